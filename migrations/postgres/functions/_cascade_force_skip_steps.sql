@@ -1,0 +1,24 @@
+-- Skips a step and all that depends on it, with the messages of their tasks; returns how many.
+create or replace function pgflow._cascade_force_skip_steps(run_id uuid, step_slug text, skip_reason text)
+returns int
+language plpgsql
+set search_path = ''
+set enable_seqscan = off
+as $$
+declare
+  v_skipped int;
+begin
+  -- Started steps are locked before their run everywhere: see complete_tasks.
+  perform from pgflow.step_states s
+    where s.run_id = _cascade_force_skip_steps.run_id and s.status = 'started'
+    order by s.step_slug for no key update;
+  perform from pgflow.runs r where r.run_id = _cascade_force_skip_steps.run_id for no key update;
+  if not found then
+    raise exception 'Run not found: %', _cascade_force_skip_steps.run_id;
+  end if;
+  v_skipped := pgflow._skip_with_dependents(
+    _cascade_force_skip_steps.run_id, _cascade_force_skip_steps.step_slug, _cascade_force_skip_steps.skip_reason);
+  perform pgflow._archive_dead_messages(array[_cascade_force_skip_steps.run_id]);
+  return v_skipped;
+end;
+$$;

@@ -1,0 +1,20 @@
+-- Refuses a batch whose arrays do not belong together.
+create or replace function pgflow._check_batch(
+  run_ids uuid[],
+  step_slugs text[],
+  task_indexes int[],
+  results int,
+  attempts int[]
+) returns void
+language plpgsql immutable
+set search_path = ''
+as $$
+begin
+  if (cardinality(run_ids), cardinality(run_ids), cardinality(run_ids), cardinality(run_ids))
+     is distinct from (cardinality(step_slugs), cardinality(task_indexes), results, cardinality(attempts)) then
+    raise exception 'Arrays must have one length: % run_ids, % step_slugs, % task_indexes, % results, % attempts',
+      cardinality(run_ids), cardinality(step_slugs), cardinality(task_indexes), results, cardinality(attempts)
+      using errcode = 'array_subscript_error';
+  end if;
+end;
+$$;

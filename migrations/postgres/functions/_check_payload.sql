@@ -1,0 +1,24 @@
+-- Refuses a payload that is too large, too deep or (for maps) too long, before anything is written.
+create or replace function pgflow._check_payload(payload jsonb, what text) returns void
+language plpgsql stable
+set search_path = ''
+as $$
+declare
+  v_limits pgflow.limits;
+begin
+  -- A level of nesting takes 8 bytes and an element 4: what is this small is within every limit.
+  if _check_payload.payload is null or pg_column_size(_check_payload.payload) < 800 then
+    return;
+  end if;
+  select * into v_limits from pgflow.limits;
+  if pg_column_size(_check_payload.payload) > v_limits.max_payload_bytes then
+    raise exception 'Payload too large: % has % bytes, the limit is %',
+      _check_payload.what, pg_column_size(_check_payload.payload), v_limits.max_payload_bytes
+      using errcode = 'program_limit_exceeded';
+  end if;
+  if jsonb_path_exists(_check_payload.payload, format('$.**{%s}', v_limits.max_depth)::jsonpath) then
+    raise exception 'Payload too deep: % has more than % levels', _check_payload.what, v_limits.max_depth
+      using errcode = 'program_limit_exceeded';
+  end if;
+end;
+$$;

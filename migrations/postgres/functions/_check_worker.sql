@@ -1,0 +1,16 @@
+-- Reports an unknown worker as the foreign key would that step_tasks does without: checking it
+-- once per call instead of once per row is what keeps claims cheap.
+create or replace function pgflow._check_worker(worker_id uuid) returns void
+language plpgsql stable
+set search_path = ''
+as $$
+begin
+  if _check_worker.worker_id is not null
+     and not exists (select from pgflow.workers w where w.worker_id = _check_worker.worker_id) then
+    raise exception 'insert or update on table "step_tasks" violates foreign key constraint "step_tasks_last_worker_id_fkey"'
+      using errcode = 'foreign_key_violation',
+            detail = format('Key (last_worker_id)=(%s) is not present in table "workers".', _check_worker.worker_id),
+            schema = 'pgflow', table = 'step_tasks', constraint = 'step_tasks_last_worker_id_fkey';
+  end if;
+end;
+$$;

@@ -1,0 +1,34 @@
+-- Deletes ended runs with everything of theirs, and says how much that was.
+create or replace function pgflow._delete_runs(
+  run_ids uuid[],
+  out step_states bigint,
+  out step_tasks bigint,
+  out events bigint,
+  out messages bigint
+)
+language plpgsql
+set search_path = ''
+set enable_seqscan = off
+as $$
+#variable_conflict use_variable
+declare
+  v_queue record;
+begin
+  messages := 0;
+  for v_queue in
+    select t.flow_slug, array_agg(t.message_id order by t.message_id) as ids
+      from pgflow.step_tasks t
+     where t.run_id = any (run_ids) and t.message_id is not null
+     group by t.flow_slug order by t.flow_slug
+  loop
+    messages := messages + (select count(*) from pgmq.delete(v_queue.flow_slug, v_queue.ids));
+  end loop;
+  delete from pgflow.events e where e.run_id = any (run_ids);
+  get diagnostics events = row_count;
+  delete from pgflow.step_tasks t where t.run_id = any (run_ids);
+  get diagnostics step_tasks = row_count;
+  delete from pgflow.step_states s where s.run_id = any (run_ids);
+  get diagnostics step_states = row_count;
+  delete from pgflow.runs r where r.run_id = any (run_ids);
+end;
+$$;

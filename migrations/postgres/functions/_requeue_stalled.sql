@@ -1,0 +1,33 @@
+-- Puts the stalled tasks of a flow that may be tried again back into the queue, visible at once.
+create or replace function pgflow._requeue_stalled(flow_slug text, grace int) returns int
+language plpgsql
+set search_path = ''
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+declare
+  v_ids bigint[];
+begin
+  with stalled as materialized (
+    select t.run_id, t.step_slug, t.task_index
+      from pgflow._stalled_tasks(_requeue_stalled.flow_slug, _requeue_stalled.grace) k
+      join pgflow.step_tasks t
+        on t.run_id = k.run_id and t.step_slug = k.step_slug and t.task_index = k.task_index
+     where k.requeued_count < 3 and t.status = 'started'
+     order by t.run_id, t.step_slug, t.task_index
+       for no key update of t skip locked
+  ), requeued as (
+    update pgflow.step_tasks t
+       set status = 'queued', started_at = null, last_worker_id = null, lease_until = null,
+           requeued_count = t.requeued_count + 1, last_requeued_at = now()
+      from stalled k
+     where t.run_id = k.run_id and t.step_slug = k.step_slug and t.task_index = k.task_index
+    returning t.message_id
+  )
+  select array_agg(q.message_id) into v_ids from requeued q;
+  perform pgflow.set_vt_batch(_requeue_stalled.flow_slug, v_ids, array_fill(0, array[cardinality(v_ids)]));
+  return coalesce(cardinality(v_ids), 0);
+end;
+$$;

@@ -1,0 +1,39 @@
+-- Puts failed attempts back into the queue, in runs where none was the last. In a run that has
+-- ended there is no retry: the task just fails. Returns the positions of the items retried.
+create or replace function pgflow._retry_task_rows(
+  run_ids uuid[],
+  step_slugs text[],
+  task_indexes int[],
+  error_messages text[],
+  attempts int[],
+  except_runs uuid[]
+) returns int[]
+language sql
+set search_path = ''
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+  with item as (
+    select distinct on (i.run_id, i.step_slug, i.task_index) i.*
+      from unnest(run_ids, step_slugs, task_indexes, error_messages, attempts)
+        with ordinality i(run_id, step_slug, task_index, error_message, attempt, n)
+     where i.run_id <> all (except_runs)
+     order by i.run_id, i.step_slug, i.task_index, i.n
+  ), changed as (
+    update pgflow.step_tasks t
+       set status = case when r.status = 'started' then 'queued' else 'failed' end,
+           failed_at = case when r.status = 'started' then null else now() end,
+           started_at = case when r.status = 'started' then null else t.started_at end,
+           lease_until = null,
+           error_message = i.error_message
+      from item i
+      join pgflow.runs r on r.run_id = i.run_id
+      join pgflow.step_states s on s.run_id = i.run_id and s.step_slug = i.step_slug
+     where t.run_id = i.run_id and t.step_slug = i.step_slug and t.task_index = i.task_index
+       and t.status = 'started' and (i.attempt is null or t.attempts_count = i.attempt)
+       and ((r.status = 'started' and s.status = 'started') or r.status in ('failed', 'cancelled'))
+    returning i.n, t.status
+  )
+  select array_agg(c.n::int) from changed c where c.status = 'queued'
+$$;

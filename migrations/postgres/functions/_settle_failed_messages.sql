@@ -1,0 +1,51 @@
+-- After failures: messages of tasks to be tried again become visible after the back-off, those of
+-- tasks that are over are archived. A task that was queued all the while is pushed back as well.
+create or replace function pgflow._settle_failed_messages(
+  p_run_ids uuid[],
+  p_step_slugs text[],
+  p_task_indexes int[],
+  p_attempts int[],
+  p_applied int[],
+  p_changed_runs uuid[]
+) returns void
+language plpgsql
+set search_path = ''
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+declare
+  v_delayed record;
+  v_over record;
+  v_queue record;
+begin
+  select array_agg(d.flow_slug) as flow_slugs, array_agg(d.message_id) as message_ids, array_agg(d.delay) as delays
+    into v_delayed
+    from pgflow._retry_delays(p_run_ids, p_step_slugs, p_task_indexes, p_attempts, p_applied) d;
+  select array_agg(m.flow_slug) as flow_slugs, array_agg(m.message_id) as message_ids into v_over
+    from (
+      select t.flow_slug, t.message_id
+        from unnest(p_run_ids, p_step_slugs, p_task_indexes, p_attempts) i(run_id, step_slug, task_index, attempt)
+        join pgflow.step_tasks t
+          on t.run_id = i.run_id and t.step_slug = i.step_slug and t.task_index = i.task_index
+       where t.status = 'failed' and (i.attempt is null or i.attempt = t.attempts_count)
+      union all
+      select * from pgflow._late_messages(p_run_ids, p_step_slugs, p_task_indexes, p_attempts)
+      union all
+      select * from pgflow._dead_messages(p_changed_runs)
+    ) m;
+
+  -- Two passes over messages follow; both locks are taken here, in the order all keep.
+  perform pgflow._lock_messages(v_delayed.flow_slugs || v_over.flow_slugs,
+                                v_delayed.message_ids || v_over.message_ids);
+  for v_queue in
+    select d.flow_slug, array_agg(d.message_id) as ids, array_agg(d.delay) as delays
+      from unnest(v_delayed.flow_slugs, v_delayed.message_ids, v_delayed.delays) d(flow_slug, message_id, delay)
+     group by 1 order by 1
+  loop
+    perform pgflow.set_vt_batch(v_queue.flow_slug, v_queue.ids, v_queue.delays);
+  end loop;
+  perform pgflow._archive_messages(v_over.flow_slugs, v_over.message_ids);
+end;
+$$;

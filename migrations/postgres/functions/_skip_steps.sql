@@ -1,0 +1,46 @@
+-- Marks steps of one run as skipped, in step order; returns how many it changed.
+create or replace function pgflow._skip_steps(
+  run_id uuid,
+  step_slugs text[],
+  skip_reason text,
+  error_message text
+) returns int
+language plpgsql
+set search_path = ''
+set enable_seqscan = off
+as $$
+#variable_conflict use_column
+declare
+  v_skipped text[];
+begin
+  with skipped as (
+    update pgflow.step_states s
+       set status = 'skipped', skipped_at = now(), remaining_tasks = null,
+           skip_reason = _skip_steps.skip_reason, error_message = _skip_steps.error_message
+     where s.run_id = _skip_steps.run_id and s.step_slug = any (_skip_steps.step_slugs)
+       and s.status in ('created', 'started')
+    returning s.step_slug, s.flow_slug
+  )
+  select array_agg(k.step_slug order by d.step_index) into v_skipped
+    from skipped k join pgflow.steps d on d.flow_slug = k.flow_slug and d.step_slug = k.step_slug;
+  if v_skipped is null then
+    return 0;
+  end if;
+
+  update pgflow.runs r set remaining_steps = r.remaining_steps - cardinality(v_skipped)
+   where r.run_id = _skip_steps.run_id;
+  perform pgflow._record_events(
+    'step:skipped',
+    array_fill(_skip_steps.run_id, array[cardinality(v_skipped)]),
+    v_skipped,
+    (select array_agg(jsonb_build_object(
+        'step_slug', k.slug, 'status', 'skipped', 'skip_reason', _skip_steps.skip_reason, 'skipped_at', now()
+      ) || case when _skip_steps.error_message is null
+        then jsonb_build_object('flow_slug', r.flow_slug)
+        else jsonb_build_object('error_message', _skip_steps.error_message) end order by k.n)
+      from unnest(v_skipped) with ordinality k(slug, n)
+      join pgflow.runs r on r.run_id = _skip_steps.run_id)
+  );
+  return cardinality(v_skipped);
+end;
+$$;

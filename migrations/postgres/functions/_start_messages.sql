@@ -1,0 +1,36 @@
+-- Starts the queued tasks that locked messages stand for, and returns what the update changed.
+create or replace function pgflow._start_messages(flow_slug text, msg_ids bigint[], bodies jsonb[], worker_id uuid)
+returns setof pgflow.step_task_record
+language plpgsql
+set search_path = ''
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+begin
+  perform pgflow._check_worker(_start_messages.worker_id);
+  return query
+    with started as (
+      update pgflow.step_tasks t
+         set status = 'started', started_at = now(), attempts_count = t.attempts_count + 1,
+             last_worker_id = _start_messages.worker_id, lease_until = null
+        from pgflow._tasks_of_messages(_start_messages.msg_ids, _start_messages.bodies) m
+       where t.run_id = m.run_id and t.step_slug = m.step_slug and t.task_index = m.task_index
+         and t.message_id = m.msg_id and t.flow_slug = _start_messages.flow_slug and t.status = 'queued'
+         and exists (select from pgflow.runs r where r.run_id = m.run_id and r.status = 'started')
+         and exists (
+           select from pgflow.step_states s
+            where s.run_id = m.run_id and s.step_slug = m.step_slug and s.status = 'started'
+         )
+      returning t.flow_slug, t.run_id, t.step_slug, t.input, t.message_id, t.task_index, t.attempts_count
+    )
+    select
+      t.flow_slug, t.run_id, t.step_slug,
+      case when d.step_type = 'map' then t.input else pgflow._step_input(t.flow_slug, t.run_id, t.step_slug) end,
+      t.message_id, t.task_index, t.attempts_count, coalesce(d.opt_timeout, f.opt_timeout)
+    from started t
+    join pgflow.steps d on d.flow_slug = t.flow_slug and d.step_slug = t.step_slug
+    join pgflow.flows f on f.flow_slug = t.flow_slug;
+end;
+$$;

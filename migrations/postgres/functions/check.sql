@@ -1,0 +1,15 @@
+-- Looks for anything that cannot be: one row per violation, none when all is well. Reads
+-- everything, so it is for tests and for an operator's doubts, not for a timer.
+create or replace function pgflow.check()
+returns table (invariant text, run_id uuid, detail text)
+language plpgsql stable
+set search_path = ''
+as $$
+begin
+  return query select * from pgflow._check_runs();
+  return query select * from pgflow._check_steps();
+  return query select * from pgflow._check_tasks();
+  return query select * from pgflow._check_messages();
+  return query select * from pgflow._check_events();
+end;
+$$;

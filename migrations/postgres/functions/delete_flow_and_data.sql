@@ -1,0 +1,20 @@
+-- Removes a flow, its queue and everything that ever ran on it.
+create or replace function pgflow.delete_flow_and_data(p_flow_slug text) returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  -- Waits for open transactions that have sent messages; what they started is then deleted too.
+  perform pgmq.drop_queue(p_flow_slug);
+  delete from pgflow.events e using pgflow.runs r
+   where r.flow_slug = p_flow_slug and e.run_id = r.run_id;
+  delete from pgflow.step_tasks t using pgflow.runs r
+   where r.flow_slug = p_flow_slug and t.run_id = r.run_id;
+  delete from pgflow.step_states s using pgflow.runs r
+   where r.flow_slug = p_flow_slug and s.run_id = r.run_id;
+  delete from pgflow.runs where flow_slug = p_flow_slug;
+  delete from pgflow.deps where flow_slug = p_flow_slug;
+  delete from pgflow.steps where flow_slug = p_flow_slug;
+  delete from pgflow.flows where flow_slug = p_flow_slug;
+end;
+$$;

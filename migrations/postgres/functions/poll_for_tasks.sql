@@ -1,0 +1,22 @@
+-- Takes tasks from one queue in one round trip, waiting up to max_poll_seconds for the first.
+create or replace function pgflow.poll_for_tasks(
+  queue_name text,
+  vt int,
+  qty int,
+  max_poll_seconds int default 5,
+  poll_interval_ms int default 100
+) returns setof pgflow.step_task_record
+language plpgsql security definer
+set search_path = ''
+as $$
+declare
+  v_until timestamptz := clock_timestamp() + make_interval(secs => max_poll_seconds);
+begin
+  loop
+    return query select * from pgflow._claim_queue(
+      poll_for_tasks.queue_name, poll_for_tasks.vt, poll_for_tasks.qty, null);
+    exit when found or clock_timestamp() >= v_until;
+    perform pg_sleep(poll_interval_ms / 1000.0);
+  end loop;
+end;
+$$;

@@ -1,0 +1,51 @@
+-- Starts a run, in the caller's transaction: it exists if and only if that commits.
+create or replace function pgflow.start_flow(flow_slug text, input jsonb, run_id uuid default null)
+returns setof pgflow.runs
+language plpgsql security definer
+set search_path = ''
+set enable_seqscan = off
+as $$
+#variable_conflict use_column
+declare
+  v_run_id uuid := coalesce(start_flow.run_id, pgflow._time_ordered_uuid());
+  v_steps int;
+  v_has_root_map boolean;
+  v_has_root_condition boolean;
+  v_elements int;
+  v_roots text[];
+begin
+  select
+    count(*),
+    coalesce(bool_or(s.deps_count = 0 and s.step_type = 'map'), false),
+    coalesce(bool_or(s.deps_count = 0
+      and num_nonnulls(s.required_input_pattern, s.forbidden_input_pattern) > 0), false)
+  into v_steps, v_has_root_map, v_has_root_condition
+  from pgflow.steps s where s.flow_slug = start_flow.flow_slug;
+
+  if v_has_root_map then
+    v_elements := pgflow._count_root_elements(start_flow.flow_slug, start_flow.input);
+  end if;
+  perform pgflow._check_payload(start_flow.input, 'the run''s input');
+
+  insert into pgflow.runs (run_id, flow_slug, input, remaining_steps, record_events)
+  values (v_run_id, start_flow.flow_slug, start_flow.input, v_steps, coalesce(
+    (select f.record_events from pgflow.flows f where f.flow_slug = start_flow.flow_slug), true));
+
+  -- Without conditions or an empty root map, root steps are born started: no row is written twice.
+  if not v_has_root_condition and v_elements is distinct from 0 then
+    v_roots := array(
+      select s.step_slug from pgflow.steps s
+       where s.flow_slug = start_flow.flow_slug and s.deps_count = 0 order by s.step_index
+    );
+  end if;
+  perform pgflow._create_step_states(v_run_id, start_flow.flow_slug, v_elements, coalesce(v_roots, '{}'));
+  perform pgflow._record_run_started(v_run_id);
+
+  if v_roots is null or v_steps = 0 then
+    perform pgflow._advance(array[v_run_id]);
+  else
+    perform pgflow._start_steps(array_fill(v_run_id, array[cardinality(v_roots)]), v_roots);
+  end if;
+  return query select r.* from pgflow.runs r where r.run_id = v_run_id;
+end;
+$$;

@@ -1,0 +1,28 @@
+-- Starts the queued tasks behind messages that the caller has read; others are ignored.
+create or replace function pgflow.start_tasks(flow_slug text, msg_ids bigint[], worker_id uuid)
+returns setof pgflow.step_task_record
+language plpgsql security definer
+set search_path = ''
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+declare
+  v_ids bigint[];
+  v_bodies jsonb[];
+begin
+  -- The message is locked before its task, as in a claim. Who finds it locked leaves it alone.
+  execute format(
+    'select array_agg(m.msg_id), array_agg(m.message)
+       from (select msg_id, message from pgmq.%I
+              where msg_id = any ($1) order by msg_id for update skip locked) m',
+    pgmq.format_table_name(start_tasks.flow_slug, 'q')
+  ) into v_ids, v_bodies using start_tasks.msg_ids;
+  if v_ids is null then
+    return;
+  end if;
+  return query select * from pgflow._start_messages(start_tasks.flow_slug, v_ids, v_bodies, start_tasks.worker_id);
+  perform pgflow._set_task_visibility(start_tasks.flow_slug, v_ids, v_bodies, null);
+end;
+$$;
