@@ -1,0 +1,30 @@
+//! Lists the SQL files, so that a new one cannot be forgotten.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+fn main() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../migrations/postgres");
+    // Cargo looks at everything below, new files included.
+    println!("cargo::rerun-if-changed={}", root.display());
+    let mut code = String::new();
+    for (name, dir) in [("NUMBERED", ""), ("FUNCTIONS", "functions"), ("AFTER", "after")] {
+        writeln!(code, "const {name}: &[(&str, &str)] = &[").expect("writing to a string");
+        for path in sql_files(&root.join(dir)) {
+            let stem = path.file_stem().expect("a file has a name").to_string_lossy();
+            let path = path.to_string_lossy();
+            writeln!(code, "({stem:?}, include_str!({path:?})),").expect("writing to a string");
+        }
+        code.push_str("];\n");
+    }
+    let out = std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR");
+    std::fs::write(Path::new(&out).join("postgres_files.rs"), code).expect("cannot write the list");
+}
+
+fn sql_files(dir: &Path) -> Vec<PathBuf> {
+    let entries = dir.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut files: Vec<_> =
+        entries.filter(|path| path.extension().is_some_and(|kind| kind == "sql")).collect();
+    files.sort();
+    files
+}

@@ -1,0 +1,167 @@
+//! The queue underneath: found, or installed.
+
+use std::fmt;
+
+use sqlx::{PgConnection, PgPool};
+
+use super::error::{Doing, MigrateError};
+use super::session::begin;
+use super::version::Version;
+
+/// The first version whose functions we call.
+const OLDEST: Version = Version::new(1, 5, 0);
+
+/// Which pgmq a database has.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct Pgmq {
+    /// Its version; nothing when nobody wrote it down and it has what came with 1.5.
+    pub version: Option<String>,
+    /// How it came there.
+    pub source: PgmqSource,
+}
+
+/// How pgmq came into a database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum PgmqSource {
+    /// `create extension pgmq`.
+    Extension,
+    /// Plain SQL, by the `pgmq` crate or by hand.
+    Sql,
+}
+
+impl fmt::Display for Pgmq {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let version = self.version.as_deref().unwrap_or("1.5 or later");
+        match self.source {
+            PgmqSource::Extension => write!(f, "{version} (extension)"),
+            PgmqSource::Sql => write!(f, "{version} (SQL)"),
+        }
+    }
+}
+
+/// Makes sure that a database has pgmq 1.5 or later: the extension if the server offers it, else
+/// the SQL that the `pgmq` crate carries. [`migrate`](super::migrate) does this by itself; call it
+/// before applying emitted files with another tool.
+pub async fn install_pgmq(pool: &PgPool) -> Result<Pgmq, MigrateError> {
+    loop {
+        let mut tx = begin(pool).await?;
+        let found = find_or_create_extension(&mut tx).await?;
+        tx.commit().await.doing("commit")?;
+        match found {
+            Some(pgmq) => return Ok(pgmq),
+            None => install_embedded(pool).await?,
+        }
+    }
+}
+
+/// Runs the `pgmq` crate's installer, which has a transaction and a lock of its own.
+pub(super) async fn install_embedded(pool: &PgPool) -> Result<(), MigrateError> {
+    ::pgmq::install::install_sql_from_embedded(pool).await.map_err(MigrateError::Pgmq)
+}
+
+/// As [`find`], after creating the extension if the server has a good one to offer.
+pub(super) async fn find_or_create_extension(
+    connection: &mut PgConnection,
+) -> Result<Option<Pgmq>, MigrateError> {
+    if let Some(pgmq) = find(connection).await? {
+        return Ok(Some(pgmq));
+    }
+    if !is_offered(connection).await? {
+        return Ok(None);
+    }
+    sqlx::raw_sql("create extension if not exists pgmq")
+        .execute(&mut *connection)
+        .await
+        .doing("create the extension pgmq")?;
+    find(connection).await
+}
+
+/// What the database has, if anything; refuses one that is too old.
+pub(super) async fn find(connection: &mut PgConnection) -> Result<Option<Pgmq>, MigrateError> {
+    if let Some(version) = extension_version(connection).await? {
+        let help = "ask for it with `alter extension pgmq update`";
+        return new_enough(version, PgmqSource::Extension, help).map(Some);
+    }
+    match (recorded_version(connection).await?, has_functions(connection).await?) {
+        (None, false) => Ok(None),
+        (None, true) => unrecorded(connection).await.map(Some),
+        (Some(version), true) => {
+            let help = "`pgmq::install::install_sql_from_embedded` of the pgmq crate upgrades it";
+            new_enough(version, PgmqSource::Sql, help).map(Some)
+        }
+        // Its installer would believe the record and install nothing.
+        (Some(recorded), false) => Err(MigrateError::PgmqBroken { recorded }),
+    }
+}
+
+fn new_enough(
+    version: String,
+    source: PgmqSource,
+    help: &'static str,
+) -> Result<Pgmq, MigrateError> {
+    if Version::parse(&version).is_some_and(|found| found >= OLDEST) {
+        return Ok(Pgmq { version: Some(version), source });
+    }
+    Err(MigrateError::PgmqTooOld { found: version, help })
+}
+
+async fn extension_version(connection: &mut PgConnection) -> Result<Option<String>, MigrateError> {
+    sqlx::query_scalar("select extversion from pg_catalog.pg_extension where extname = 'pgmq'")
+        .persistent(false)
+        .fetch_optional(connection)
+        .await
+        .doing("look for the extension pgmq")
+}
+
+async fn is_offered(connection: &mut PgConnection) -> Result<bool, MigrateError> {
+    let query =
+        "select default_version from pg_catalog.pg_available_extensions where name = 'pgmq'";
+    let version: Option<String> = sqlx::query_scalar(query)
+        .persistent(false)
+        .fetch_optional(connection)
+        .await
+        .doing("ask which extensions there are")?;
+    Ok(version.and_then(|version| Version::parse(&version)).is_some_and(|found| found >= OLDEST))
+}
+
+/// An empty schema `pgmq` is as good as none.
+async fn has_functions(connection: &mut PgConnection) -> Result<bool, MigrateError> {
+    let query = "select exists (select from pg_catalog.pg_proc p
+        where p.pronamespace = pg_catalog.to_regnamespace('pgmq'))";
+    yes_or_no(connection, query).await
+}
+
+/// As the `pgmq` crate records it.
+async fn recorded_version(connection: &mut PgConnection) -> Result<Option<String>, MigrateError> {
+    let has_table = "select pg_catalog.to_regclass('pgmq.__pgmq_migrations') is not null";
+    if !yes_or_no(connection, has_table).await? {
+        return Ok(None);
+    }
+    let versions: Vec<String> = sqlx::query_scalar("select version from pgmq.__pgmq_migrations")
+        .persistent(false)
+        .fetch_all(connection)
+        .await
+        .doing("read the version of pgmq")?;
+    Ok(versions.into_iter().max_by_key(|version| Version::parse(version)))
+}
+
+/// pgmq's SQL file applied by hand records nothing: look for what came with 1.5.
+async fn unrecorded(connection: &mut PgConnection) -> Result<Pgmq, MigrateError> {
+    let query = "select pg_catalog.to_regprocedure(
+        'pgmq.read_with_poll(text,integer,integer,integer,integer,jsonb)') is not null";
+    if yes_or_no(connection, query).await? {
+        return Ok(Pgmq { version: None, source: PgmqSource::Sql });
+    }
+    let help = "apply pgmq's upgrade scripts, or drop its schema if nothing uses it";
+    Err(MigrateError::PgmqTooOld { found: "before 1.5".into(), help })
+}
+
+async fn yes_or_no(
+    connection: &mut PgConnection,
+    query: &'static str,
+) -> Result<bool, MigrateError> {
+    sqlx::query_scalar(query).persistent(false).fetch_one(connection).await.doing("look for pgmq")
+}

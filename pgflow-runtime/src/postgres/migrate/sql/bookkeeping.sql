@@ -1,0 +1,16 @@
+-- What was installed, and when.
+create schema if not exists pgflow;
+revoke all on schema pgflow from public;
+
+create table if not exists pgflow.migrations (
+  name text primary key,
+  version int unique,
+  checksum text not null,
+  library text not null,
+  applied_at timestamptz not null default now()
+);
+
+create table if not exists pgflow.migration_functions (
+  signature text primary key,
+  fingerprint text not null
+);

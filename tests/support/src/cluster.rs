@@ -1,0 +1,108 @@
+//! The processes and files of a server that we started.
+
+use std::os::unix::fs::chown;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::binaries::Binaries;
+use crate::error::{Doing, Error, Result};
+use crate::options::ServerOptions;
+use crate::process::{self, UNPRIVILEGED, run, unprivileged};
+use crate::watchdog::Watchdog;
+
+/// A server that this process started.
+#[derive(Debug)]
+pub(crate) struct Cluster {
+    pub(crate) binaries: Binaries,
+    pub(crate) dir: PathBuf,
+    _watchdog: Watchdog,
+}
+
+impl Cluster {
+    pub(crate) fn create(binaries: Binaries, options: &ServerOptions) -> Result<Self> {
+        let dir = new_directory(options.fsync)?;
+        let cluster = Self { binaries, _watchdog: Watchdog::watch(&dir)?, dir };
+        let data = cluster.data();
+        run(unprivileged(&cluster.binaries.program("initdb"))
+            .args(["-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "--no-sync", "-D"])
+            .arg(&data))?;
+        let conf = data.join("postgresql.auto.conf");
+        let settings = options.conf(&cluster.dir.display().to_string());
+        std::fs::write(&conf, settings).doing(format!("write {}", conf.display()))?;
+        Ok(cluster)
+    }
+
+    pub(crate) fn start(&self) -> Result<()> {
+        let log = self.dir.join("log");
+        self.pg_ctl(&["-l", &log.display().to_string(), "-t", "60", "start"]).map_err(|error| {
+            let log = std::fs::read_to_string(log).unwrap_or_default();
+            Error::Program { program: "pg_ctl start".into(), output: format!("{error}\n{log}") }
+        })
+    }
+
+    pub(crate) fn restart(&self) -> Result<()> {
+        if self.pid().is_some_and(process::is_alive) {
+            self.pg_ctl(&["-m", "fast", "stop"])?;
+        }
+        self.start()
+    }
+
+    /// Its output goes nowhere: the server would inherit the pipe and keep it open.
+    fn pg_ctl(&self, args: &[&str]) -> Result<()> {
+        let mut command = unprivileged(&self.binaries.program("pg_ctl"));
+        let command = command.args(["-s", "-w", "-D"]).arg(self.data()).args(args);
+        let null = std::process::Stdio::null;
+        let status = command.stdin(null()).stdout(null()).stderr(null()).status();
+        let status = status.doing("run `pg_ctl`")?;
+        let output = format!("{status}");
+        if status.success() {
+            Ok(())
+        } else {
+            Err(Error::Program { program: "pg_ctl".into(), output })
+        }
+    }
+
+    fn data(&self) -> PathBuf {
+        self.dir.join("data")
+    }
+
+    fn pid(&self) -> Option<u32> {
+        let file = std::fs::read_to_string(self.data().join("postmaster.pid")).ok()?;
+        file.lines().next()?.trim().parse().ok()
+    }
+
+    pub(crate) fn kill9(&self) {
+        let Some(postmaster) = self.pid() else { return };
+        let family = process::kill9_family(postmaster);
+        let patience = Instant::now() + Duration::from_secs(10);
+        while family.iter().any(|pid| process::is_alive(*pid)) && Instant::now() < patience {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        // Where nobody buries the dead, the next server would take the old pid for a live one.
+        for lock in ["data/postmaster.pid", ".s.PGSQL.5432.lock", ".s.PGSQL.5432"] {
+            let _ = std::fs::remove_file(self.dir.join(lock));
+        }
+    }
+}
+
+/// In memory if there is plenty, on disk if the data has to survive a crash.
+fn new_directory(durable: bool) -> Result<PathBuf> {
+    let memory = Path::new("/dev/shm");
+    let parent = if !durable && has_room(memory) { memory.into() } else { std::env::temp_dir() };
+    let nanos = std::time::UNIX_EPOCH.elapsed().map_or(0, |age| age.subsec_nanos());
+    let dir = parent.join(format!("pgflow-test-{}-{nanos}", std::process::id()));
+    std::fs::create_dir(&dir).doing(format!("create {}", dir.display()))?;
+    if process::is_root() {
+        chown(&dir, Some(UNPRIVILEGED), Some(UNPRIVILEGED))
+            .doing(format!("give {} to an unprivileged user", dir.display()))?;
+    }
+    Ok(dir)
+}
+
+/// Four gigabytes: containers often have only 64 MB there, and a test costs about ten.
+fn has_room(dir: &Path) -> bool {
+    let available = run(std::process::Command::new("df").arg("-Pk").arg(dir))
+        .ok()
+        .and_then(|table| table.lines().nth(1)?.split_whitespace().nth(3)?.parse::<u64>().ok());
+    available.is_some_and(|kilobytes| kilobytes >= 4 << 20)
+}

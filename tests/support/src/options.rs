@@ -1,0 +1,33 @@
+//! How a server is set up.
+
+/// Settings of a [`Server`](crate::Server); the default is fast and forgetful.
+#[derive(Debug, Clone, Default)]
+pub struct ServerOptions {
+    /// Survive a crash: real commits, data on disk rather than in memory.
+    pub fsync: bool,
+    /// A major version other than the machine's own.
+    pub major: Option<u32>,
+    /// More lines for `postgresql.conf`.
+    pub extra: Vec<(String, String)>,
+}
+
+impl ServerOptions {
+    /// The lines for `postgresql.conf`.
+    pub(crate) fn conf(&self, socket_dir: &str) -> String {
+        let on = if self.fsync { "on" } else { "off" };
+        let mut lines = vec![
+            format!("unix_socket_directories = '{socket_dir}'"),
+            // A socket in a directory of our own cannot clash with anybody; a port can.
+            "listen_addresses = ''".into(),
+            "max_connections = 200".into(),
+            "shared_buffers = 128MB".into(),
+            "max_wal_size = 4GB".into(),
+            "deadlock_timeout = 200ms".into(),
+            format!("fsync = {on}"),
+            format!("synchronous_commit = {on}"),
+            format!("full_page_writes = {on}"),
+        ];
+        lines.extend(self.extra.iter().map(|(key, value)| format!("{key} = '{value}'")));
+        lines.join("\n") + "\n"
+    }
+}

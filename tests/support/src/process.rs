@@ -1,0 +1,123 @@
+//! Running programs as somebody Postgres accepts, and ending them.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::error::{Doing, Error, Result};
+
+/// `nobody`, on every Unix that has setpriv.
+pub(crate) const UNPRIVILEGED: u32 = 65534;
+
+/// Postgres refuses to run as root.
+pub(crate) fn is_root() -> bool {
+    // Files below /proc/self belong to the effective user; elsewhere ask `id`.
+    Path::new("/proc/self").metadata().map_or_else(|_| id_says_root(), |meta| meta.uid() == 0)
+}
+
+fn id_says_root() -> bool {
+    Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+}
+
+/// A command that runs without root's rights, whoever we are.
+pub(crate) fn unprivileged(program: &Path) -> Command {
+    if !is_root() {
+        return Command::new(program);
+    }
+    let mut command = Command::new("setpriv");
+    let id = UNPRIVILEGED.to_string();
+    command.args(["--reuid", &id, "--regid", &id, "--clear-groups", "--"]).arg(program);
+    command
+}
+
+/// Runs it to its end; what it wrote is kept for the error only.
+pub(crate) fn run(command: &mut Command) -> Result<String> {
+    let program = name_of(command);
+    let output = command.stdin(Stdio::null()).output().doing(format!("run `{program}`"))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let said = [output.stdout, output.stderr].concat();
+    Err(Error::Program { program, output: String::from_utf8_lossy(&said).trim().into() })
+}
+
+/// Behind setpriv, the program is the first argument that is a path.
+fn name_of(command: &Command) -> String {
+    std::iter::once(command.get_program())
+        .chain(command.get_args())
+        .find(|word| Path::new(word).is_absolute())
+        .unwrap_or_else(|| command.get_program())
+        .to_string_lossy()
+        .into_owned()
+}
+
+/// Ends a process and its children the hard way. The parent is halted meanwhile, so that it
+/// neither notices nor makes new ones, and goes last, so that no child notices either.
+pub(crate) fn kill9_family(parent: u32) -> Vec<u32> {
+    signal("STOP", &[parent]);
+    let mut family = children(parent);
+    family.push(parent);
+    signal("KILL", &family);
+    family
+}
+
+fn signal(name: &str, pids: &[u32]) {
+    // The shell's own `kill`: the program of that name is not on every machine.
+    let _ = Command::new("sh")
+        .args(["-c", "kill -s \"$@\" 2>/dev/null", "signal", name])
+        .args(pids.iter().map(u32::to_string))
+        .stdin(Stdio::null())
+        .status();
+}
+
+/// The direct children of a process.
+pub(crate) fn children(parent: u32) -> Vec<u32> {
+    let output = Command::new("ps").args(["-A", "-o", "pid=,ppid="]).output();
+    match output {
+        Ok(output) if output.status.success() => {
+            children_of_ps(parent, &String::from_utf8_lossy(&output.stdout))
+        }
+        _ => children_of_proc(parent),
+    }
+}
+
+fn children_of_ps(parent: u32, table: &str) -> Vec<u32> {
+    table
+        .lines()
+        .filter_map(|line| {
+            let mut columns = line.split_whitespace().map(str::parse::<u32>);
+            let (pid, ppid) = (columns.next()?.ok()?, columns.next()?.ok()?);
+            (ppid == parent).then_some(pid)
+        })
+        .collect()
+}
+
+/// For small machines without `ps`.
+fn children_of_proc(parent: u32) -> Vec<u32> {
+    let entries = Path::new("/proc").read_dir().into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter(|pid| parent_of(*pid) == Some(parent))
+        .collect()
+}
+
+fn parent_of(pid: u32) -> Option<u32> {
+    stat(pid)?.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// What the kernel says about a process: its state, its parent, and so on.
+fn stat(pid: u32) -> Option<String> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name in parentheses may hold anything, so read from its end.
+    Some(stat.rsplit_once(')')?.1.trim().to_owned())
+}
+
+/// Whether a process still runs; one that only waits to be buried does not.
+pub fn is_alive(pid: u32) -> bool {
+    if Path::new("/proc/self").exists() {
+        return stat(pid).is_some_and(|stat| !stat.starts_with('Z'));
+    }
+    let probe = ["-c", "kill -0 \"$0\" 2>/dev/null"];
+    let probe = Command::new("sh").args(probe).arg(pid.to_string()).status();
+    probe.is_ok_and(|status| status.success())
+}

@@ -1,0 +1,122 @@
+//! One Postgres server.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio::sync::OnceCell;
+
+use crate::binaries::Binaries;
+use crate::cluster::Cluster;
+use crate::error::{Error, Result};
+use crate::options::ServerOptions;
+use crate::{external, npm};
+
+/// A running server; it ends with this value, or with the process.
+#[derive(Debug)]
+pub struct Server {
+    kind: Kind,
+    version_num: u32,
+    pub(crate) template: Arc<OnceCell<String>>,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Own(Cluster),
+    External(external::Url),
+}
+
+static SHARED: OnceCell<Server> = OnceCell::const_new();
+
+impl Server {
+    /// The server of this process, started by whoever asks first.
+    ///
+    /// # Panics
+    /// When no server can be had: a test must not pass without one.
+    pub async fn shared() -> &'static Self {
+        SHARED
+            .get_or_init(|| async {
+                if let Some(url) = external::url() {
+                    let version_num = url.version_num().await;
+                    return Self::new(Kind::External(url), version_num);
+                }
+                let start = || Self::start(ServerOptions::default());
+                let started = tokio::task::spawn_blocking(start).await;
+                started.expect("starting the server panicked").unwrap_or_else(|error| fail(&error))
+            })
+            .await
+    }
+
+    /// Starts a server of one's own.
+    #[allow(clippy::needless_pass_by_value)] // Options are made for one call.
+    pub fn start(options: ServerOptions) -> Result<Self> {
+        let major =
+            options.major.map_or_else(npm::major_of_environment, |major| Ok(Some(major)))?;
+        Self::start_with(Binaries::find(major)?, &options)
+    }
+
+    /// Starts a server with these programs.
+    pub fn start_with(binaries: Binaries, options: &ServerOptions) -> Result<Self> {
+        let version_num = binaries.version_num()?;
+        let cluster = Cluster::create(binaries, options)?;
+        cluster.start()?;
+        Ok(Self::new(Kind::Own(cluster), version_num))
+    }
+
+    fn new(kind: Kind, version_num: u32) -> Self {
+        Self { kind, version_num, template: Arc::default() }
+    }
+
+    /// How to reach one of its databases, as a superuser.
+    pub fn url(&self, db: &str) -> String {
+        match &self.kind {
+            Kind::Own(cluster) => {
+                format!("postgresql:///{db}?host={}&user=postgres", cluster.dir.display())
+            }
+            Kind::External(url) => url.with_database(db),
+        }
+    }
+
+    /// Ends the server and all its processes at once, as a power cut would.
+    ///
+    /// # Panics
+    /// When the server is not ours.
+    pub fn kill9(&self) {
+        self.cluster().unwrap_or_else(|error| fail(&error)).kill9();
+    }
+
+    /// Starts it again after [`kill9`](Self::kill9), or stops it in an orderly way before.
+    pub fn restart(&mut self) -> Result<()> {
+        self.cluster()?.restart()
+    }
+
+    /// As `server_version_num` says: 150018 is 15.18.
+    pub fn version_num(&self) -> u32 {
+        self.version_num
+    }
+
+    /// The path of a client program such as `psql`, from the server's own directory or the PATH.
+    pub fn program(&self, name: &str) -> PathBuf {
+        let own = self.cluster().ok().map(|cluster| cluster.binaries.program(name));
+        own.filter(|path| path.is_file())
+            .or_else(|| Binaries::find(None).ok().map(|found| found.program(name)))
+            .filter(|path| path.is_file())
+            .unwrap_or_else(|| PathBuf::from(name))
+    }
+
+    /// Whether other processes may use the server too.
+    pub(crate) fn is_external(&self) -> bool {
+        matches!(self.kind, Kind::External(_))
+    }
+
+    fn cluster(&self) -> Result<&Cluster> {
+        match &self.kind {
+            Kind::Own(cluster) => Ok(cluster),
+            Kind::External(_) => Err(Error::NotOurs),
+        }
+    }
+}
+
+fn fail(error: &Error) -> ! {
+    let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
+    panic!("{error}{}", cause.unwrap_or_default())
+}
