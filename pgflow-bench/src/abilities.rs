@@ -1,0 +1,46 @@
+//! Which functions a core has.
+
+use serde::Serialize;
+use sqlx::PgConnection;
+
+use crate::args::Protocol;
+use crate::error::{BenchError, Doing, Result};
+
+/// What can be asked of a core beyond the published functions.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct Abilities {
+    /// `claim_tasks` and `complete_tasks`.
+    pub(crate) batches: bool,
+    /// `check()`, which returns the invariants that do not hold.
+    pub(crate) check: bool,
+    /// `delete_flow_and_data`.
+    pub(crate) delete_flow: bool,
+}
+
+const REQUIRED: [&str; 5] =
+    ["create_flow", "add_step", "start_flow", "start_tasks", "complete_task"];
+
+impl Abilities {
+    pub(crate) async fn detect(conn: &mut PgConnection, target: &str) -> Result<Self> {
+        let names: Vec<String> = sqlx::query_scalar(
+            "select p.proname::text from pg_proc p join pg_namespace n on n.oid = p.pronamespace where n.nspname = 'pgflow'",
+        )
+        .fetch_all(conn)
+        .await
+        .doing("looking at the core's functions")?;
+        let has = |name: &str| names.iter().any(|found| found == name);
+        if let Some(missing) = REQUIRED.into_iter().find(|name| !has(name)) {
+            return Err(BenchError::NoCore { target: target.to_owned(), missing });
+        }
+        Ok(Self {
+            batches: has("claim_tasks") && has("complete_tasks"),
+            check: has("check"),
+            delete_flow: has("delete_flow_and_data"),
+        })
+    }
+
+    /// The best way to drive it.
+    pub(crate) fn preferred(self) -> Protocol {
+        if self.batches { Protocol::Batched } else { Protocol::Published }
+    }
+}

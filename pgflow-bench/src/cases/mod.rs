@@ -1,0 +1,133 @@
+//! The cases. Worker-level ones (no-op jobs, chains, latencies through `pgflow-runtime`) will
+//! stand here beside them, as variants of `Case` with a module each.
+
+mod batch;
+mod control;
+mod diamond;
+mod history;
+mod map;
+mod phased;
+mod single;
+mod start;
+mod waiting;
+mod width;
+
+use crate::args::Protocol;
+use crate::drive::Driver;
+use crate::error::Result;
+use crate::sample::Reading;
+use crate::size::Sizes;
+use crate::target::Target;
+
+/// Everything that can be measured, in the order it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Case {
+    Insert,
+    Update,
+    Queue,
+    Single,
+    Diamond,
+    Map,
+    Start,
+    Width,
+    Waiting,
+    History,
+    Batch,
+}
+
+/// What a case needs to run once.
+pub(crate) struct Context<'a> {
+    pub(crate) target: &'a mut Target,
+    pub(crate) sizes: &'a Sizes,
+    pub(crate) protocol: Protocol,
+    pub(crate) batch: u32,
+    pub(crate) seed: u64,
+}
+
+impl Case {
+    pub(crate) const ALL: [Self; 11] = [
+        Self::Insert,
+        Self::Update,
+        Self::Queue,
+        Self::Single,
+        Self::Diamond,
+        Self::Map,
+        Self::Start,
+        Self::Width,
+        Self::Waiting,
+        Self::History,
+        Self::Batch,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Insert => "control-insert",
+            Self::Update => "control-update",
+            Self::Queue => "control-queue",
+            Self::Single => "single",
+            Self::Diamond => "diamond",
+            Self::Map => "map",
+            Self::Start => "start",
+            Self::Width => "flat-width",
+            Self::Waiting => "flat-waiting",
+            Self::History => "flat-history",
+            Self::Batch => "batch",
+        }
+    }
+
+    pub(crate) fn about(self) -> &'static str {
+        match self {
+            Self::Insert => "control: INSERT of one row per transaction",
+            Self::Update => "control: UPDATE of one row by primary key per transaction",
+            Self::Queue => "control: pgmq send, read and archive in batches, no pgflow",
+            Self::Single => "runs of one step: start, then drain",
+            Self::Diamond => "runs of four steps in a diamond: start, then drain",
+            Self::Map => "one wide map: spawn, drain, and claim and complete apart",
+            Self::Start => "start_flow alone: a diamond, and a wide root map",
+            Self::Width => "does the cost per task stay flat from narrow to wide maps?",
+            Self::Waiting => "… with many messages waiting, or delayed, in the queue?",
+            Self::History => "… with many finished runs in the tables?",
+            Self::Batch => "maps claimed and completed in batches of several sizes",
+        }
+    }
+
+    /// The ways in which it should be driven on a core that offers `preferred`.
+    pub(crate) fn protocols(self, preferred: Protocol) -> Vec<Protocol> {
+        match self {
+            Self::Single | Self::Diamond | Self::Map if preferred == Protocol::Batched => {
+                vec![Protocol::Batched, Protocol::Published]
+            }
+            Self::Batch if preferred == Protocol::Published => Vec::new(),
+            _ => vec![preferred],
+        }
+    }
+
+    pub(crate) fn is_control(self) -> bool {
+        matches!(self, Self::Insert | Self::Update | Self::Queue)
+    }
+
+    /// Whether one call does all rounds, because preparing it is slow.
+    pub(crate) fn has_own_rounds(self) -> bool {
+        matches!(self, Self::History)
+    }
+
+    pub(crate) async fn run(self, context: &mut Context<'_>) -> Result<Vec<Reading>> {
+        match self {
+            Self::Insert | Self::Update | Self::Queue => control::run(self, context).await,
+            Self::Single => single::run(context).await,
+            Self::Diamond => diamond::run(context).await,
+            Self::Map => map::run(context).await,
+            Self::Start => start::run(context).await,
+            Self::Width => width::run(context).await,
+            Self::Waiting => waiting::run(context).await,
+            Self::History => history::run(context).await,
+            Self::Batch => batch::run(context).await,
+        }
+    }
+}
+
+impl Context<'_> {
+    pub(crate) fn driver(&self, queue: &str) -> Driver {
+        Driver::new(self.protocol, queue, self.target.worker, self.batch)
+    }
+}

@@ -1,0 +1,118 @@
+//! How much the cost per task grows with width, backlog and history.
+
+use serde::Serialize;
+
+use crate::args::Protocol;
+use crate::summary::Summary;
+
+/// What the core aims at: the dearest level costs at most this many times the cheapest.
+pub(crate) const TARGET: f64 = 1.5;
+
+/// One phase of a flatness case over all its levels.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Flatness {
+    pub(crate) case: &'static str,
+    pub(crate) phase: &'static str,
+    pub(crate) target: String,
+    pub(crate) protocol: Option<Protocol>,
+    /// Level and milliseconds per task.
+    pub(crate) levels: Vec<(String, f64)>,
+    /// Largest over smallest.
+    pub(crate) ratio: f64,
+    /// False for levels that are interesting but have no target.
+    pub(crate) counts: bool,
+}
+
+/// All phases of all flatness cases. Server CPU where it is known, else time on the clock.
+pub(crate) fn flatness(summaries: &[Summary]) -> Vec<Flatness> {
+    let mut found: Vec<Flatness> = Vec::new();
+    for summary in summaries.iter().filter(|summary| summary.case.starts_with("flat-")) {
+        let is_delayed = summary.level.ends_with("delayed");
+        let cost = summary.cpu_ms.unwrap_or(summary.wall_ms);
+        let same = |flat: &&mut Flatness| {
+            flat.counts != is_delayed
+                && flat.case == summary.case
+                && flat.phase == summary.phase
+                && flat.target == summary.target
+        };
+        match found.iter_mut().find(same) {
+            Some(flat) => flat.add(&summary.level, cost),
+            None => found.push(Flatness::start(summary, base(summaries, summary), cost)),
+        }
+    }
+    found
+}
+
+/// Delayed messages are compared with the empty queue of the same phase.
+fn base<'a>(summaries: &'a [Summary], of: &Summary) -> Option<&'a Summary> {
+    let is_base = |other: &&Summary| {
+        other.case == of.case
+            && other.phase == of.phase
+            && other.target == of.target
+            && other.level.starts_with("0 ")
+    };
+    summaries.iter().filter(|_| of.level.ends_with("delayed")).find(is_base)
+}
+
+impl Flatness {
+    fn start(summary: &Summary, base: Option<&Summary>, cost: f64) -> Self {
+        let mut flat = Self {
+            case: summary.case,
+            phase: summary.phase,
+            target: summary.target.clone(),
+            protocol: summary.protocol,
+            levels: Vec::new(),
+            ratio: 1.0,
+            counts: base.is_none(),
+        };
+        if let Some(base) = base {
+            flat.add(&base.level, base.cpu_ms.unwrap_or(base.wall_ms));
+        }
+        flat.add(&summary.level, cost);
+        flat
+    }
+
+    fn add(&mut self, level: &str, cost: f64) {
+        self.levels.push((level.to_owned(), cost));
+        let costs = self.levels.iter().map(|(_, cost)| *cost);
+        let (smallest, largest) =
+            costs.fold((f64::MAX, f64::MIN), |(low, high), cost| (low.min(cost), high.max(cost)));
+        self.ratio = largest / smallest.max(1e-9);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summary(level: &str, cpu_ms: f64) -> Summary {
+        Summary {
+            case: "flat-waiting",
+            phase: "claim",
+            level: level.to_owned(),
+            target: "pgflow".to_owned(),
+            protocol: None,
+            unit: "task",
+            rounds: 1,
+            items: 1,
+            per_second: 1.0,
+            spread: 0.0,
+            to_insert: 1.0,
+            wall_ms: 1.0,
+            cpu_ms: Some(cpu_ms),
+            wal_bytes: 0.0,
+            wal_bytes_without_images: None,
+        }
+    }
+
+    #[test]
+    fn delayed_messages_are_a_line_of_their_own() {
+        let found = flatness(&[
+            summary("0 waiting", 1.0),
+            summary("9 waiting", 1.2),
+            summary("9 delayed", 4.0),
+        ]);
+        let ratios: Vec<(bool, f64)> = found.iter().map(|flat| (flat.counts, flat.ratio)).collect();
+        assert_eq!(ratios, [(true, 1.2), (false, 4.0)]);
+    }
+}

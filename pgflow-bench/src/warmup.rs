@@ -1,0 +1,20 @@
+//! Lets every connection plan its statements before anything is measured.
+
+use crate::args::Protocol;
+use crate::cases::{Case, Context};
+use crate::error::Result;
+use crate::size::Mode;
+use crate::target::Target;
+
+/// Runs small diamonds and maps in every way that will be measured.
+pub(crate) async fn warm(target: &mut Target, protocols: &[Protocol], seed: u64) -> Result<()> {
+    let sizes = Mode::Smoke.sizes();
+    for &protocol in protocols {
+        // Small batches, so that every connection gets some.
+        let mut context = Context { target, sizes: &sizes, protocol, batch: 2, seed };
+        for case in [Case::Diamond, Case::Map] {
+            case.run(&mut context).await?;
+        }
+    }
+    crate::cleanup::flows(target).await
+}
