@@ -7,12 +7,16 @@ use uuid::Uuid;
 use super::{Driver, Task, task_of};
 use crate::error::{Doing, Result};
 
-pub(super) async fn claim(driver: &Driver, conn: &mut PgConnection) -> Result<Vec<Task>> {
+pub(super) async fn claim(
+    driver: &Driver,
+    conn: &mut PgConnection,
+    limit: u32,
+) -> Result<Vec<Task>> {
     let rows = sqlx::query(
         "select * from pgflow.claim_tasks(queue_names => $1, qty => $2, worker_id => $3)",
     )
     .bind([driver.queue.as_str()])
-    .bind(driver.batch.cast_signed())
+    .bind(limit.cast_signed())
     .bind(driver.worker)
     .fetch_all(conn)
     .await

@@ -34,7 +34,7 @@ pub(crate) async fn drain(
         let (done, last) = (&done, &last);
         async move {
             while done.get() < expected && started.elapsed() < limit {
-                let tasks = driver.claim(lane).await?;
+                let tasks = driver.claim(lane, driver.batch).await?;
                 if tasks.is_empty() {
                     sleep(IDLE).await;
                     continue;

@@ -55,11 +55,11 @@ impl Driver {
         Self { protocol, queue: queue.to_owned(), worker, batch }
     }
 
-    /// Up to a batch of tasks, started; empty when none is visible.
-    async fn claim(&self, conn: &mut PgConnection) -> Result<Vec<Task>> {
+    /// Up to `limit` tasks, started; empty when none is visible.
+    async fn claim(&self, conn: &mut PgConnection, limit: u32) -> Result<Vec<Task>> {
         match self.protocol {
-            Protocol::Batched => batched::claim(self, conn).await,
-            Protocol::Published => published::claim(self, conn).await,
+            Protocol::Batched => batched::claim(self, conn, limit).await,
+            Protocol::Published => published::claim(self, conn, limit).await,
         }
     }
 

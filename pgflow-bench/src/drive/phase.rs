@@ -23,13 +23,18 @@ pub(crate) async fn claim_all(
 ) -> Result<(Held, Drained)> {
     let started = Instant::now();
     let claimed = Cell::new(0);
+    // Asked for by some connection but not there yet: nobody else asks for the same ones.
+    let asked = Cell::new(0);
     let last = Cell::new(started);
     let work = lanes.iter_mut().map(|lane| {
-        let (claimed, last) = (&claimed, &last);
+        let (claimed, asked, last) = (&claimed, &asked, &last);
         async move {
             let mut held = Vec::new();
             while claimed.get() < expected && started.elapsed() < limit {
-                let tasks = driver.claim(lane).await?;
+                let limit = driver.batch.min(expected - claimed.get() - asked.get());
+                asked.set(asked.get() + limit);
+                let tasks = if limit > 0 { driver.claim(lane, limit).await? } else { Vec::new() };
+                asked.set(asked.get() - limit);
                 if tasks.is_empty() {
                     sleep(IDLE).await;
                     continue;

@@ -8,13 +8,17 @@ use crate::error::{Doing, Result};
 /// The reservation only; `start_tasks` sets the step's own timeout.
 const RESERVE_S: i32 = 30;
 
-pub(super) async fn claim(driver: &Driver, conn: &mut PgConnection) -> Result<Vec<Task>> {
+pub(super) async fn claim(
+    driver: &Driver,
+    conn: &mut PgConnection,
+    limit: u32,
+) -> Result<Vec<Task>> {
     let messages: Vec<i64> = sqlx::query_scalar(
         "select msg_id from pgmq.read_with_poll(queue_name => $1, vt => $2, qty => $3, max_poll_seconds => 1, poll_interval_ms => 20)",
     )
     .bind(&driver.queue)
     .bind(RESERVE_S)
-    .bind(driver.batch.cast_signed())
+    .bind(limit.cast_signed())
     .fetch_all(&mut *conn)
     .await
     .doing("reading messages")?;
