@@ -63,6 +63,18 @@ impl TestDb {
         PgConnection::connect(&self.url).await.expect("cannot connect to the test's database")
     }
 
+    /// All definitions of the schemas `pgflow` and `pgmq`, one per line, in a stable order: equal for
+    /// two databases that have the same tables, functions, types and grants.
+    ///
+    /// # Panics
+    /// When the server is gone.
+    pub async fn schema_dump(&self) -> Vec<String> {
+        sqlx::query_scalar(include_str!("schema_dump.sql"))
+            .fetch_all(&self.pool)
+            .await
+            .expect("cannot dump the schema")
+    }
+
     /// Asks the core's own checker whether all invariants hold.
     ///
     /// # Panics

@@ -86,8 +86,8 @@ fn children_of_ps(parent: u32, table: &str) -> Vec<u32> {
         .lines()
         .filter_map(|line| {
             let mut columns = line.split_whitespace().map(str::parse::<u32>);
-            let (pid, ppid) = (columns.next()?.ok()?, columns.next()?.ok()?);
-            (ppid == parent).then_some(pid)
+            let (pid, parent_pid) = (columns.next()?.ok()?, columns.next()?.ok()?);
+            (parent_pid == parent).then_some(pid)
         })
         .collect()
 }

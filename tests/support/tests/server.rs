@@ -14,7 +14,7 @@ fn a_killed_test_process_leaves_nothing_behind() {
     if std::env::var(ROLE).is_ok() {
         let server = Server::start(ServerOptions::default()).unwrap();
         println!("directory {}", directory(&server).display());
-        std::thread::sleep(Duration::from_secs(600));
+        std::thread::sleep(Duration::from_mins(10));
     }
     let mut victim = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "--nocapture", "a_killed_test_process_leaves_nothing_behind"])

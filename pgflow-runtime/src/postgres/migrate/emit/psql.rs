@@ -15,7 +15,8 @@ const PGMQ_IS_READY: &str = include_str!("../sql/pgmq_is_ready.sql");
 pub(super) fn emit(core: &Core, dir: &Path) -> Result<Vec<PathBuf>, EmitError> {
     let mut text = format!(
         "{HEADER}--\n-- Apply it, and later versions of it, with `psql URL -f pgflow.sql`.\n\n\
-         \\set ON_ERROR_STOP on\nbegin;\nset local client_min_messages = warning;\n{LOCK};\n\
+         \\set ON_ERROR_STOP on\nbegin;\nset local client_min_messages = warning;\n\
+         {LOCK} as locked \\gset\n\
          {SETTINGS};\n{PGMQ_IS_READY}\n{CREATE}\n"
     );
     for unit in units(core) {
