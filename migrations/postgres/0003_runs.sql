@@ -26,7 +26,7 @@ create table pgflow.runs (
   constraint completed_at_is_after_started_at check (completed_at >= started_at),
   constraint failed_at_is_after_started_at check (failed_at >= started_at),
   constraint cancelled_at_is_after_started_at check (cancelled_at >= started_at)
-) with (fillfactor = 70);
+) with (fillfactor = 50);
 create index runs_by_flow on pgflow.runs (flow_slug, started_at);
 
 create table pgflow.step_states (
@@ -64,7 +64,7 @@ create table pgflow.step_states (
   constraint completed_at_is_after_started_at check (completed_at >= started_at),
   constraint failed_at_is_after_started_at check (failed_at >= started_at),
   constraint skipped_at_is_after_created_at check (skipped_at >= created_at)
-) with (fillfactor = 60);
+) with (fillfactor = 35);
 
 create table pgflow.step_tasks (
   flow_slug text not null,
@@ -98,4 +98,4 @@ create table pgflow.step_tasks (
   constraint failed_at_is_after_queued_at check (failed_at >= queued_at),
   constraint completed_at_is_after_started_at check (completed_at >= started_at),
   constraint failed_at_is_after_started_at check (failed_at >= started_at)
-) with (fillfactor = 60);
+) with (fillfactor = 35);

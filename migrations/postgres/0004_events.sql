@@ -1,11 +1,17 @@
--- What a reader follows: each run's transitions, dense from 1, in the order they happened.
+-- What happened in which order: each run's transitions, numbered densely from 1.
+--
+-- One row holds all events that a run got in one transaction, as words ('step:started fetch'),
+-- because events are the largest part of what a short run writes. Readers use the view
+-- pgflow.events, which spells them out with their payloads.
 
-create table pgflow.events (
+create table pgflow.event_log (
   run_id uuid not null,
-  seq int not null,
-  event_type text not null,
-  step_slug text,
-  payload jsonb not null,
+  -- The number of the last event in `events`.
+  last_seq int not null,
+  events text[] not null,
+  -- What the payloads need besides the state tables; as long as `events`, if there.
+  details jsonb[],
   at timestamptz not null default now(),
-  constraint events_pkey primary key (run_id, seq)
+  constraint event_log_pkey primary key (run_id, last_seq),
+  constraint event_log_is_not_empty check (cardinality(events) > 0)
 );

@@ -7,7 +7,7 @@ as $$
     from pgflow.events e group by e.run_id having count(*) <> max(e.seq) or min(e.seq) <> 1
   union all
   select 'event_orphan', e.run_id, 'events of a run that is not there'
-    from pgflow.events e
+    from pgflow.event_log e
    where not exists (select from pgflow.runs r where r.run_id = e.run_id)
    group by e.run_id
   union all

@@ -25,9 +25,11 @@ begin
       v_outcomes[v_item.n] := pgflow._fail_type_violation(
         v_item.run_id, v_item.step_slug, v_item.task_index, v_item.output, v_item.attempt);
     else
-      select c.outcome into v_outcomes[v_item.n] from pgflow.complete_tasks(
-        array[v_item.run_id], array[v_item.step_slug], array[v_item.task_index],
-        array[v_item.output], array[v_item.attempt]) c;
+      v_outcomes[v_item.n] := (
+        select c.outcome from pgflow.complete_tasks(
+          array[v_item.run_id], array[v_item.step_slug], array[v_item.task_index],
+          array[v_item.output], array[v_item.attempt]) c
+      );
     end if;
   end loop;
   return query select * from unnest(run_ids, step_slugs, task_indexes, v_outcomes);

@@ -12,32 +12,31 @@ create or replace function pgflow._complete_task_rows(
   out flow_slugs text[],
   out message_ids bigint[]
 )
-language sql
+language plpgsql
 set search_path = ''
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
+#variable_conflict use_column
+begin
   with item as (
     select distinct on (i.run_id, i.step_slug, i.task_index) i.*
       from unnest(p_run_ids, p_step_slugs, p_task_indexes, p_outputs, p_attempts)
         with ordinality i(run_id, step_slug, task_index, output, attempt, n)
      order by i.run_id, i.step_slug, i.task_index, i.n
-  ), live as materialized (
-    select distinct i.run_id, i.step_slug
-      from (select distinct i.run_id, i.step_slug from item i) i
-      join pgflow.runs r on r.run_id = i.run_id and r.status = 'started'
-      join pgflow.step_states s on s.run_id = i.run_id and s.step_slug = i.step_slug and s.status = 'started'
   ), applied as (
     update pgflow.step_tasks t
-       set status = 'completed', completed_at = now(), output = i.output, input = null
+       set status = 'completed', completed_at = greatest(now(), t.started_at), output = i.output, input = null
       from item i
      where t.run_id = i.run_id and t.step_slug = i.step_slug and t.task_index = i.task_index
        and t.status = 'started' and (i.attempt is null or t.attempts_count = i.attempt)
-       and (i.run_id, i.step_slug) in (select l.run_id, l.step_slug from live l)
+       and (select r.status from pgflow.runs r where r.run_id = i.run_id) = 'started'
+       and (
+         select s.status from pgflow.step_states s where s.run_id = i.run_id and s.step_slug = i.step_slug
+       ) = 'started'
     returning i.n, t.run_id, t.step_slug, t.flow_slug, t.message_id
   )
   select array_agg(a.n::int), array_agg(a.run_id), array_agg(a.step_slug),
          array_agg(a.flow_slug), array_agg(a.message_id)
-    from applied a
+    into items, run_ids, step_slugs, flow_slugs, message_ids
+    from applied a;
+end;
 $$;

@@ -2,7 +2,6 @@
 create or replace function pgflow._complete_taskless_wave(run_id uuid) returns int
 language plpgsql
 set search_path = ''
-set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare
@@ -10,7 +9,8 @@ declare
 begin
   with completed as (
     update pgflow.step_states s
-       set status = 'completed', started_at = now(), completed_at = now(), remaining_tasks = 0,
+       set status = 'completed', started_at = greatest(now(), s.created_at), completed_at = greatest(now(), s.created_at),
+           remaining_tasks = 0,
            output = case when d.step_type = 'map' then '[]'::jsonb end
       from pgflow.steps d
      where s.run_id = _complete_taskless_wave.run_id
@@ -29,16 +29,10 @@ begin
   end if;
 
   perform pgflow._record_events(
-    'step:completed', array_agg(s.run_id), array_agg(s.step_slug), array_agg(s.payload)
-  )
-  from (
-    select s.run_id, s.step_slug, jsonb_build_object(
-      'step_slug', s.step_slug, 'status', s.status, 'output', s.output, 'started_at', s.started_at,
-      'completed_at', s.completed_at, 'remaining_tasks', 0, 'remaining_deps', 0) as payload
-    from unnest(v_steps) with ordinality k(slug, n)
-    join pgflow.step_states s on s.run_id = _complete_taskless_wave.run_id and s.step_slug = k.slug
-    order by k.n
-  ) s;
+    array_fill(_complete_taskless_wave.run_id, array[cardinality(v_steps)]),
+    array(select 'step:completed ' || k from unnest(v_steps) k),
+    array_fill('{"remaining_tasks": 0, "remaining_deps": 0}'::jsonb, array[cardinality(v_steps)])
+  );
   perform pgflow._release_dependents(_complete_taskless_wave.run_id, v_steps);
   update pgflow.runs r set remaining_steps = r.remaining_steps - cardinality(v_steps)
    where r.run_id = _complete_taskless_wave.run_id;

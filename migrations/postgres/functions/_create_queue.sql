@@ -14,6 +14,6 @@ begin
                  left(v_table, 50) || '_taken_idx', v_table);
   -- A queue's rows live for seconds: vacuum by their number, not by a share of the table.
   execute format('alter table pgmq.%I set (autovacuum_vacuum_scale_factor = 0.01, '
-                 'autovacuum_vacuum_threshold = 1000, fillfactor = 80)', v_table);
+                 'autovacuum_vacuum_threshold = 1000, fillfactor = 50)', v_table);
 end;
 $$;

@@ -5,9 +5,11 @@ create or replace function pgflow._create_step_states(
   root_elements int,
   roots text[]
 ) returns void
-language sql
+language plpgsql
 set search_path = ''
 as $$
+#variable_conflict use_column
+begin
   insert into pgflow.step_states (
     flow_slug, run_id, step_slug, remaining_deps, initial_tasks, status, started_at, remaining_tasks
   )
@@ -23,5 +25,6 @@ as $$
       s.step_slug = any (roots) as starts
   ) planned
   where s.flow_slug = _create_step_states.flow_slug
-  order by s.step_index
+  order by s.step_index;
+end;
 $$;

@@ -1,14 +1,17 @@
 -- Messages whose task will never run: its run has failed or was cancelled, or its step is over.
 create or replace function pgflow._dead_messages(run_ids uuid[]) returns table (flow_slug text, message_id bigint)
-language sql stable
+language plpgsql stable
 set search_path = ''
-set enable_seqscan = off
 as $$
-  select t.flow_slug, t.message_id
-    from pgflow.runs r
-    join pgflow.step_tasks t on t.run_id = r.run_id
-    join pgflow.step_states s on s.run_id = t.run_id and s.step_slug = t.step_slug
-   where r.run_id = any (run_ids)
-     and t.status in ('queued', 'started') and t.message_id is not null
-     and (r.status in ('failed', 'cancelled') or s.status in ('failed', 'skipped'))
+#variable_conflict use_column
+begin
+  return query
+    select t.flow_slug, t.message_id
+      from pgflow.runs r
+      join pgflow.step_tasks t on t.run_id = r.run_id
+      join pgflow.step_states s on s.run_id = t.run_id and s.step_slug = t.step_slug
+     where r.run_id = any (run_ids)
+       and t.status in ('queued', 'started') and t.message_id is not null
+       and (r.status in ('failed', 'cancelled') or s.status in ('failed', 'skipped'));
+end;
 $$;

@@ -8,7 +8,6 @@ create or replace function pgflow._delete_runs(
 )
 language plpgsql
 set search_path = ''
-set enable_seqscan = off
 as $$
 #variable_conflict use_variable
 declare
@@ -23,8 +22,8 @@ begin
   loop
     messages := messages + (select count(*) from pgmq.delete(v_queue.flow_slug, v_queue.ids));
   end loop;
-  delete from pgflow.events e where e.run_id = any (run_ids);
-  get diagnostics events = row_count;
+  select coalesce(sum(cardinality(e.events)), 0) into events from pgflow.event_log e where e.run_id = any (run_ids);
+  delete from pgflow.event_log e where e.run_id = any (run_ids);
   delete from pgflow.step_tasks t where t.run_id = any (run_ids);
   get diagnostics step_tasks = row_count;
   delete from pgflow.step_states s where s.run_id = any (run_ids);

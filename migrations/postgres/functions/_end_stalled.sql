@@ -2,7 +2,6 @@
 create or replace function pgflow._end_stalled(flow_slug text, grace int) returns void
 language plpgsql
 set search_path = ''
-set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare

@@ -5,20 +5,16 @@ set search_path = ''
 as $$
 #variable_conflict use_column
 declare
-  v_flow text;
+  v_detail jsonb := jsonb_build_object('error_message', _fail_step.error_message);
 begin
   update pgflow.step_states s
-     set status = 'failed', failed_at = now(), error_message = _fail_step.error_message
+     set status = 'failed', failed_at = greatest(now(), s.started_at), error_message = _fail_step.error_message
    where s.run_id = _fail_step.run_id and s.step_slug = _fail_step.step_slug;
-  update pgflow.runs r set status = 'failed', failed_at = now()
-   where r.run_id = _fail_step.run_id
-  returning r.flow_slug into v_flow;
-
-  perform pgflow._record_events('step:failed', array[_fail_step.run_id], array[_fail_step.step_slug], array[
-    jsonb_build_object('step_slug', _fail_step.step_slug, 'status', 'failed',
-                       'error_message', _fail_step.error_message, 'failed_at', now())]);
-  perform pgflow._record_events('run:failed', array[_fail_step.run_id], array[null::text], array[
-    jsonb_build_object('flow_slug', v_flow, 'status', 'failed',
-                       'error_message', _fail_step.error_message, 'failed_at', now())]);
+  update pgflow.runs r set status = 'failed', failed_at = greatest(now(), r.started_at) where r.run_id = _fail_step.run_id;
+  perform pgflow._record_events(
+    array[_fail_step.run_id, _fail_step.run_id],
+    array['step:failed ' || _fail_step.step_slug, 'run:failed'],
+    array[v_detail, v_detail]
+  );
 end;
 $$;

@@ -9,7 +9,6 @@ create or replace function pgflow._fail_task_row(
 ) returns boolean
 language plpgsql
 set search_path = ''
-set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare
@@ -21,7 +20,7 @@ begin
      set status = case when v_run_lives and t.attempts_count < coalesce(d.opt_max_attempts, f.opt_max_attempts)
                        then 'queued' else 'failed' end,
          failed_at = case when v_run_lives and t.attempts_count < coalesce(d.opt_max_attempts, f.opt_max_attempts)
-                          then null else now() end,
+                          then null else greatest(now(), t.started_at) end,
          started_at = case when v_run_lives and t.attempts_count < coalesce(d.opt_max_attempts, f.opt_max_attempts)
                            then null else t.started_at end,
          lease_until = null,

@@ -9,7 +9,6 @@ create or replace function pgflow._fail_type_violation(
 ) returns text
 language plpgsql
 set search_path = ''
-set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare
@@ -20,7 +19,7 @@ begin
     array[_fail_type_violation.run_id], array[_fail_type_violation.step_slug], array[_fail_type_violation.output]) v
    limit 1;
   update pgflow.step_tasks t
-     set status = 'failed', failed_at = now(), output = _fail_type_violation.output,
+     set status = 'failed', failed_at = greatest(now(), t.started_at), output = _fail_type_violation.output,
          error_message = format('[TYPE_VIOLATION] Produced %s instead of array', v_violation.produced)
     from pgflow.runs r
    where t.run_id = _fail_type_violation.run_id and t.step_slug = _fail_type_violation.step_slug

@@ -1,30 +1,15 @@
--- What follows from steps that have just completed: their events, their dependents, the end of
--- their runs. The caller holds the runs' locks. Returns the runs in which more was decided than to
--- start steps: some of their messages may have to be archived.
+-- What follows from steps that have just completed: their dependents, the end of their runs, the
+-- events of it all. The caller holds the runs' locks. Returns the runs in which more was decided
+-- than to start steps: some of their messages may have to be archived.
 create or replace function pgflow._finish_steps(run_ids uuid[], step_slugs text[]) returns uuid[]
 language plpgsql
 set search_path = ''
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
   v_started record;
   v_completed uuid[];
 begin
-  perform pgflow._record_events(
-    'step:completed', array_agg(s.run_id), array_agg(s.step_slug), array_agg(s.payload)
-  )
-  from (
-    select s.run_id, s.step_slug, jsonb_build_object(
-      'step_slug', s.step_slug, 'status', s.status, 'output', s.output, 'completed_at', s.completed_at) as payload
-    from unnest(run_ids, step_slugs) k(run_id, step_slug)
-    join pgflow.step_states s on s.run_id = k.run_id and s.step_slug = k.step_slug
-    join pgflow.steps d on d.flow_slug = s.flow_slug and d.step_slug = s.step_slug
-    order by s.run_id, d.step_index
-  ) s;
-
   select * into v_started from pgflow._pass_on(run_ids, step_slugs);
 
   with done as (
@@ -33,7 +18,7 @@ begin
     update pgflow.runs r
        set remaining_steps = r.remaining_steps - done.steps,
            status = case when r.remaining_steps = done.steps then 'completed' else r.status end,
-           completed_at = case when r.remaining_steps = done.steps then now() end,
+           completed_at = case when r.remaining_steps = done.steps then greatest(now(), r.started_at) end,
            output = case when r.remaining_steps = done.steps then pgflow._run_output(r.run_id, r.flow_slug) end
       from done
      where r.run_id = done.run_id
@@ -41,11 +26,21 @@ begin
   )
   select array_agg(c.run_id) into v_completed from counted c where c.status = 'completed';
 
+  perform pgflow._record_events(array_agg(e.run_id order by e.kind, e.step_index),
+                                array_agg(e.event order by e.kind, e.step_index))
+    from (
+      select 1 as kind, k.run_id, 'step:completed ' || k.step_slug as event, d.step_index
+        from unnest(run_ids, step_slugs) k(run_id, step_slug)
+        join pgflow.runs r on r.run_id = k.run_id
+        join pgflow.steps d on d.flow_slug = r.flow_slug and d.step_slug = k.step_slug
+      union all
+      select 2, k.run_id, 'step:started ' || k.step_slug, k.step_index
+        from unnest(v_started.run_ids, v_started.step_slugs, v_started.step_indexes) k(run_id, step_slug, step_index)
+      union all
+      select 3, k.run_id, 'run:completed', 0 from unnest(v_completed) k(run_id)
+    ) e;
   if v_started.run_ids is not null then
     perform pgflow._start_steps(v_started.run_ids, v_started.step_slugs);
-  end if;
-  if v_completed is not null then
-    perform pgflow._record_run_completed(v_completed);
   end if;
   if v_started.undecided is not null then
     perform pgflow._advance(v_started.undecided);

@@ -5,17 +5,18 @@ create or replace function pgflow._late_messages(
   task_indexes int[],
   attempts int[]
 ) returns table (flow_slug text, message_id bigint)
-language sql stable
+language plpgsql stable
 set search_path = ''
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
-  select t.flow_slug, t.message_id
-    from unnest(run_ids, step_slugs, task_indexes, attempts) i(run_id, step_slug, task_index, attempt)
-    join pgflow.step_tasks t
-      on t.run_id = i.run_id and t.step_slug = i.step_slug and t.task_index = i.task_index
-    join pgflow.step_states s on s.run_id = t.run_id and s.step_slug = t.step_slug and s.status <> 'started'
-    join pgflow.runs r on r.run_id = t.run_id and r.status not in ('failed', 'cancelled')
-   where i.attempt is null or i.attempt = t.attempts_count
+#variable_conflict use_column
+begin
+  return query
+    select t.flow_slug, t.message_id
+      from unnest(run_ids, step_slugs, task_indexes, attempts) i(run_id, step_slug, task_index, attempt)
+      join pgflow.step_tasks t
+        on t.run_id = i.run_id and t.step_slug = i.step_slug and t.task_index = i.task_index
+      join pgflow.step_states s on s.run_id = t.run_id and s.step_slug = t.step_slug and s.status <> 'started'
+      join pgflow.runs r on r.run_id = t.run_id and r.status not in ('failed', 'cancelled')
+     where i.attempt is null or i.attempt = t.attempts_count;
+end;
 $$;

@@ -2,7 +2,6 @@
 create or replace function pgflow._lock_messages(flow_slugs text[], message_ids bigint[]) returns void
 language plpgsql
 set search_path = ''
-set enable_seqscan = off
 as $$
 declare
   v_queue record;

@@ -1,4 +1,5 @@
--- Locks the steps that tasks belong to, then the runs of those that may end by it.
+-- Locks what completing these tasks may change: map steps, whose tasks share a counter, then the
+-- runs of steps that may end. A single step always ends, and its run's lock covers it.
 -- Returns these runs, and whether a step must put out an array because a map step waits for it.
 create or replace function pgflow._lock_steps_to_complete(
   p_run_ids uuid[],
@@ -8,33 +9,38 @@ create or replace function pgflow._lock_steps_to_complete(
 )
 language plpgsql
 set search_path = ''
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 begin
-  with wanted as (
-    select k.run_id, k.step_slug, count(*) as items
-      from unnest(p_run_ids, p_step_slugs) k(run_id, step_slug)
-     group by 1, 2 order by 1, 2
+  with wanted as materialized (
+    select k.run_id, k.step_slug, k.items, d.step_type = 'map' as is_map, d.step_type = 'single' and exists (
+        select from pgflow.deps e
+          join pgflow.steps m on m.flow_slug = e.flow_slug and m.step_slug = e.step_slug
+         where e.flow_slug = d.flow_slug and e.dep_slug = d.step_slug and m.step_type = 'map'
+      ) as feeds_map
+      from (
+        select k.run_id, k.step_slug, count(*) as items
+          from unnest(p_run_ids, p_step_slugs) k(run_id, step_slug) group by 1, 2
+      ) k
+      join pgflow.runs r on r.run_id = k.run_id
+      join pgflow.steps d on d.flow_slug = r.flow_slug and d.step_slug = k.step_slug
+     order by k.run_id, k.step_slug
   ), locked as materialized (
-    select s.run_id, s.step_slug, s.flow_slug, s.remaining_tasks <= w.items as may_end
+    select s.run_id, s.remaining_tasks <= w.items as may_end
       from wanted w
       join pgflow.step_states s on s.run_id = w.run_id and s.step_slug = w.step_slug
-     where s.status = 'started'
+     where w.is_map and s.status = 'started'
      order by s.run_id, s.step_slug
        for no key update of s
   )
   select
-    array_agg(distinct l.run_id) filter (where l.may_end),
-    coalesce(bool_or(exists (
-      select from pgflow.deps e
-        join pgflow.steps m on m.flow_slug = e.flow_slug and m.step_slug = e.step_slug
-       where e.flow_slug = l.flow_slug and e.dep_slug = l.step_slug and m.step_type = 'map'
-    )), false)
-  into _lock_steps_to_complete.run_ids, _lock_steps_to_complete.feeds_map
-  from locked l;
+    array(
+      select w.run_id from wanted w where not w.is_map
+      union
+      select l.run_id from locked l where l.may_end
+    ),
+    coalesce((select bool_or(w.feeds_map) from wanted w), false)
+  into run_ids, feeds_map;
 
   perform from pgflow.runs r
     where r.run_id = any (_lock_steps_to_complete.run_ids) order by r.run_id for no key update;

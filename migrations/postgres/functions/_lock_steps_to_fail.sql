@@ -8,9 +8,6 @@ create or replace function pgflow._lock_steps_to_fail(
 ) returns uuid[]
 language plpgsql
 set search_path = ''
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare

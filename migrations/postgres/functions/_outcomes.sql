@@ -8,9 +8,6 @@ create or replace function pgflow._outcomes(
 ) returns table (run_id uuid, step_slug text, task_index int, outcome text)
 language plpgsql
 set search_path = ''
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare

@@ -6,14 +6,14 @@ create or replace function pgflow._pass_on(
   p_step_slugs text[],
   out run_ids uuid[],
   out step_slugs text[],
+  out step_indexes int[],
   out undecided uuid[]
 )
-language sql
+language plpgsql
 set search_path = ''
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
+#variable_conflict use_column
+begin
   with dependent as (
     select p.run_id, p.flow_slug, e.step_slug, count(*)::int as parents,
            max(case
@@ -26,7 +26,7 @@ as $$
       join pgflow.deps e on e.flow_slug = p.flow_slug and e.dep_slug = p.step_slug
      group by 1, 2, 3
   ), planned as materialized (
-    select s.run_id, s.step_slug, s.remaining_deps - c.parents as remaining_deps,
+    select s.run_id, s.step_slug, d.step_index, s.remaining_deps - c.parents as remaining_deps,
            coalesce(s.initial_tasks, c.elements) as initial_tasks,
            s.remaining_deps = c.parents as is_ready,
            bool_or(s.remaining_deps = c.parents and (
@@ -41,15 +41,18 @@ as $$
        set remaining_deps = p.remaining_deps,
            initial_tasks = p.initial_tasks,
            status = case when p.is_ready and not p.is_undecided then 'started' else 'created' end,
-           started_at = case when p.is_ready and not p.is_undecided then now() end,
+           started_at = case when p.is_ready and not p.is_undecided then greatest(now(), s.created_at) end,
            remaining_tasks = case when p.is_ready and not p.is_undecided then p.initial_tasks end
       from planned p
      where s.run_id = p.run_id and s.step_slug = p.step_slug
-    returning s.run_id, s.step_slug, s.status, p.is_undecided
+    returning s.run_id, s.step_slug, p.step_index, s.status, p.is_undecided
   )
   select
     array_agg(c.run_id) filter (where c.status = 'started'),
     array_agg(c.step_slug) filter (where c.status = 'started'),
+    array_agg(c.step_index) filter (where c.status = 'started'),
     array_agg(distinct c.run_id) filter (where c.is_undecided)
-  from changed c
+    into run_ids, step_slugs, step_indexes, undecided
+    from changed c;
+end;
 $$;

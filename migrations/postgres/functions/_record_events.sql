@@ -1,25 +1,25 @@
--- Appends events of one type to the logs of runs, in the order given. The caller holds each run's lock (or has just
--- inserted it), so that numbers are dense and a reader never sees one before those below it.
-create or replace function pgflow._record_events(
-  event_type text,
-  run_ids uuid[],
-  step_slugs text[],
-  payloads jsonb[]
-) returns void
-language sql
+-- Appends events to the logs of runs, in the order given: words such as 'step:started fetch', and
+-- what their payloads need besides the state. The caller holds each run's lock (or has just
+-- inserted it), so that numbers are dense and no reader sees one before those below it.
+create or replace function pgflow._record_events(run_ids uuid[], events text[], details jsonb[] default null)
+returns void
+language plpgsql
 set search_path = ''
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
-  insert into pgflow.events (run_id, seq, event_type, step_slug, payload)
+#variable_conflict use_column
+begin
+  insert into pgflow.event_log (run_id, last_seq, events, details)
   select
     e.run_id,
-    coalesce((select max(p.seq) from pgflow.events p where p.run_id = e.run_id), 0)
-      + row_number() over (partition by e.run_id order by e.n),
-    _record_events.event_type,
-    e.step_slug,
-    jsonb_build_object('event_type', _record_events.event_type, 'run_id', e.run_id) || e.payload
-  from unnest(run_ids, step_slugs, payloads) with ordinality e(run_id, step_slug, payload, n)
-  join pgflow.runs r on r.run_id = e.run_id and r.record_events
+    coalesce((select max(p.last_seq) from pgflow.event_log p where p.run_id = e.run_id), 0) + cardinality(e.events),
+    e.events,
+    e.details
+  from (
+    select e.run_id, array_agg(e.event order by e.n) as events,
+           case when _record_events.details is not null then array_agg(e.detail order by e.n) end as details
+      from unnest(run_ids, events, details) with ordinality e(run_id, event, detail, n)
+     group by e.run_id
+  ) e
+  where (select r.record_events from pgflow.runs r where r.run_id = e.run_id);
+end;
 $$;

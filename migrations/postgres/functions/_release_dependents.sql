@@ -1,10 +1,11 @@
 -- Tells the dependents of steps that were skipped that they need not wait for those. A map step
 -- whose only dependency was skipped has nothing to map over: it gets no tasks.
 create or replace function pgflow._release_dependents(run_id uuid, step_slugs text[]) returns void
-language sql
+language plpgsql
 set search_path = ''
-set enable_seqscan = off
 as $$
+#variable_conflict use_column
+begin
   update pgflow.step_states s
      set remaining_deps = s.remaining_deps - e.parents,
          initial_tasks = case when d.step_type = 'map' then 0 else s.initial_tasks end
@@ -16,5 +17,6 @@ as $$
        group by 1, 2
     ) e
     join pgflow.steps d on d.flow_slug = e.flow_slug and d.step_slug = e.step_slug
-   where s.run_id = _release_dependents.run_id and s.step_slug = e.step_slug and s.status = 'created'
+   where s.run_id = _release_dependents.run_id and s.step_slug = e.step_slug and s.status = 'created';
+end;
 $$;

@@ -2,9 +2,6 @@
 create or replace function pgflow._requeue_stalled(flow_slug text, grace int) returns int
 language plpgsql
 set search_path = ''
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
@@ -27,7 +24,10 @@ begin
     returning t.message_id
   )
   select array_agg(q.message_id) into v_ids from requeued q;
+  if v_ids is null then
+    return 0;
+  end if;
   perform pgflow.set_vt_batch(_requeue_stalled.flow_slug, v_ids, array_fill(0, array[cardinality(v_ids)]));
-  return coalesce(cardinality(v_ids), 0);
+  return cardinality(v_ids);
 end;
 $$;

@@ -6,29 +6,30 @@ create or replace function pgflow._retry_delays(
   attempts int[],
   applied int[]
 ) returns table (flow_slug text, message_id bigint, delay int)
-language sql volatile
+language plpgsql volatile
 set search_path = ''
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
-  select t.flow_slug, t.message_id, floor(
-      -- A day at the most: past that a retry is a surprise, not a help.
-      least(pgflow.calculate_retry_delay(coalesce(d.opt_base_delay, f.opt_base_delay), t.attempts_count), 86400)
-      * (1 + random() * f.retry_jitter))::int
-    from (
-      select run_ids[a.n] as run_id, step_slugs[a.n] as step_slug, task_indexes[a.n] as task_index
-        from unnest(applied) a(n)
-      union
-      select i.run_id, i.step_slug, i.task_index
-        from unnest(run_ids, step_slugs, task_indexes, attempts) i(run_id, step_slug, task_index, attempt)
-       where i.attempt is null
-    ) i
-    join pgflow.step_tasks t
-      on t.run_id = i.run_id and t.step_slug = i.step_slug and t.task_index = i.task_index and t.status = 'queued'
-    join pgflow.step_states s on s.run_id = t.run_id and s.step_slug = t.step_slug and s.status = 'started'
-    join pgflow.runs r on r.run_id = t.run_id and r.status = 'started'
-    join pgflow.steps d on d.flow_slug = t.flow_slug and d.step_slug = t.step_slug
-    join pgflow.flows f on f.flow_slug = t.flow_slug
-   where t.message_id is not null
+#variable_conflict use_column
+begin
+  return query
+    select t.flow_slug, t.message_id, floor(
+        -- A day at the most: past that a retry is a surprise, not a help.
+        least(pgflow.calculate_retry_delay(coalesce(d.opt_base_delay, f.opt_base_delay), t.attempts_count), 86400)
+        * (1 + random() * f.retry_jitter))::int
+      from (
+        select run_ids[a.n] as run_id, step_slugs[a.n] as step_slug, task_indexes[a.n] as task_index
+          from unnest(applied) a(n)
+        union
+        select i.run_id, i.step_slug, i.task_index
+          from unnest(run_ids, step_slugs, task_indexes, attempts) i(run_id, step_slug, task_index, attempt)
+         where i.attempt is null
+      ) i
+      join pgflow.step_tasks t
+        on t.run_id = i.run_id and t.step_slug = i.step_slug and t.task_index = i.task_index and t.status = 'queued'
+      join pgflow.step_states s on s.run_id = t.run_id and s.step_slug = t.step_slug and s.status = 'started'
+      join pgflow.runs r on r.run_id = t.run_id and r.status = 'started'
+      join pgflow.steps d on d.flow_slug = t.flow_slug and d.step_slug = t.step_slug
+      join pgflow.flows f on f.flow_slug = t.flow_slug
+     where t.message_id is not null;
+end;
 $$;

@@ -8,12 +8,13 @@ create or replace function pgflow._retry_task_rows(
   attempts int[],
   except_runs uuid[]
 ) returns int[]
-language sql
+language plpgsql
 set search_path = ''
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
+#variable_conflict use_column
+declare
+  v_retried int[];
+begin
   with item as (
     select distinct on (i.run_id, i.step_slug, i.task_index) i.*
       from unnest(run_ids, step_slugs, task_indexes, error_messages, attempts)
@@ -23,7 +24,7 @@ as $$
   ), changed as (
     update pgflow.step_tasks t
        set status = case when r.status = 'started' then 'queued' else 'failed' end,
-           failed_at = case when r.status = 'started' then null else now() end,
+           failed_at = case when r.status = 'started' then null else greatest(now(), t.started_at) end,
            started_at = case when r.status = 'started' then null else t.started_at end,
            lease_until = null,
            error_message = i.error_message
@@ -35,5 +36,7 @@ as $$
        and ((r.status = 'started' and s.status = 'started') or r.status in ('failed', 'cancelled'))
     returning i.n, t.status
   )
-  select array_agg(c.n::int) from changed c where c.status = 'queued'
+  select array_agg(c.n::int) into v_retried from changed c where c.status = 'queued';
+  return v_retried;
+end;
 $$;

@@ -10,9 +10,6 @@ create or replace function pgflow._settle_failed_messages(
 ) returns void
 language plpgsql
 set search_path = ''
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare

@@ -7,7 +7,6 @@ create or replace function pgflow._skip_steps(
 ) returns int
 language plpgsql
 set search_path = ''
-set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare
@@ -15,7 +14,7 @@ declare
 begin
   with skipped as (
     update pgflow.step_states s
-       set status = 'skipped', skipped_at = now(), remaining_tasks = null,
+       set status = 'skipped', skipped_at = greatest(now(), s.created_at), remaining_tasks = null,
            skip_reason = _skip_steps.skip_reason, error_message = _skip_steps.error_message
      where s.run_id = _skip_steps.run_id and s.step_slug = any (_skip_steps.step_slugs)
        and s.status in ('created', 'started')
@@ -30,16 +29,14 @@ begin
   update pgflow.runs r set remaining_steps = r.remaining_steps - cardinality(v_skipped)
    where r.run_id = _skip_steps.run_id;
   perform pgflow._record_events(
-    'step:skipped',
     array_fill(_skip_steps.run_id, array[cardinality(v_skipped)]),
-    v_skipped,
-    (select array_agg(jsonb_build_object(
-        'step_slug', k.slug, 'status', 'skipped', 'skip_reason', _skip_steps.skip_reason, 'skipped_at', now()
-      ) || case when _skip_steps.error_message is null
-        then jsonb_build_object('flow_slug', r.flow_slug)
-        else jsonb_build_object('error_message', _skip_steps.error_message) end order by k.n)
-      from unnest(v_skipped) with ordinality k(slug, n)
-      join pgflow.runs r on r.run_id = _skip_steps.run_id)
+    array(select 'step:skipped ' || k from unnest(v_skipped) k),
+    array_fill(
+      jsonb_build_object('skip_reason', _skip_steps.skip_reason) || case
+        when _skip_steps.error_message is not null then jsonb_build_object('error_message', _skip_steps.error_message)
+        else jsonb_build_object('flow_slug', (select r.flow_slug from pgflow.runs r where r.run_id = _skip_steps.run_id))
+      end,
+      array[cardinality(v_skipped)])
   );
   return cardinality(v_skipped);
 end;

@@ -3,9 +3,6 @@ create or replace function pgflow._spawn_map_tasks(flow_slug text, run_ids uuid[
 returns void
 language plpgsql
 set search_path = ''
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 declare
   v_step record;

@@ -22,7 +22,8 @@ begin
   select _spawn_tasks.flow_slug, t.*
     from rows from (
       unnest(run_ids), unnest(step_slugs), unnest(task_indexes), unnest(elements),
-      pgmq.send_batch(_spawn_tasks.flow_slug, v_messages, _spawn_tasks.delay)
+      pgmq.send_batch(_spawn_tasks.flow_slug, v_messages, null::jsonb[],
+                      clock_timestamp() + make_interval(secs => _spawn_tasks.delay))
     ) t(run_id, step_slug, task_index, input, message_id);
 end;
 $$;

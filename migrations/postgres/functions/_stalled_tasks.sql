@@ -4,9 +4,6 @@ create or replace function pgflow._stalled_tasks(flow_slug text, grace int)
 returns table (run_id uuid, step_slug text, task_index int, message_id bigint, requeued_count int)
 language plpgsql
 set search_path = ''
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare

@@ -1,22 +1,14 @@
--- What a step whose tasks are all completed puts out.
+-- What a step whose tasks are all completed puts out: the one task's output or, for a map, all.
 create or replace function pgflow._step_output(flow_slug text, run_id uuid, step_slug text) returns jsonb
-language plpgsql stable
+language sql stable
 set search_path = ''
-set enable_seqscan = off
 as $$
-begin
-  if exists (
-    select from pgflow.steps d
-     where d.flow_slug = _step_output.flow_slug and d.step_slug = _step_output.step_slug and d.step_type = 'map'
-  ) then
-    return (
-      select jsonb_agg(t.output order by t.task_index) from pgflow.step_tasks t
-       where t.run_id = _step_output.run_id and t.step_slug = _step_output.step_slug
-    );
-  end if;
-  return (
-    select t.output from pgflow.step_tasks t
-     where t.run_id = _step_output.run_id and t.step_slug = _step_output.step_slug and t.task_index = 0
-  );
-end;
+  select case when d.step_type = 'map'
+      then jsonb_agg(t.output order by t.task_index)
+      else (array_agg(t.output order by t.task_index))[1] end
+    from pgflow.step_tasks t
+    join pgflow.steps d on d.flow_slug = t.flow_slug and d.step_slug = t.step_slug
+   where t.run_id = _step_output.run_id and t.step_slug = _step_output.step_slug
+     and t.flow_slug = _step_output.flow_slug
+   group by d.step_type
 $$;

@@ -2,14 +2,18 @@
 -- of ours names none.
 create or replace function pgflow._tasks_of_messages(msg_ids bigint[], bodies jsonb[])
 returns table (run_id uuid, step_slug text, task_index int, msg_id bigint)
-language sql immutable
+language plpgsql immutable rows 10
 set search_path = ''
 as $$
-  select
-    case when m.body ->> 'run_id' ~ '^[0-9a-fA-F-]{36}$' then (m.body ->> 'run_id')::uuid end,
-    m.body ->> 'step_slug',
-    case when m.body ->> 'task_index' ~ '^[0-9]{1,9}$' then (m.body ->> 'task_index')::int end,
-    m.msg_id
-  from unnest(msg_ids, bodies) m(msg_id, body)
-  order by 1, 2, 3
+#variable_conflict use_column
+begin
+  return query
+    select
+      case when m.body ->> 'run_id' ~ '^[0-9a-fA-F-]{36}$' then (m.body ->> 'run_id')::uuid end,
+      m.body ->> 'step_slug',
+      case when m.body ->> 'task_index' ~ '^[0-9]{1,9}$' then (m.body ->> 'task_index')::int end,
+      m.msg_id
+    from unnest(msg_ids, bodies) m(msg_id, body)
+    order by 1, 2, 3;
+end;
 $$;

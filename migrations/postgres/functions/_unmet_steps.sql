@@ -1,25 +1,28 @@
 -- Ready steps of a run whose condition does not hold, in step order.
 create or replace function pgflow._unmet_steps(run_id uuid) returns table (step_slug text, when_unmet text)
-language sql stable
+language plpgsql stable
 set search_path = ''
-set enable_seqscan = off
 as $$
-  select s.step_slug, d.when_unmet
-    from pgflow.step_states s
-    join pgflow.runs r on r.run_id = s.run_id
-    join pgflow.steps d on d.flow_slug = s.flow_slug and d.step_slug = s.step_slug
-    cross join lateral (
-      select case when d.deps_count = 0 then r.input else coalesce((
-        select jsonb_object_agg(p.step_slug, p.output)
-          from pgflow.deps e
-          join pgflow.step_states p on p.run_id = s.run_id and p.step_slug = e.dep_slug
-         where e.flow_slug = s.flow_slug and e.step_slug = s.step_slug and p.status = 'completed'
-      ), '{}') end as value
-    ) tested
-   where s.run_id = _unmet_steps.run_id and s.status = 'created' and s.remaining_deps = 0
-     and (
-       (d.required_input_pattern is not null and not tested.value @> d.required_input_pattern)
-       or (d.forbidden_input_pattern is not null and tested.value @> d.forbidden_input_pattern)
-     )
-   order by d.step_index
+#variable_conflict use_column
+begin
+  return query
+    select s.step_slug, d.when_unmet
+      from pgflow.step_states s
+      join pgflow.runs r on r.run_id = s.run_id
+      join pgflow.steps d on d.flow_slug = s.flow_slug and d.step_slug = s.step_slug
+      cross join lateral (
+        select case when d.deps_count = 0 then r.input else coalesce((
+          select jsonb_object_agg(p.step_slug, p.output)
+            from pgflow.deps e
+            join pgflow.step_states p on p.run_id = s.run_id and p.step_slug = e.dep_slug
+           where e.flow_slug = s.flow_slug and e.step_slug = s.step_slug and p.status = 'completed'
+        ), '{}') end as value
+      ) tested
+     where s.run_id = _unmet_steps.run_id and s.status = 'created' and s.remaining_deps = 0
+       and (
+         (d.required_input_pattern is not null and not tested.value @> d.required_input_pattern)
+         or (d.forbidden_input_pattern is not null and tested.value @> d.forbidden_input_pattern)
+       )
+     order by d.step_index;
+end;
 $$;

@@ -3,20 +3,24 @@
 create or replace function pgflow.cancel_run(run_id uuid, reason text default null) returns setof pgflow.runs
 language plpgsql security definer
 set search_path = ''
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan
+set jit = off
 as $$
 #variable_conflict use_column
 declare
   v_run pgflow.runs;
 begin
   update pgflow.runs r
-     set status = 'cancelled', cancelled_at = now(), cancel_reason = cancel_run.reason
+     set status = 'cancelled', cancelled_at = greatest(now(), r.started_at), cancel_reason = cancel_run.reason
    where r.run_id = cancel_run.run_id and r.status = 'started'
   returning r.* into v_run;
   if found then
     perform pgflow._record_events(
-      'run:cancelled', array[v_run.run_id], array[null::text],
-      array[jsonb_build_object('flow_slug', v_run.flow_slug, 'status', v_run.status,
-                               'reason', v_run.cancel_reason, 'cancelled_at', v_run.cancelled_at)]
+      array[v_run.run_id], array['run:cancelled'],
+      array[jsonb_build_object('reason', v_run.cancel_reason)]
     );
     perform pgflow._archive_dead_messages(array[v_run.run_id]);
   end if;

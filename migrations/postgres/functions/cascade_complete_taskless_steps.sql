@@ -2,6 +2,11 @@
 create or replace function pgflow.cascade_complete_taskless_steps(run_id uuid) returns int
 language plpgsql
 set search_path = ''
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan
+set jit = off
 as $$
 declare
   v_wave int;

@@ -3,6 +3,11 @@ create or replace function pgflow.claim_tasks(queue_names text[], qty int, worke
 returns setof pgflow.step_task_record
 language plpgsql security definer
 set search_path = ''
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan
+set jit = off
 as $$
 declare
   v_queue text;
@@ -12,7 +17,7 @@ begin
   -- In random order, so that a full queue does not starve those named after it.
   for v_queue in select q from unnest(claim_tasks.queue_names) q order by random() loop
     exit when v_left <= 0;
-    return query select * from pgflow._claim_queue(v_queue, null, v_left, claim_tasks.worker_id);
+    return query select * from pgflow._claim_queue(v_queue, 30, v_left, claim_tasks.worker_id);
     get diagnostics v_got = row_count;
     v_left := v_left - v_got;
   end loop;

@@ -16,6 +16,8 @@ set search_path = ''
 set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan
+set jit = off
 as $$
 #variable_conflict use_column
 declare
@@ -28,12 +30,15 @@ begin
   perform pgflow._check_batch(run_ids, step_slugs, task_indexes, cardinality(outputs), v_attempts);
   perform pgflow._check_payload(o.output, format('the output of task %s of step %s', o.task_index, o.step_slug))
     from unnest(outputs, step_slugs, task_indexes) o(output, step_slug, task_index)
-   where pg_column_size(o.output) >= 800;
+   where pg_column_size(o.output) >= 800 or pg_column_compression(o.output) is not null;
 
   select * into v_locked from pgflow._lock_steps_to_complete(run_ids, step_slugs);
-  if v_locked.feeds_map and exists (select from pgflow._type_violations(run_ids, step_slugs, outputs)) then
-    return query select * from pgflow._complete_one_by_one(run_ids, step_slugs, task_indexes, outputs, v_attempts);
-    return;
+  if v_locked.feeds_map then
+    if exists (select from pgflow._type_violations(run_ids, step_slugs, outputs)) then
+      return query select * from pgflow._complete_one_by_one(run_ids, step_slugs, task_indexes, outputs, v_attempts);
+      return;
+    end if;
+    perform pgflow._check_fanouts(run_ids, step_slugs, outputs);
   end if;
 
   select * into v_applied from pgflow._complete_task_rows(run_ids, step_slugs, task_indexes, outputs, v_attempts);

@@ -6,7 +6,7 @@ as $$
 begin
   -- Waits for open transactions that have sent messages; what they started is then deleted too.
   perform pgmq.drop_queue(p_flow_slug);
-  delete from pgflow.events e using pgflow.runs r
+  delete from pgflow.event_log e using pgflow.runs r
    where r.flow_slug = p_flow_slug and e.run_id = r.run_id;
   delete from pgflow.step_tasks t using pgflow.runs r
    where r.flow_slug = p_flow_slug and t.run_id = r.run_id;

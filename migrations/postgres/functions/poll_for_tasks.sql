@@ -8,6 +8,11 @@ create or replace function pgflow.poll_for_tasks(
 ) returns setof pgflow.step_task_record
 language plpgsql security definer
 set search_path = ''
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan
+set jit = off
 as $$
 declare
   v_until timestamptz := clock_timestamp() + make_interval(secs => max_poll_seconds);

@@ -5,6 +5,11 @@
 create or replace function pgflow.requeue_stalled_tasks(grace int default 30) returns int
 language plpgsql security definer
 set search_path = ''
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan
+set jit = off
 as $$
 declare
   v_queue text;

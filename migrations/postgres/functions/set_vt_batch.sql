@@ -8,6 +8,8 @@ set search_path = ''
 set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan
+set jit = off
 as $$
 begin
   if set_vt_batch.msg_ids is null or set_vt_batch.vt_offsets is null then

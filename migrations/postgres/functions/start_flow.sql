@@ -4,6 +4,10 @@ returns setof pgflow.runs
 language plpgsql security definer
 set search_path = ''
 set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan
+set jit = off
 as $$
 #variable_conflict use_column
 declare
@@ -39,8 +43,10 @@ begin
     );
   end if;
   perform pgflow._create_step_states(v_run_id, start_flow.flow_slug, v_elements, coalesce(v_roots, '{}'));
-  perform pgflow._record_run_started(v_run_id);
-
+  perform pgflow._record_events(
+    array_fill(v_run_id, array[coalesce(cardinality(v_roots), 0) + 1]),
+    'run:started'::text || array(select 'step:started ' || k from unnest(v_roots) k)
+  );
   if v_roots is null or v_steps = 0 then
     perform pgflow._advance(array[v_run_id]);
   else

@@ -3,32 +3,35 @@ create or replace function pgflow.start_ready_steps(run_id uuid) returns void
 language plpgsql
 set search_path = ''
 set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan
+set jit = off
 as $$
 #variable_conflict use_column
 declare
   v_steps text[];
+  v_runs uuid[];
 begin
   perform from pgflow.runs r
     where r.run_id = start_ready_steps.run_id and r.status = 'started' for no key update;
   if not found then
     return;
   end if;
-  with ready as (
-    select s.step_slug from pgflow.step_states s
+  with started as (
+    update pgflow.step_states s
+       set status = 'started', started_at = greatest(now(), s.created_at), remaining_tasks = s.initial_tasks
+      from pgflow.steps d
      where s.run_id = start_ready_steps.run_id
        and s.status = 'created' and s.remaining_deps = 0 and s.initial_tasks > 0
-     order by s.step_slug
-       for no key update
-  ), started as (
-    update pgflow.step_states s
-       set status = 'started', started_at = now(), remaining_tasks = s.initial_tasks
-      from ready
-     where s.run_id = start_ready_steps.run_id and s.step_slug = ready.step_slug
-    returning s.step_slug
+       and d.flow_slug = s.flow_slug and d.step_slug = s.step_slug
+    returning s.step_slug, d.step_index
   )
-  select array_agg(step_slug) into v_steps from started;
+  select array_agg(step_slug order by step_index) into v_steps from started;
   if v_steps is not null then
-    perform pgflow._start_steps(array_fill(start_ready_steps.run_id, array[cardinality(v_steps)]), v_steps);
+    v_runs := array_fill(start_ready_steps.run_id, array[cardinality(v_steps)]);
+    perform pgflow._record_events(v_runs, array(select 'step:started ' || k from unnest(v_steps) k));
+    perform pgflow._start_steps(v_runs, v_steps);
   end if;
 end;
 $$;

@@ -6,12 +6,18 @@ set search_path = ''
 set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan
+set jit = off
 as $$
 #variable_conflict use_column
 declare
   v_ids bigint[];
   v_bodies jsonb[];
+  v_tasks pgflow.step_task_record[];
 begin
+  if not exists (select from pgflow.flows f where f.flow_slug = start_tasks.flow_slug) then
+    return;
+  end if;
   -- The message is locked before its task, as in a claim. Who finds it locked leaves it alone.
   execute format(
     'select array_agg(m.msg_id), array_agg(m.message)
@@ -22,7 +28,10 @@ begin
   if v_ids is null then
     return;
   end if;
-  return query select * from pgflow._start_messages(start_tasks.flow_slug, v_ids, v_bodies, start_tasks.worker_id);
-  perform pgflow._set_task_visibility(start_tasks.flow_slug, v_ids, v_bodies, null);
+  v_tasks := array(
+    select t from pgflow._start_messages(start_tasks.flow_slug, v_ids, v_bodies, start_tasks.worker_id) t);
+  perform pgflow.set_vt_batch(start_tasks.flow_slug, array_agg(t.msg_id), array_agg(t.timeout + 2))
+     from unnest(v_tasks) t;
+  return query select t.* from unnest(v_tasks) t;
 end;
 $$;

@@ -1,0 +1,17 @@
+-- Refuses outputs that would give a map step after them more tasks than the limit allows.
+create or replace function pgflow._check_fanouts(run_ids uuid[], step_slugs text[], outputs jsonb[]) returns void
+language plpgsql stable
+set search_path = ''
+as $$
+begin
+  perform pgflow._check_fanout(jsonb_array_length(i.output), format('the output of step %s', i.step_slug))
+     from unnest(run_ids, step_slugs, outputs) i(run_id, step_slug, output)
+    where jsonb_typeof(i.output) = 'array'
+      and exists (
+        select from pgflow.runs r
+          join pgflow.deps e on e.flow_slug = r.flow_slug and e.dep_slug = i.step_slug
+          join pgflow.steps m on m.flow_slug = e.flow_slug and m.step_slug = e.step_slug and m.step_type = 'map'
+         where r.run_id = i.run_id
+      );
+end;
+$$;
