@@ -1,8 +1,10 @@
 //! What the tests of installing share.
 
 mod directory;
+mod relocated;
 
 pub use directory::Directory;
+pub use relocated::Relocated;
 
 use pgflow_runtime::postgres::MigrateError;
 use pgflow_test_support::TestDb;

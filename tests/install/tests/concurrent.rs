@@ -1,6 +1,6 @@
 //! Several at once.
 
-use pgflow_install_tests::reference;
+use pgflow_install_tests::{execute, reference};
 use pgflow_runtime::postgres::Report;
 use pgflow_test_support::{TestDb, core};
 use sqlx::postgres::{PgPool, PgPoolOptions};
@@ -25,6 +25,15 @@ async fn eight_migrators_all_succeed_and_one_does_the_work() {
     let busy = reports.iter().filter(|report| !report.applied.is_empty()).count();
     assert_eq!((reports.len(), busy), (8, 1));
     assert_eq!(db.schema_dump().await, reference().await);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn sessions_that_default_to_serializable_succeed_too() {
+    let db = TestDb::empty().await;
+    let set = "set default_transaction_isolation = 'serializable'";
+    execute(&db, &format!("alter database {} {set}", db.name())).await;
+    let reports = migrators(vec![db.url(); 8]).await;
+    assert_eq!(reports.iter().filter(|report| !report.applied.is_empty()).count(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
