@@ -6,6 +6,7 @@ set search_path = ''
 set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
+set join_collapse_limit = 1
 set plan_cache_mode = force_generic_plan
 set jit = off
 as $$
@@ -18,11 +19,12 @@ begin
   if not exists (select from pgflow.flows f where f.flow_slug = start_tasks.flow_slug) then
     return;
   end if;
-  -- The message is locked before its task, as in a claim. Who finds it locked leaves it alone.
+  -- The message is locked before its task, as in a claim. Not `skip locked`: a reader that was too
+  -- late for a message still holds its lock for a moment, and the task would wait for nothing.
   execute format(
     'select array_agg(m.msg_id), array_agg(m.message)
        from (select msg_id, message from pgmq.%I
-              where msg_id = any ($1) order by msg_id for update skip locked) m',
+              where msg_id = any ($1) order by msg_id for update) m',
     pgmq.format_table_name(start_tasks.flow_slug, 'q')
   ) into v_ids, v_bodies using start_tasks.msg_ids;
   if v_ids is null then
