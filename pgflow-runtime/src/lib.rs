@@ -1,4 +1,42 @@
-//! What a flow needs to run: the databases it lives in.
+//! What generated flows are made of, and what runs them.
+//!
+//! Applications depend on `pgflow`, which re-exports what they need from here.
 
+#![forbid(unsafe_code)]
+
+pub mod check;
+mod context;
+mod data_error;
+mod def;
+mod error;
+mod extract;
+mod fields;
+mod flow;
+mod outputs;
+mod pattern_check;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+mod registry;
+mod schema;
+mod sequence;
+mod start;
+mod state;
+mod task;
+pub mod testing;
+
+#[doc(hidden)]
+pub mod __private;
+
+pub use context::Context;
+pub use data_error::DataError;
+pub use def::{FlowDef, StepDef, Take};
+pub use error::{Error, Result, Retry};
+pub use extract::{Extract, Need};
+pub use flow::{Flow, Step};
+pub use outputs::RunOutputs;
+pub use registry::{RegisterError, Registry};
+pub use schema::{FlowSchemas, StepSchemas};
+pub use sequence::Sequence;
+pub use start::StartRun;
+pub use state::{State, States};
+pub use task::Task;

@@ -1,0 +1,143 @@
+//! Rust code for a flow.
+//!
+//! The checks are not separate items: each is the expression that does the work, such as
+//! `<fetch_user as Outputs<User, …>>::pass(…)`, so a rule and the code relying on it cannot part.
+
+mod argument;
+mod condition;
+mod output;
+mod span;
+mod step;
+mod table;
+mod visibility;
+
+use pgflow_syntax::{Errors, Flow, FlowItem, Piece, check, pretty};
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+
+use span::{function, marker};
+use visibility::outside;
+
+/// The module as written, and what makes it a flow, or why it is none.
+pub(crate) fn flow(args: TokenStream, item: TokenStream) -> TokenStream {
+    let module = match syn::parse2::<FlowItem>(item.clone()) {
+        Ok(module) => module,
+        Err(error) => {
+            let error = error.into_compile_error();
+            return quote!(#item #error);
+        }
+    };
+    let mut errors = Errors::default();
+    let flow = check(args, &module, &mut errors);
+    let expanded = Expand::new(&flow).module();
+    let errors = errors.finish().map(syn::Error::into_compile_error);
+    quote!(#expanded #errors)
+}
+
+/// A flow that is being expanded.
+struct Expand<'a> {
+    flow: &'a Flow<'a>,
+    /// The path of the crate `pgflow`.
+    pgflow: TokenStream,
+}
+
+impl<'a> Expand<'a> {
+    fn new(flow: &'a Flow<'a>) -> Self {
+        let pgflow = flow.crate_path.as_ref();
+        let pgflow = pgflow.map_or_else(|| quote!(::pgflow), ToTokens::to_token_stream);
+        Self { flow, pgflow }
+    }
+
+    /// The module as written, without `#[step]`, plus what makes it a flow.
+    fn module(&self) -> TokenStream {
+        let item = self.flow.item;
+        let (attrs, vis, mod_token, ident) = (&item.attrs, &item.vis, &item.mod_token, &item.ident);
+        let content = item.content.iter().map(|piece| match piece {
+            // A step is `async` because all of them are, whether or not it waits for anything.
+            Piece::Step(step) => quote!(#[allow(clippy::unused_async)] #step),
+            other => quote!(#other),
+        });
+        let flow_type = self.flow_type();
+        let output = self.output();
+        let table = self.table();
+        let steps = self.flow.steps.iter().filter(|step| !step.is_duplicate).map(|s| self.step(s));
+        let impl_flow = self.impl_flow();
+        let mut body = TokenStream::new();
+        item.braces.surround(&mut body, |body| {
+            body.extend(quote! {
+                #(#content)*
+
+                #flow_type
+                #output
+                #table
+                #(#steps)*
+            });
+        });
+        quote! {
+            #(#attrs)*
+            #vis #mod_token #ident #body
+
+            #impl_flow
+        }
+    }
+
+    /// The type that stands for the flow. The compiler shows `input = …` as its definition.
+    fn flow_type(&self) -> TokenStream {
+        let shown = self.flow.input.as_ref().map(|(word, ty)| quote!(#word #ty));
+        let vis = outside(&self.flow.item.vis);
+        let flow_type = marker(&vis, "struct", &self.flow.type_name, &quote!(;), shown);
+        quote! {
+            /// The flow made of this module's steps.
+            #[derive(Clone, Copy, Debug)]
+            #flow_type
+        }
+    }
+
+    /// `impl Flow`, outside the module so that the input's type means what it meant where it was
+    /// written.
+    fn impl_flow(&self) -> TokenStream {
+        let Self { flow, pgflow } = self;
+        let (module, slug) = (&flow.item.ident, &flow.slug);
+        let (flow_type, output) = (&flow.type_name, &flow.output_name);
+        let input = flow.input.as_ref().map_or_else(|| quote!(()), |(_, ty)| ty.to_token_stream());
+        let input_type = flow.input.as_ref().map_or_else(
+            || quote!(::core::option::Option::None),
+            |(_, ty)| {
+                let ty = pretty(ty);
+                quote!(::core::option::Option::Some(#ty))
+            },
+        );
+        let options = self.options(flow.options);
+        let rule = quote!(#pgflow::check::StoredInput<Self>);
+        let read = function(&input, &rule, "read", &input);
+        let write = function(&input, &rule, "write", &input);
+        let schema = self.schema(&input, &quote!(DescribedInput<Self>));
+        quote! {
+            impl #pgflow::Flow for #module::#flow_type {
+                type Input = #input;
+                type Output = #module::#output;
+                const SLUG: &'static str = #slug;
+                const DEF: &'static #pgflow::FlowDef = &#pgflow::FlowDef {
+                    slug: #slug,
+                    options: #options,
+                    input_type: #input_type,
+                    input_schema: #schema,
+                    steps: #module::__STEPS,
+                };
+                const READ_INPUT: fn(&#pgflow::__private::Value) -> ::core::result::Result<#input, #pgflow::DataError> = #read;
+                const WRITE_INPUT: fn(&#input) -> ::core::result::Result<#pgflow::__private::Value, #pgflow::DataError> = #write;
+                const READ_OUTPUT: fn(&#pgflow::RunOutputs<Self>) -> ::core::result::Result<Self::Output, #pgflow::DataError> = #module::#output::__read;
+            }
+        }
+    }
+
+    /// The function that describes a type, unless the flow opted out.
+    fn schema(&self, ty: &TokenStream, rule: &TokenStream) -> TokenStream {
+        let pgflow = &self.pgflow;
+        if !self.flow.has_schema {
+            return quote!(::core::option::Option::None);
+        }
+        let describe = function(ty, &quote!(#pgflow::check::#rule), "schema", ty);
+        quote!(::core::option::Option::Some(#describe))
+    }
+}

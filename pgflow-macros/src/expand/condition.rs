@@ -1,0 +1,46 @@
+//! Fields that conditions name, looked for in types.
+
+use pgflow_syntax::{FieldCheck, Step};
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+
+use super::Expand;
+
+impl Expand<'_> {
+    pub(super) fn conditions(&self, step: &Step<'_>) -> TokenStream {
+        if !step.is_sound {
+            return TokenStream::new();
+        }
+        step.fields.iter().map(|field| self.field(step, field)).collect()
+    }
+
+    /// Fails to evaluate if the field is not there. Only types made with `#[data]` can tell.
+    fn field(&self, step: &Step<'_>, field: &FieldCheck) -> TokenStream {
+        let pgflow = &self.pgflow;
+        let (ty, owner) = match field.step {
+            None => {
+                let flow = &self.flow.type_name;
+                (quote!(<#flow as #pgflow::Flow>::Input), "the run's input".to_owned())
+            }
+            Some(at) => {
+                let dep = self.flow.steps[at].name();
+                (quote!(<#dep as #pgflow::Step>::Output), format!("the output of `{dep}`"))
+            }
+        };
+        let path = &field.path;
+        let message = format!(
+            "the condition of step `{}` names `{}`, which is not a field of {owner}",
+            step.name(),
+            path.join("."),
+        );
+        let fail = quote_spanned!(field.span=> ::core::panic!(#message));
+        quote! {
+            const _: () = {
+                use #pgflow::__private::Unknown as _;
+                if !#pgflow::__private::may_have(<#pgflow::__private::Probe<#ty>>::FIELDS, &[#(#path),*]) {
+                    #fail
+                }
+            };
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! A step's type, and the function that calls it.
+
+use pgflow_model::StepKind;
+use pgflow_syntax::{Step, pretty};
+use proc_macro2::TokenStream;
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::Type;
+
+use super::Expand;
+use super::span::{function, marker};
+use super::visibility::narrower;
+
+impl Expand<'_> {
+    /// A step's type and, if it can be called, the function that calls it.
+    pub(super) fn step(&self, step: &Step<'_>) -> TokenStream {
+        let Some(output) = step.output else { return TokenStream::new() };
+        let name = step.name();
+        let vis = narrower(&step.item.vis, &self.flow.item.vis);
+        let marker = marker(&vis, "enum", name, &quote!({}), Some(&step.item.sig.output));
+        let doc = format!("`{}`", pretty(&step.item.sig));
+        let impl_step = self.impl_step(step, output);
+        let call = if step.is_sound { self.call(step) } else { self.links(step) };
+        let conditions = self.conditions(step);
+        quote! {
+            #[doc(hidden)]
+            #[doc = #doc]
+            #[allow(non_camel_case_types, dead_code)]
+            #marker
+
+            #impl_step
+            #call
+            #conditions
+        }
+    }
+
+    fn impl_step(&self, step: &Step<'_>, output: &Type) -> TokenStream {
+        let pgflow = &self.pgflow;
+        let (name, slug, flow_type) = (step.name(), &step.slug, &self.flow.type_name);
+        let (seen, read) = match step.kind() {
+            StepKind::Single => (quote!(#output), "read"),
+            StepKind::Map => (quote!(::std::vec::Vec<#output>), "read_all"),
+        };
+        let read = function(output, &quote!(#pgflow::check::ReadBack<Self>), read, output);
+        let write = function(output, &quote!(#pgflow::check::Stored<Self>), "write", output);
+        quote! {
+            impl #pgflow::Step for #name {
+                type Flow = #flow_type;
+                type TaskOutput = #output;
+                type Output = #seen;
+                const SLUG: &'static str = #slug;
+                const READ: fn(&#pgflow::__private::Value) -> ::core::result::Result<#seen, #pgflow::DataError> = #read;
+                const WRITE: fn(&#output) -> ::core::result::Result<#pgflow::__private::Value, #pgflow::DataError> = #write;
+            }
+        }
+    }
+
+    fn call(&self, step: &Step<'_>) -> TokenStream {
+        let (name, pgflow) = (step.name(), &self.pgflow);
+        let call = format_ident!("__call_{}", name);
+        let args = step.params.iter().map(|param| self.argument(step, param));
+        // At the name of the step, so that a future that is not `Send` is reported there.
+        let future = quote_spanned!(name.span()=> #name(#(#args),*));
+        let error = step
+            .error
+            .map_or_else(|| quote_spanned!(step.result_span=> _), ToTokens::to_token_stream);
+        let report = function(&error, &quote!(#pgflow::check::Reported<#name>), "report", &error);
+        quote! {
+            fn #call(task: &#pgflow::Task) -> #pgflow::Result<#pgflow::__private::StepFuture> {
+                ::core::result::Result::Ok(#pgflow::__private::future::<#name, _>(#future, #report))
+            }
+        }
+    }
+
+    /// For a step that is wrong in some way: its dependencies still lead somewhere in an editor.
+    fn links(&self, step: &Step<'_>) -> TokenStream {
+        let pgflow = &self.pgflow;
+        let deps = step.depends_on.iter().map(|dep| &dep.ident);
+        quote!(const _: &[&str] = &[#(<#deps as #pgflow::Step>::SLUG),*];)
+    }
+}

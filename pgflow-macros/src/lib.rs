@@ -1,0 +1,33 @@
+//! `#[flow]`, `#[step]` and `#[data]`. See the `pgflow` crate for what they do.
+
+#![forbid(unsafe_code)]
+
+mod data;
+mod expand;
+
+use proc_macro::TokenStream;
+use quote::quote;
+
+/// Turns a module into a flow.
+#[proc_macro_attribute]
+pub fn flow(args: TokenStream, item: TokenStream) -> TokenStream {
+    expand::flow(args.into(), item.into()).into()
+}
+
+/// Marks a step of a flow.
+#[proc_macro_attribute]
+pub fn step(_args: TokenStream, item: TokenStream) -> TokenStream {
+    // `#[flow]` takes this attribute away, so it is only ever run where there is none.
+    let item = proc_macro2::TokenStream::from(item);
+    let mut after_fn = item.clone().into_iter().skip_while(|token| token.to_string() != "fn");
+    let name = after_fn.nth(1);
+    let error = syn::Error::new_spanned(name, "`#[step]` only works inside a `#[flow]` module");
+    let error = error.into_compile_error();
+    quote!(#item #error).into()
+}
+
+/// Makes a type one that flows can store.
+#[proc_macro_attribute]
+pub fn data(args: TokenStream, item: TokenStream) -> TokenStream {
+    data::expand(args.into(), item.into()).into()
+}

@@ -1,0 +1,33 @@
+//! The shape of a flow and its rules, as plain data.
+//!
+//! Nothing here knows about Rust syntax or a database driver: the macros, the migration generator
+//! and the worker all agree on these few types.
+//!
+//! ```
+//! use pgflow_model::{FlowShape, StepShape};
+//!
+//! let mut orders = FlowShape::new("orders");
+//! orders.steps.push(StepShape::new("fetch"));
+//! orders.steps.push(StepShape::new("ship").after("fetch"));
+//! assert!(orders.to_mermaid().contains("fetch --> ship"));
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod duration;
+mod graph;
+mod json;
+mod options;
+mod order;
+mod pattern;
+mod shape;
+mod skip;
+mod slug;
+
+pub use duration::{InvalidDuration, parse_seconds};
+pub use options::{OPTIONS, OptionRule, StepOptions};
+pub use order::{Cycle, topological_order};
+pub use pattern::{InvalidPattern, Pattern};
+pub use shape::{FlowShape, StepKind, StepShape};
+pub use skip::{OnSkip, Presence};
+pub use slug::{InvalidSlug, MAX_FLOW_SLUG, MAX_STEP_SLUG, check_flow_slug, check_step_slug};

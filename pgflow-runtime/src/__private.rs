@@ -1,0 +1,80 @@
+//! For code written by the macros only: anything here may change in a patch release.
+
+pub use schemars;
+pub use serde;
+pub use serde_json::Value;
+
+pub use pgflow_model::{OnSkip, StepKind, StepOptions};
+
+pub use crate::fields::{Field, Fields, Probe, Unknown, may_have};
+pub use crate::task::StepFuture;
+use crate::{DataError, Error, Step};
+
+/// A future that ends in JSON.
+pub fn future<S: Step, E: 'static>(
+    future: impl Future<Output = Result<S::TaskOutput, E>> + Send + 'static,
+    report: fn(E) -> Error,
+) -> StepFuture {
+    Box::pin(async move {
+        let output = future.await.map_err(report)?;
+        // The same value would be refused again.
+        S::WRITE(&output).map_err(Error::fatal)
+    })
+}
+
+/// Every type is itself.
+pub trait Itself {
+    type Itself;
+}
+impl<T> Itself for T {
+    type Itself = T;
+}
+
+/// Outputs of a run, as they are written one by one.
+#[derive(Default)]
+pub struct Leaves(serde_json::Map<String, Value>);
+
+impl Leaves {
+    /// Adds the output of a map step.
+    pub fn all<S: Step>(&mut self, outputs: &[S::TaskOutput]) -> Result<(), DataError> {
+        let outputs = outputs.iter().map(S::WRITE).collect::<Result<_, _>>()?;
+        self.0.insert(S::SLUG.to_owned(), Value::Array(outputs));
+        Ok(())
+    }
+
+    /// Adds the output of a single step.
+    pub fn one<S: Step>(&mut self, output: &S::TaskOutput) -> Result<(), DataError> {
+        self.0.insert(S::SLUG.to_owned(), S::WRITE(output)?);
+        Ok(())
+    }
+
+    /// The run's output.
+    pub fn finish(self) -> Value {
+        Value::Object(self.0)
+    }
+}
+
+/// `Debug` and `Serialize` for the type of a run's output, whatever its fields are.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __impl_output {
+    ($output:ident) => {
+        impl ::core::fmt::Debug for $output {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                let json = self.__write().map_err(|_| ::core::fmt::Error)?;
+                ::core::fmt::Display::fmt(&json, f)
+            }
+        }
+
+        impl $crate::__private::serde::Serialize for $output {
+            fn serialize<S: $crate::__private::serde::Serializer>(
+                &self,
+                serializer: S,
+            ) -> ::core::result::Result<S::Ok, S::Error> {
+                let json = self.__write().map_err($crate::__private::serde::ser::Error::custom)?;
+                $crate::__private::serde::Serialize::serialize(&json, serializer)
+            }
+        }
+    };
+}
+pub use crate::__impl_output as impl_output;

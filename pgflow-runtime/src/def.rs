@@ -1,0 +1,154 @@
+//! A flow as the worker sees it.
+
+use pgflow_model::{FlowShape, OnSkip, Pattern, StepKind, StepOptions, StepShape};
+
+use crate::Step;
+use crate::extract::Need;
+use crate::schema::SchemaFn;
+use crate::task::Call;
+
+/// A flow as the worker sees it: constant data, made by `#[flow]`.
+///
+/// ```
+/// # use pgflow::prelude::*;
+/// # #[flow] mod ping { #[step] pub async fn pong() -> pgflow::Result<u8> { Ok(1) } }
+/// let def = ping::Flow::DEF;
+/// assert_eq!((def.slug, def.steps.len()), ("ping", 1));
+/// ```
+#[derive(Debug)]
+pub struct FlowDef {
+    /// Name in the database.
+    pub slug: &'static str,
+    /// Defaults for every step.
+    pub options: StepOptions,
+    /// Type of the run's input as written, if the flow has one.
+    pub input_type: Option<&'static str>,
+    #[doc(hidden)]
+    pub input_schema: Option<SchemaFn>,
+    /// Steps, each after everything it depends on.
+    pub steps: &'static [StepDef],
+}
+
+/// A step as the worker sees it: its place in the graph, and the function to call.
+///
+/// ```
+/// # use pgflow::prelude::*;
+/// # #[flow] mod ping { #[step(timeout = "1m")] pub async fn pong() -> pgflow::Result<u8> { Ok(1) } }
+/// let pong = &ping::Flow::DEF.steps[0];
+/// assert_eq!((pong.slug, pong.options.timeout), ("pong", Some(60)));
+/// ```
+#[derive(Debug)]
+pub struct StepDef {
+    /// Name in the database.
+    pub slug: &'static str,
+    /// One task, or one task per element.
+    pub kind: StepKind,
+    /// Slugs of the steps it waits for.
+    pub depends_on: &'static [&'static str],
+    /// What its function takes, apart from the context and application state.
+    pub takes: &'static [Take],
+    /// Runs only if its input contains this JSON.
+    pub only_if: Option<&'static str>,
+    /// Runs only if its input does not contain this JSON.
+    pub unless: Option<&'static str>,
+    /// What happens when the condition is not met.
+    pub when_unmet: OnSkip,
+    /// What happens when the attempts run out.
+    pub when_exhausted: OnSkip,
+    /// Options that override the flow's.
+    pub options: StepOptions,
+    /// Type of one task's output, as written.
+    pub output_type: &'static str,
+    /// Application state it needs.
+    pub needs: &'static [Option<Need>],
+    #[doc(hidden)]
+    pub output_schema: Option<SchemaFn>,
+    #[doc(hidden)]
+    pub call: Call,
+}
+
+/// A value that a step's function takes.
+///
+/// ```
+/// # use pgflow::prelude::*;
+/// # #[flow(input = u8)] mod count { #[step] pub async fn one(run: u8) -> pgflow::Result<u8> { Ok(run) } }
+/// assert_eq!(count::Flow::DEF.steps[0].takes, [pgflow::Take::Run]);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Take {
+    /// The run's input.
+    Run,
+    /// An element of what it maps over.
+    Item,
+    /// The output of the step of this slug.
+    Output(&'static str),
+    /// The output of the step of this slug, unless it was skipped.
+    OptionalOutput(&'static str),
+}
+
+impl FlowDef {
+    /// The graph, as plain data.
+    ///
+    /// ```
+    /// # use pgflow::prelude::*;
+    /// # #[flow] mod ping { #[step] pub async fn pong() -> pgflow::Result<u8> { Ok(1) } }
+    /// assert_eq!(ping::Flow::DEF.shape(), ping::Flow::shape());
+    /// ```
+    pub fn shape(&self) -> FlowShape {
+        FlowShape {
+            slug: self.slug.to_owned(),
+            options: self.options,
+            input_type: self.input_type.map(str::to_owned),
+            steps: self.steps.iter().map(StepDef::shape).collect(),
+        }
+    }
+}
+
+impl StepDef {
+    /// A step with nothing said about it: what the macro starts from.
+    #[doc(hidden)]
+    pub const fn new<S: Step>(call: Call, output_type: &'static str) -> Self {
+        Self {
+            slug: S::SLUG,
+            kind: StepKind::Single,
+            depends_on: &[],
+            takes: &[],
+            only_if: None,
+            unless: None,
+            when_unmet: OnSkip::Skip,
+            when_exhausted: OnSkip::Fail,
+            options: StepOptions::INHERIT,
+            output_type,
+            needs: &[],
+            output_schema: None,
+            call,
+        }
+    }
+
+    /// Its place in the graph, as plain data.
+    ///
+    /// ```
+    /// # use pgflow::prelude::*;
+    /// # #[flow] mod ping { #[step] pub async fn pong() -> pgflow::Result<u8> { Ok(1) } }
+    /// assert_eq!(ping::Flow::DEF.steps[0].shape().slug, "pong");
+    /// ```
+    pub fn shape(&self) -> StepShape {
+        StepShape {
+            slug: self.slug.to_owned(),
+            kind: self.kind,
+            depends_on: self.depends_on.iter().map(|&slug| slug.to_owned()).collect(),
+            only_if: self.only_if.and_then(pattern),
+            unless: self.unless.and_then(pattern),
+            when_unmet: self.when_unmet,
+            when_exhausted: self.when_exhausted,
+            options: self.options,
+            output_type: Some(self.output_type.to_owned()),
+        }
+    }
+}
+
+/// The macro wrote it, after reading it with the same parser.
+fn pattern(text: &str) -> Option<Pattern> {
+    text.parse().ok()
+}

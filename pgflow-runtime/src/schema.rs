@@ -1,0 +1,147 @@
+//! JSON Schemas of a flow's data.
+
+use schemars::generate::SchemaSettings;
+use schemars::{Schema, SchemaGenerator};
+use serde_json::{Map, Value, json};
+
+use crate::{FlowDef, StepDef, Take};
+use pgflow_model::StepKind;
+
+/// Describes a type.
+pub(crate) type SchemaFn = fn(&mut SchemaGenerator) -> Schema;
+
+/// JSON Schemas of what goes into a flow and comes out of its steps.
+///
+/// ```
+/// # use pgflow::prelude::*;
+/// # #[flow(input = u8)] mod count { #[step] pub async fn one(run: u8) -> pgflow::Result<u8> { Ok(run) } }
+/// let schemas = count::Flow::schemas().unwrap();
+/// assert_eq!(schemas.input.as_value()["type"], "integer");
+/// assert_eq!(schemas.steps[0].slug, "one");
+/// ```
+#[derive(Clone, Debug)]
+pub struct FlowSchemas {
+    /// The run's input, as it is read.
+    pub input: Schema,
+    /// Every step, in the order of [`FlowDef::steps`].
+    pub steps: Vec<StepSchemas>,
+}
+
+/// JSON Schemas of one step.
+///
+/// ```
+/// # use pgflow::prelude::*;
+/// # #[flow(input = u8)] mod count { #[step] pub async fn one(run: u8) -> pgflow::Result<u8> { Ok(run) } }
+/// let one = &count::Flow::schemas().unwrap().steps[0];
+/// assert_eq!(one.input.as_value()["properties"]["run"]["type"], "integer");
+/// ```
+#[derive(Clone, Debug)]
+pub struct StepSchemas {
+    /// Name in the database.
+    pub slug: &'static str,
+    /// What the step's function takes: an object, or for a map step an element.
+    pub input: Schema,
+    /// What dependents see, as it is written: for a map step, an array.
+    pub output: Schema,
+}
+
+impl FlowSchemas {
+    /// `None` if the flow said `schema = false`.
+    pub(crate) fn of(flow: &FlowDef) -> Option<Self> {
+        let input = root(SchemaSettings::draft2020_12(), flow.input_schema?);
+        let steps = flow.steps.iter().map(|step| StepSchemas::of(flow, step));
+        Some(Self { input, steps: steps.collect::<Option<_>>()? })
+    }
+}
+
+impl StepSchemas {
+    fn of(flow: &FlowDef, step: &StepDef) -> Option<Self> {
+        let inputs = SchemaSettings::draft2020_12();
+        let input = match step.kind {
+            StepKind::Single => root(inputs, |generator| object(flow, step, generator)),
+            StepKind::Map => root(inputs, |generator| item(flow, step, generator)),
+        };
+        Some(Self { slug: step.slug, input, output: output_schema(step)? })
+    }
+}
+
+/// A step's output as it is written.
+pub(crate) fn output_schema(step: &StepDef) -> Option<Schema> {
+    step.output_schema?;
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    Some(root(settings, |generator| output(step, generator)))
+}
+
+/// The run's input as it is read.
+pub(crate) fn input_schema(flow: &FlowDef) -> Option<Schema> {
+    Some(root(SchemaSettings::draft2020_12(), flow.input_schema?))
+}
+
+/// A schema that stands alone: with the definitions it refers to.
+fn root(settings: SchemaSettings, schema: impl FnOnce(&mut SchemaGenerator) -> Schema) -> Schema {
+    let dialect = settings.meta_schema.clone();
+    let mut generator = settings.into_generator();
+    let mut schema = schema(&mut generator);
+    let definitions = generator.take_definitions(true);
+    let root = schema.ensure_object();
+    root.extend(dialect.map(|dialect| ("$schema".to_owned(), Value::from(dialect.into_owned()))));
+    if !definitions.is_empty() {
+        root.insert("$defs".to_owned(), Value::Object(definitions));
+    }
+    schema
+}
+
+fn output(step: &StepDef, generator: &mut SchemaGenerator) -> Schema {
+    let one = describe(step.output_schema, generator);
+    match step.kind {
+        StepKind::Single => one,
+        StepKind::Map => schema(json!({ "type": "array", "items": one })),
+    }
+}
+
+/// What a single step's function takes, by key.
+fn object(flow: &FlowDef, step: &StepDef, generator: &mut SchemaGenerator) -> Schema {
+    let (mut properties, mut required) = (Map::new(), Vec::new());
+    for take in step.takes {
+        let (key, schema, is_required) = match *take {
+            Take::Run => ("run", describe(flow.input_schema, generator), true),
+            Take::Output(slug) => (slug, output_of(flow, slug, generator), true),
+            Take::OptionalOutput(slug) => (slug, output_of(flow, slug, generator), false),
+            Take::Item => continue,
+        };
+        properties.insert(key.to_owned(), schema.to_value());
+        required.extend(is_required.then_some(key));
+    }
+    schema(json!({ "type": "object", "properties": properties, "required": required }))
+}
+
+/// What a map step's function takes: an element of what it maps over.
+fn item(flow: &FlowDef, step: &StepDef, generator: &mut SchemaGenerator) -> Schema {
+    let whole = match step.depends_on.first() {
+        Some(slug) => output_of(flow, slug, generator),
+        None => describe(flow.input_schema, generator),
+    };
+    let definitions = Value::Object(generator.definitions().clone());
+    let whole = resolve(whole.as_value(), &definitions);
+    whole.get("items").cloned().map_or_else(Schema::default, schema)
+}
+
+/// Follows a reference into the definitions.
+fn resolve<'a>(schema: &'a Value, definitions: &'a Value) -> &'a Value {
+    let name =
+        schema.get("$ref").and_then(Value::as_str).and_then(|path| path.strip_prefix("#/$defs/"));
+    name.and_then(|name| definitions.get(name)).unwrap_or(schema)
+}
+
+fn output_of(flow: &FlowDef, slug: &str, generator: &mut SchemaGenerator) -> Schema {
+    let step = flow.steps.iter().find(|step| step.slug == slug);
+    step.map_or_else(Schema::default, |step| output(step, generator))
+}
+
+fn describe(schema: Option<SchemaFn>, generator: &mut SchemaGenerator) -> Schema {
+    schema.map_or_else(Schema::default, |schema| schema(generator))
+}
+
+fn schema(json: Value) -> Schema {
+    Schema::try_from(json).unwrap_or_default()
+}

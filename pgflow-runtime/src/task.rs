@@ -1,0 +1,165 @@
+//! One call of a step's function.
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::data_error::DataError;
+use crate::{Context, Error, States, Step, StepDef};
+
+/// A step's function, behind JSON.
+pub(crate) type Call = fn(&Task) -> Result<StepFuture, Error>;
+
+/// What a [`Call`] returns.
+pub type StepFuture = Pin<Box<dyn Future<Output = Result<Value, Error>> + Send>>;
+
+/// What a step's function is called with: JSON in, JSON out.
+///
+/// A worker makes one per attempt; tests rarely need it.
+///
+/// ```
+/// # use pgflow::prelude::*;
+/// # #[flow(input = u8)] mod count { #[step] pub async fn next(run: u8) -> pgflow::Result<u8> { Ok(run + 1) } }
+/// use pgflow::{Context, Task};
+/// use serde_json::json;
+///
+/// let task = Task::new(Context::for_test()).with_run(json!(7));
+/// let output = pgflow::testing::block_on(task.run(&count::Flow::DEF.steps[0]))?;
+/// assert_eq!(output, 8);
+/// # pgflow::Result::Ok(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Task {
+    context: Context,
+    states: States,
+    run: Arc<Value>,
+    outputs: HashMap<Arc<str>, Arc<Value>>,
+    item: Arc<Value>,
+}
+
+impl Task {
+    /// A task without data.
+    ///
+    /// ```
+    /// let task = pgflow::Task::new(pgflow::Context::for_test());
+    /// assert_eq!(task.context().attempt(), 1);
+    /// ```
+    pub fn new(context: Context) -> Self {
+        let null = Arc::new(Value::Null);
+        let states = States::default();
+        Self { context, states, run: null.clone(), outputs: HashMap::new(), item: null }
+    }
+
+    /// The same task with the run's input.
+    ///
+    /// ```
+    /// # use pgflow::{Context, Task};
+    /// let task = Task::new(Context::for_test()).with_run(serde_json::json!({ "url": "…" }));
+    /// # let _ = task;
+    /// ```
+    #[must_use]
+    pub fn with_run(self, run: impl Into<Arc<Value>>) -> Self {
+        Self { run: run.into(), ..self }
+    }
+
+    /// The same task with the output of a step that it depends on.
+    ///
+    /// ```
+    /// # use pgflow::{Context, Task};
+    /// let task = Task::new(Context::for_test()).with_output("fetch", serde_json::json!(1));
+    /// # let _ = task;
+    /// ```
+    #[must_use]
+    pub fn with_output(mut self, step: impl Into<Arc<str>>, output: impl Into<Arc<Value>>) -> Self {
+        self.outputs.insert(step.into(), output.into());
+        self
+    }
+
+    /// The same task with an element of what its step maps over.
+    ///
+    /// ```
+    /// # use pgflow::{Context, Task};
+    /// let task = Task::new(Context::for_test()).with_item(serde_json::json!("an element"));
+    /// # let _ = task;
+    /// ```
+    #[must_use]
+    pub fn with_item(self, item: impl Into<Arc<Value>>) -> Self {
+        Self { item: item.into(), ..self }
+    }
+
+    /// The same task with application state.
+    ///
+    /// ```
+    /// # use pgflow::{Context, States, Task};
+    /// let task = Task::new(Context::for_test()).with_states(States::default().with(5));
+    /// # let _ = task;
+    /// ```
+    #[must_use]
+    pub fn with_states(self, states: States) -> Self {
+        Self { states, ..self }
+    }
+
+    /// What it knows about its run.
+    ///
+    /// ```
+    /// # use pgflow::{Context, Task};
+    /// assert_eq!(Task::new(Context::for_test()).context().index(), 0);
+    /// ```
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// Calls the step's function and waits for its output.
+    ///
+    /// ```
+    /// # use pgflow::{Context, Task, prelude::*};
+    /// # #[flow] mod ping { #[step] pub async fn pong() -> pgflow::Result<u8> { Ok(1) } }
+    /// let pong = Task::new(Context::for_test()).run(&ping::Flow::DEF.steps[0]);
+    /// assert_eq!(pgflow::testing::block_on(pong)?, 1);
+    /// # pgflow::Result::Ok(())
+    /// ```
+    pub async fn run(&self, step: &StepDef) -> Result<Value, Error> {
+        (step.call)(self)?.await
+    }
+
+    /// The same task, tried again.
+    pub(crate) fn at_attempt(&self, attempt: u32) -> Self {
+        Self { context: self.context.clone().with_attempt(attempt), ..self.clone() }
+    }
+
+    /// The same task for an element of a map.
+    pub(crate) fn at_index(self, index: usize) -> Self {
+        Self { context: self.context.with_index(index), ..self }
+    }
+
+    pub(crate) fn states(&self) -> &States {
+        &self.states
+    }
+
+    pub(crate) fn run_input(&self) -> &Value {
+        &self.run
+    }
+
+    /// The output of a step this one depends on.
+    #[doc(hidden)]
+    pub fn output<S: Step>(&self) -> Result<S::Output, Error> {
+        let missing = || DataError::Missing { step: S::SLUG.to_owned() };
+        self.optional_output::<S>()?.ok_or_else(|| Error::fatal(missing()))
+    }
+
+    /// The output of a step this one depends on, unless it was skipped.
+    #[doc(hidden)]
+    pub fn optional_output<S: Step>(&self) -> Result<Option<S::Output>, Error> {
+        let output = self.outputs.get(S::SLUG).map(|json| S::READ(json));
+        // The same JSON would be read the same way next time.
+        output.transpose().map_err(Error::fatal)
+    }
+
+    /// An element of the sequence this step maps over.
+    #[doc(hidden)]
+    pub fn item<T>(&self, read: fn(&Value) -> Result<T, DataError>) -> Result<T, Error> {
+        read(&self.item).map_err(Error::fatal)
+    }
+}

@@ -1,0 +1,41 @@
+//! Flows in tests: in this process, without a database, without waiting.
+//!
+//! [`run`] takes a flow from its input to its output, with everything a worker would do about
+//! dependencies, maps, conditions, skips and retries. Steps run one after another, so a test sees
+//! the same order every time. What it does not do: wait (delays between attempts and start delays
+//! are not slept), enforce timeouts, or survive the end of the process. A panic in a step goes
+//! through to the test.
+//!
+//! ```
+//! use pgflow::prelude::*;
+//! use pgflow::testing;
+//!
+//! #[flow(input = Vec<u32>)]
+//! mod total {
+//!     #[step(map)]
+//!     pub async fn double(item: u32) -> pgflow::Result<u32> {
+//!         Ok(item * 2)
+//!     }
+//!
+//!     #[step(depends_on = [double])]
+//!     pub async fn sum(double: Vec<u32>) -> pgflow::Result<u32> {
+//!         Ok(double.iter().sum())
+//!     }
+//! }
+//!
+//! let run = testing::block_on(testing::run(total::Flow, vec![1, 2, 3]))?;
+//! assert_eq!(run.output()?.sum, 12);
+//! assert_eq!(run.step::<total::double>()?, Some(vec![2, 4, 6]));
+//! # pgflow::Result::Ok(())
+//! ```
+
+mod block_on;
+mod error;
+mod finished;
+mod run;
+mod runner;
+
+pub use block_on::block_on;
+pub use error::RunError;
+pub use finished::{FinishedRun, StepStatus};
+pub use runner::{Runner, run};

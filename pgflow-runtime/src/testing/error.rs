@@ -1,0 +1,46 @@
+//! Why a run did not complete.
+
+use crate::{DataError, RegisterError};
+
+/// Why a run in a test did not complete.
+///
+/// ```
+/// use pgflow::prelude::*;
+/// use pgflow::testing::{self, RunError};
+///
+/// #[flow]
+/// mod ping {
+///     #[step(max_attempts = 2)]
+///     pub async fn pong() -> pgflow::Result<u8> { Err("no answer".into()) }
+/// }
+///
+/// let error = testing::block_on(testing::run(ping::Flow, ())).unwrap_err();
+/// assert_eq!(error.to_string(), "step `pong` failed after attempt 2: no answer");
+/// assert!(matches!(error, RunError::Step { step: "pong", .. }));
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The flow cannot be run with what the test offers.
+    #[error(transparent)]
+    Register(#[from] RegisterError),
+    /// A value could not be stored or read back.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// A task used up its attempts, and `when_exhausted` is `fail`.
+    #[error("step `{step}` failed after attempt {attempt}: {source}")]
+    Step {
+        /// Slug of the step.
+        step: &'static str,
+        /// The last attempt.
+        attempt: u32,
+        /// What it failed with.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A condition was not met, and `when_unmet` is `fail`.
+    #[error("the condition of step `{step}` is not met")]
+    Condition {
+        /// Slug of the step.
+        step: &'static str,
+    },
+}

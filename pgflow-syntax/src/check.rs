@@ -1,0 +1,171 @@
+//! Second pass, the whole flow: names resolved, graph ordered, every problem reported.
+
+use std::collections::HashMap;
+
+use pgflow_model::{Cycle, check_flow_slug, topological_order};
+use proc_macro2::TokenStream;
+use quote::{ToTokens, format_ident};
+use syn::Ident;
+use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser};
+
+use crate::args::{FlowArgs, StepArgs};
+use crate::errors::Errors;
+use crate::flow::{Flow, Step};
+use crate::item::{FlowItem, Piece};
+use crate::names::Outline;
+use crate::own_items::OwnItems;
+use crate::step;
+
+/// Checks a flow and reports every problem found.
+pub fn check<'a>(args: TokenStream, item: &'a FlowItem, errors: &mut Errors) -> Flow<'a> {
+    let args = (|args: ParseStream<'_>| FlowArgs::read(args, errors)).parse2(args);
+    let args = errors.keep(args).unwrap_or_default();
+    let slug = flow_slug(&args, item, errors);
+    report_broken(item, errors);
+
+    let own = OwnItems::of(item);
+    let mut steps = steps(item, &args, &own, errors);
+    let order = order(&steps, errors);
+    mark_leaves(&mut steps);
+    spread_cascades(&mut steps, &order);
+    Flow {
+        item,
+        slug,
+        input: args.input,
+        options: args.options,
+        has_schema: !args.has_no_schema,
+        crate_path: args.crate_path,
+        type_name: free_name("Flow", item, &own, &steps),
+        output_name: free_name("Output", item, &own, &steps),
+        steps,
+        order,
+    }
+}
+
+fn flow_slug(args: &FlowArgs, item: &FlowItem, errors: &mut Errors) -> String {
+    if let Some(literal) = &args.slug {
+        return literal.value();
+    }
+    let slug = item.ident.unraw().to_string();
+    if let Err(why) = check_flow_slug(&slug) {
+        errors.at(
+            &item.ident,
+            format!("a flow cannot be called `{slug}`: {why}\nhelp: choose another name, or set `slug = \"…\"`"),
+        );
+    }
+    slug
+}
+
+fn report_broken(item: &FlowItem, errors: &mut Errors) {
+    for piece in &item.content {
+        if let Piece::Broken(_, error) = piece {
+            errors.keep(Err::<(), _>(error.clone()));
+        }
+    }
+}
+
+fn steps<'a>(
+    item: &'a FlowItem,
+    args: &FlowArgs,
+    own: &OwnItems,
+    errors: &mut Errors,
+) -> Vec<Step<'a>> {
+    let items: Vec<_> = item.steps().collect();
+    if items.is_empty() && !item.content.iter().any(|piece| matches!(piece, Piece::Broken(..))) {
+        errors.at(
+            &item.ident,
+            format!("flow `{}` has no steps\nhelp: mark its functions `#[step]`", item.ident),
+        );
+    }
+    let mut found: Vec<_> = items.iter().map(|_| Errors::default()).collect();
+    let read = items.iter().zip(&mut found);
+    let read: Vec<_> = read.map(|(item, found)| StepArgs::read(&item.marker, found)).collect();
+    let outline = Outline::new(args, &items, &read);
+
+    let mut by_slug: HashMap<String, Ident> = HashMap::with_capacity(items.len());
+    let mut steps: Vec<Step<'a>> = Vec::with_capacity(items.len());
+    for (at, ((item, args), mut found)) in items.into_iter().zip(read).zip(found).enumerate() {
+        let mut step = step::check(at, item, args, &outline, own, &mut found);
+        check_unique(&mut step, &mut by_slug, &mut found);
+        step.is_sound &= found.is_empty();
+        steps.push(step);
+        errors.append(found);
+    }
+    steps
+}
+
+fn check_unique(step: &mut Step<'_>, by_slug: &mut HashMap<String, Ident>, errors: &mut Errors) {
+    let name = step.name().clone();
+    match by_slug.get(&step.slug) {
+        None => {
+            by_slug.insert(step.slug.clone(), name);
+        }
+        // The compiler reports two functions of one name, and shows both of them.
+        Some(first) if *first == name => (step.is_duplicate, step.is_sound) = (true, false),
+        Some(first) => errors
+            .at(&name, format!("step `{name}` has the slug of step `{first}`: `{}`", step.slug)),
+    }
+}
+
+fn order(steps: &[Step<'_>], errors: &mut Errors) -> Vec<usize> {
+    let edges: Vec<Vec<_>> =
+        steps.iter().map(|step| step.depends_on.iter().map(|dep| dep.step).collect()).collect();
+    let (order, cycles) = topological_order(&edges);
+    for cycle in cycles {
+        report_cycle(&cycle, steps, errors);
+    }
+    order
+}
+
+fn report_cycle(cycle: &Cycle, steps: &[Step<'_>], errors: &mut Errors) {
+    let [first, .., last] = cycle.path[..] else { return };
+    let path: Vec<_> =
+        cycle.path.iter().chain([&first]).map(|&at| format!("`{}`", steps[at].name())).collect();
+    let closing = steps[last].depends_on.iter().find(|dep| dep.step == first);
+    errors.at(
+        closing.map(|dep| dep.ident.to_token_stream()),
+        format!(
+            "these steps wait for each other, so none of them can start\n\
+             note: {} (each depends on the next)",
+            path.join(" → "),
+        ),
+    );
+}
+
+fn mark_leaves(steps: &mut [Step<'_>]) {
+    let inner: Vec<_> =
+        steps.iter().flat_map(|step| step.depends_on.iter().map(|dep| dep.step)).collect();
+    for at in inner {
+        steps[at].is_leaf = false;
+    }
+}
+
+/// A step after one that cascades is skipped with it.
+fn spread_cascades(steps: &mut [Step<'_>], order: &[usize]) {
+    for &at in order {
+        let presence = steps[at]
+            .depends_on
+            .iter()
+            .fold(steps[at].presence, |presence, dep| presence.after(steps[dep.step].presence));
+        steps[at].presence = presence;
+    }
+}
+
+/// `Flow`, or `BillingFlow` in a module `billing` that has a `Flow` of its own.
+fn free_name(word: &str, item: &FlowItem, own: &OwnItems, steps: &[Step<'_>]) -> Ident {
+    let is_step = steps.iter().any(|step| step.name() == word);
+    if !is_step && !own.has(word) {
+        return format_ident!("{word}");
+    }
+    format_ident!("{}{word}", camel_case(&item.ident.unraw().to_string()))
+}
+
+fn camel_case(name: &str) -> String {
+    let capital = |word: &str| {
+        let mut letters = word.chars();
+        let first = letters.next().map(|first| first.to_uppercase().collect::<String>());
+        first.unwrap_or_default() + letters.as_str()
+    };
+    name.split('_').map(capital).collect()
+}

@@ -1,0 +1,107 @@
+//! Types that the user's module has of its own, so that generated ones get out of their way.
+
+use std::collections::HashMap;
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use syn::Ident;
+
+use crate::item::{FlowItem, Piece};
+
+/// Names in the module's type namespace, as far as its tokens show them.
+#[derive(Default)]
+pub(crate) struct OwnItems {
+    /// `struct`, `enum`, `union`, `type`, `trait` and `mod`.
+    defined: HashMap<String, Ident>,
+    /// Last names, or new names, in `use`.
+    imported: HashMap<String, Ident>,
+}
+
+impl OwnItems {
+    pub(crate) fn of(item: &FlowItem) -> Self {
+        let mut own = Self::default();
+        for piece in &item.content {
+            if let Piece::Other(tokens) = piece {
+                own.scan(tokens.clone());
+            }
+        }
+        own
+    }
+
+    /// Whether the name is taken, by a definition or an import.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.defined.contains_key(name) || self.imported.contains_key(name)
+    }
+
+    /// The item that is defined under this name.
+    pub(crate) fn defined(&self, name: &str) -> Option<&Ident> {
+        self.defined.get(name)
+    }
+
+    fn scan(&mut self, tokens: TokenStream) {
+        const KEYWORDS: [&str; 6] = ["struct", "enum", "union", "type", "trait", "mod"];
+        let mut tokens = tokens.into_iter();
+        while let Some(token) = tokens.next() {
+            let TokenTree::Ident(keyword) = token else { continue };
+            if keyword == "use" {
+                self.import(tokens.by_ref().take_while(|token| !is_punct(token, ';')).collect());
+            } else if KEYWORDS.iter().any(|word| keyword == word)
+                && let Some(TokenTree::Ident(name)) = tokens.next()
+            {
+                self.defined.insert(name.to_string(), name);
+            }
+        }
+    }
+
+    /// Keeps the names that one `use` brings in: those before `,`, `}` and the end.
+    fn import(&mut self, tree: TokenStream) {
+        let mut last: Option<Ident> = None;
+        for token in tree {
+            match token {
+                TokenTree::Ident(name) => last = Some(name),
+                TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
+                    last = None;
+                    self.import(group.stream());
+                }
+                ref token if is_punct(token, ',') => self.keep(last.take()),
+                ref token if is_punct(token, '*') => last = None,
+                _ => {}
+            }
+        }
+        self.keep(last);
+    }
+
+    fn keep(&mut self, name: Option<Ident>) {
+        if let Some(name) = name {
+            self.imported.insert(name.to_string(), name);
+        }
+    }
+}
+
+fn is_punct(token: &TokenTree, mark: char) -> bool {
+    matches!(token, TokenTree::Punct(punct) if punct.as_char() == mark)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn own(module: &str) -> OwnItems {
+        OwnItems::of(&syn::parse_str(module).expect("a module"))
+    }
+
+    #[test]
+    fn sees_definitions_and_imports() {
+        let own = own("mod m { use a::{b::Flow, c::{D as E, F}}; struct G; fn h() { struct I; } }");
+        for name in ["Flow", "E", "F", "G"] {
+            assert!(own.has(name), "{name}");
+        }
+        for name in ["a", "b", "D", "h", "I"] {
+            assert!(!own.has(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_glob_takes_no_name() {
+        assert!(!own("mod m { use super::*; use Flow::*; }").has("Flow"));
+    }
+}

@@ -1,0 +1,220 @@
+//! Where each parameter's value comes from. Parameters are matched by name.
+
+use std::collections::HashMap;
+
+use quote::{ToTokens, quote};
+use syn::ext::IdentExt;
+use syn::{FnArg, Ident, Pat, PatType, Type};
+
+use crate::errors::Errors;
+use crate::flow::{Dependency, Step};
+use crate::names::{Outline, listed};
+use crate::pretty::pretty;
+use crate::suggest::closest;
+
+/// A parameter of a step.
+pub struct Param<'a> {
+    /// Its type.
+    pub ty: &'a Type,
+    /// Where its value comes from.
+    pub source: Source,
+}
+
+/// Where a parameter's value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// `run`: the run's input.
+    Run,
+    /// `ctx`: the context.
+    Context,
+    /// Any name, of type `State<T>`: application state.
+    State,
+    /// `item` of a root map: an element of the run's input.
+    RunItem,
+    /// `item` of a map: an element of the output of this step.
+    OutputItem(usize),
+    /// The output of this step.
+    Output(usize),
+    /// The output of this step, unless it was skipped.
+    OptionalOutput(usize),
+}
+
+const RUN: &str = "run";
+const CONTEXT: &str = "ctx";
+const ITEM: &str = "item";
+const TRANSACTION: &str = "tx";
+
+/// Whether a parameter of this name has a meaning of its own.
+pub(crate) fn is_reserved(ident: &Ident) -> bool {
+    [RUN, CONTEXT, ITEM, TRANSACTION].iter().any(|name| ident == name)
+}
+
+/// Finds the source of every parameter.
+pub(crate) fn resolve<'a>(
+    step: &Step<'a>,
+    outline: &Outline<'_>,
+    errors: &mut Errors,
+) -> Vec<Param<'a>> {
+    // With a wrong `depends_on`, which is reported, there is no telling what was meant.
+    let is_clean = errors.is_empty();
+    let bindings: HashMap<_, _> =
+        step.depends_on.iter().map(|dep| (dep.binding.as_str(), dep)).collect();
+    let mut params = Vec::with_capacity(step.item.sig.inputs.len());
+    for arg in &step.item.sig.inputs {
+        let FnArg::Typed(arg) = arg else { continue }; // The compiler reports a `self` here.
+        match param(step, arg, &bindings, outline) {
+            Ok(param) => params.push(param),
+            Err(Problem::Unknown(..)) if !is_clean => {}
+            Err(Problem::Unknown(at, message)) => errors.at(at, message),
+            Err(Problem::Shape(at, message)) => errors.at(at, message),
+        }
+    }
+    check_item(step, &params, errors);
+    params
+}
+
+/// Why a parameter has no source.
+enum Problem<'a> {
+    /// Its name means nothing here.
+    Unknown(&'a Ident, String),
+    /// It cannot be a parameter of any step.
+    Shape(proc_macro2::TokenStream, String),
+}
+
+fn param<'a>(
+    step: &Step<'a>,
+    arg: &'a PatType,
+    bindings: &HashMap<&str, &Dependency>,
+    outline: &Outline<'_>,
+) -> Result<Param<'a>, Problem<'a>> {
+    let (name, ty) = (step.name(), &*arg.ty);
+    let Pat::Ident(pat) = &*arg.pat else {
+        // Application state is known by its type, so it can be taken apart at once.
+        return if is_state(ty) {
+            Ok(Param { ty, source: Source::State })
+        } else {
+            let message = format!("step `{name}` must name this parameter: it is matched by name");
+            Err(Problem::Shape(arg.pat.to_token_stream(), message))
+        };
+    };
+    let word = pat.ident.unraw().to_string();
+    let word = word.trim_start_matches('_');
+    if word == TRANSACTION && !bindings.contains_key(word) {
+        return Err(Problem::Shape(pat.ident.to_token_stream(), no_transaction(name)));
+    }
+    check_owned(name, ty)?;
+    let source = source(step, word, ty, bindings.get(word).copied(), outline);
+    source.map(|source| Param { ty, source }).map_err(|why| Problem::Unknown(&pat.ident, why))
+}
+
+fn source(
+    step: &Step<'_>,
+    word: &str,
+    ty: &Type,
+    bound: Option<&Dependency>,
+    outline: &Outline<'_>,
+) -> Result<Source, String> {
+    let name = step.name();
+    let has_input = outline.flow.input.is_some();
+    match (word, bound, &step.map) {
+        (CONTEXT, ..) => Ok(Source::Context),
+        (_, Some(dep), None) if outline.presence[dep.step].may_be_missing => {
+            Ok(Source::OptionalOutput(dep.step))
+        }
+        (_, Some(dep), None) => Ok(Source::Output(dep.step)),
+        (_, Some(dep), Some(_)) if dep.is_renamed => Ok(Source::OutputItem(dep.step)),
+        (_, Some(_), Some(_)) => Err(format!(
+            "map step `{name}` takes one element of `{word}` at a time\n\
+             help: call this parameter `{ITEM}`, or write `{word} as other_name` in `depends_on`"
+        )),
+        (RUN, None, _) if has_input => Ok(Source::Run),
+        (RUN, None, _) => Err(no_input(name, &ty.to_token_stream())),
+        (ITEM, None, None) => Err(format!(
+            "only a map step takes an `{ITEM}`\n\
+             help: write `#[step(map, …)]` to run `{name}` once per element"
+        )),
+        (ITEM, None, Some(_)) => match step.depends_on.first() {
+            Some(dep) => Ok(Source::OutputItem(dep.step)),
+            None if has_input => Ok(Source::RunItem),
+            None => Err(no_input(name, &quote!(Vec<#ty>))),
+        },
+        (_, None, _) if is_state(ty) => Ok(Source::State),
+        (_, None, _) => Err(unknown(step, word, outline)),
+    }
+}
+
+fn check_item(step: &Step<'_>, params: &[Param<'_>], errors: &mut Errors) {
+    let takes_item =
+        |param: &Param<'_>| matches!(param.source, Source::RunItem | Source::OutputItem(_));
+    if step.map.is_some() && errors.is_empty() && !params.iter().any(takes_item) {
+        let name = step.name();
+        errors.at(
+            name,
+            format!("map step `{name}` takes no element\nhelp: add a parameter called `{ITEM}`"),
+        );
+    }
+}
+
+fn is_state(ty: &Type) -> bool {
+    matches!(ty, Type::Path(ty) if ty.path.segments.last().is_some_and(|last| last.ident == "State"))
+}
+
+fn no_input(step: &Ident, ty: &impl ToTokens) -> String {
+    format!(
+        "this flow has no input for `{step}` to take\n\
+         help: declare it on the module: `#[flow(input = {})]`",
+        pretty(ty),
+    )
+}
+
+fn no_transaction(step: &Ident) -> String {
+    format!(
+        "step `{step}` takes a database transaction, which this version cannot give it yet\n\
+         help: leave `{TRANSACTION}` out; the name is kept free for it"
+    )
+}
+
+fn unknown(step: &Step<'_>, word: &str, outline: &Outline<'_>) -> String {
+    let name = step.name();
+    let mut bindings: Vec<_> = step.depends_on.iter().map(|dep| dep.binding.as_str()).collect();
+    bindings.extend([RUN, CONTEXT]);
+    let help = if word == "state" {
+        "application state is taken as `State<T>`: write `state: State<App>`".to_owned()
+    } else if outline.find(word).is_some() && name.unraw() != word {
+        let all = step.depends_on.iter().map(|dep| dep.ident.to_string()).chain([word.to_owned()]);
+        format!("add it: `depends_on = [{}]`", all.collect::<Vec<_>>().join(", "))
+    } else if let Some(near) = closest(word, bindings.iter().copied()) {
+        format!("did you mean `{near}`?")
+    } else if let [only] = &step.depends_on[..] {
+        let only = &only.ident;
+        format!("call it `{only}`, or write `depends_on = [{only} as {word}]`")
+    } else {
+        format!("a parameter of `{name}` is one of {}", listed(&bindings))
+    };
+    format!("step `{name}` does not depend on `{word}`\nhelp: {help}")
+}
+
+/// Values come out of the database, so there is nothing to borrow from.
+fn check_owned<'a>(step: &Ident, ty: &Type) -> Result<(), Problem<'a>> {
+    let message = match ty {
+        Type::Reference(reference) => format!(
+            "step `{step}` must own its parameters\nhelp: take `{}`",
+            pretty(owned(&reference.elem)),
+        ),
+        Type::ImplTrait(_) => format!("step `{step}` must name the type of its parameters"),
+        _ => return Ok(()),
+    };
+    Err(Problem::Shape(ty.to_token_stream(), message))
+}
+
+/// What owns the data of a borrowed type.
+fn owned(borrowed: &Type) -> proc_macro2::TokenStream {
+    match borrowed {
+        Type::Path(ty) if ty.path.is_ident("str") => quote!(String),
+        Type::Slice(slice) => {
+            let item = &slice.elem;
+            quote!(Vec<#item>)
+        }
+        other => other.to_token_stream(),
+    }
+}

@@ -1,0 +1,71 @@
+//! Second pass, one step.
+
+use pgflow_model::check_step_slug;
+use syn::ext::IdentExt;
+
+use crate::args::StepArgs;
+use crate::errors::Errors;
+use crate::flow::Step;
+use crate::item::StepItem;
+use crate::names::Outline;
+use crate::own_items::OwnItems;
+use crate::{condition, dependencies, params, signature};
+
+/// Checks the step at `at` and reports every problem found.
+pub(crate) fn check<'a>(
+    at: usize,
+    item: &'a StepItem,
+    args: StepArgs,
+    outline: &Outline<'_>,
+    own: &OwnItems,
+    errors: &mut Errors,
+) -> Step<'a> {
+    check_name(item, &args, own, errors);
+    signature::check(item, errors);
+    let (output, error) = signature::result(&item.sig, errors).unzip();
+    let depends_on = dependencies::resolve(item, &args, outline, errors);
+    let fields = condition::check(&args, &outline.names[at], &depends_on, outline, errors);
+    let (when_unmet, when_exhausted) = (args.on_unmet(), args.on_exhausted());
+    let mut step = Step {
+        item,
+        slug: outline.slugs[at].clone(),
+        map: args.map,
+        depends_on,
+        params: Vec::new(),
+        output,
+        error: error.flatten(),
+        result_span: signature::result_span(&item.sig),
+        only_if: args.only_if,
+        unless: args.unless,
+        fields,
+        when_unmet,
+        when_exhausted,
+        options: args.options,
+        presence: outline.presence[at],
+        is_leaf: true,
+        is_sound: !item.takes_self(),
+        is_duplicate: false,
+    };
+    step.params = params::resolve(&step, outline, errors);
+    step
+}
+
+fn check_name(item: &StepItem, args: &StepArgs, own: &OwnItems, errors: &mut Errors) {
+    let name = &item.sig.ident;
+    let slug = name.unraw().to_string();
+    if params::is_reserved(name) {
+        errors.at(name, format!(
+            "a step cannot be called `{name}`: parameters of that name have a meaning of their own"
+        ));
+    } else if let (Err(why), None) = (check_step_slug(&slug), &args.slug) {
+        errors.at(name, format!(
+            "a step cannot be called `{slug}`: {why}\nhelp: choose another name, or set `slug = \"…\"`"
+        ));
+    }
+    if let Some(other) = own.defined(&name.to_string()) {
+        errors.at(
+            other,
+            format!("step `{name}` needs this name for its own type\nhelp: rename this item, or move it out of the module"),
+        );
+    }
+}
