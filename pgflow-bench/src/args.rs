@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{ArgGroup, Parser, ValueEnum};
+use clap::{Parser, ValueEnum};
 use serde::Serialize;
 
 use crate::size::Mode;
@@ -24,7 +24,6 @@ divide by the INSERT control, and the CPU per task.";
 /// controls (INSERT, UPDATE, raw pgmq) on the same server in the same run.
 #[derive(Debug, Clone, Parser)]
 #[command(name = "pgflow-bench", version, after_help = EXAMPLES)]
-#[command(group = ArgGroup::new("mode").args(["smoke", "short", "long"]))]
 pub(crate) struct Args {
     /// Measure on this server instead of one of our own; a database is made for it
     #[arg(long, value_name = "URL", env = "PGFLOW_BENCH_DATABASE", hide_env_values = true)]
@@ -58,17 +57,8 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(crate) list: bool,
 
-    /// Tiny sizes, only to see that everything works
-    #[arg(long)]
-    pub(crate) smoke: bool,
-
-    /// Small sizes, about a minute
-    #[arg(long)]
-    pub(crate) short: bool,
-
-    /// A million finished runs and a map of 100,000; the better part of an hour
-    #[arg(long)]
-    pub(crate) long: bool,
+    #[command(flatten)]
+    pub(crate) size: Size,
 
     /// Times that each case runs; medians are shown [default: by size]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -95,7 +85,24 @@ pub(crate) struct Args {
     pub(crate) strict: bool,
 }
 
-impl Args {
+/// How big everything is.
+#[derive(Debug, Clone, clap::Args)]
+#[group(multiple = false)]
+pub(crate) struct Size {
+    /// Tiny sizes, only to see that everything works
+    #[arg(long)]
+    smoke: bool,
+
+    /// Small sizes, about a minute
+    #[arg(long)]
+    short: bool,
+
+    /// A million finished runs and a map of 100,000; the better part of an hour
+    #[arg(long)]
+    long: bool,
+}
+
+impl Size {
     pub(crate) fn mode(&self) -> Mode {
         match (self.smoke, self.short, self.long) {
             (true, ..) => Mode::Smoke,

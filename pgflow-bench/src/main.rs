@@ -45,7 +45,9 @@ const MISSED: u8 = 2;
 async fn main() -> ExitCode {
     let args = Args::parse();
     if args.list {
-        Case::ALL.into_iter().for_each(|case| println!("{:15} {}", case.name(), case.about()));
+        for case in Case::ALL {
+            println!("{:15} {}", case.name(), case.about());
+        }
         return ExitCode::SUCCESS;
     }
     match bench(&args).await {
@@ -74,7 +76,7 @@ async fn bench(args: &Args) -> Result<Report> {
 async fn measure(args: &Args, ground: &mut Ground) -> Result<Report> {
     let started = Instant::now();
     let machine = Machine::read();
-    let mut sizes = args.mode().sizes();
+    let mut sizes = args.size.mode().sizes();
     sizes.rounds = args.rounds.unwrap_or(sizes.rounds);
     let mut servers = Vec::new();
     for target in &mut ground.targets {
@@ -84,7 +86,7 @@ async fn measure(args: &Args, ground: &mut Ground) -> Result<Report> {
     let Findings { goals, flatness, summary } = Findings::of(&rounds);
     Ok(Report {
         version: env!("CARGO_PKG_VERSION"),
-        mode: args.mode(),
+        mode: args.size.mode(),
         seed: args.seed,
         connections: args.connections,
         batch: args.batch,

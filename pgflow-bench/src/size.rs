@@ -112,7 +112,7 @@ fn long() -> Sizes {
     Sizes {
         rounds: 5,
         control: Duration::from_secs(2),
-        window: Duration::from_secs(60),
+        window: Duration::from_mins(1),
         map_widths: &[1_000, 10_000, 50_000, 100_000],
         history_runs: 1_000_000,
         batch_tasks: 10_000,

@@ -25,9 +25,9 @@ pub(super) async fn claim(
 }
 
 pub(super) async fn settle(conn: &mut PgConnection, tasks: &[Task]) -> Result<u32> {
-    let runs: Vec<Uuid> = tasks.iter().map(|task| task.run_id).collect();
-    let steps: Vec<&str> = tasks.iter().map(|task| task.step_slug.as_str()).collect();
-    let indexes: Vec<i32> = tasks.iter().map(|task| task.task_index).collect();
+    let runs: Vec<Uuid> = tasks.iter().map(|task| task.run).collect();
+    let steps: Vec<&str> = tasks.iter().map(|task| task.step.as_str()).collect();
+    let indexes: Vec<i32> = tasks.iter().map(|task| task.index).collect();
     let outputs: Vec<Value> = tasks.iter().map(Task::output).collect();
     let attempts: Vec<Option<i32>> = tasks.iter().map(|task| task.attempt).collect();
     let outcomes: Vec<String> = sqlx::query_scalar(

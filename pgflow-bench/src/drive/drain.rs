@@ -5,18 +5,15 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::try_join_all;
 use sqlx::PgConnection;
-use tokio::time::sleep;
 
 use super::Driver;
+use super::allotment::Allotment;
 use crate::error::Result;
 
-/// Wait after an empty claim: about what a worker that is rung up needs.
-pub(super) const IDLE: Duration = Duration::from_millis(2);
-
-/// What a drain got done.
+/// What a drain or a phase of it got done.
 pub(crate) struct Drained {
     pub(crate) tasks: u32,
-    /// Until the last task was settled, not until the last connection noticed.
+    /// Until the last task was done, not until the last connection noticed.
     pub(crate) wall: Duration,
 }
 
@@ -28,22 +25,20 @@ pub(crate) async fn drain(
     limit: Duration,
 ) -> Result<Drained> {
     let started = Instant::now();
-    let done = Cell::new(0);
-    let last = Cell::new(started);
+    let allotment = Allotment::new(expected, limit);
+    let (done, last) = (Cell::new(0), Cell::new(started));
     let work = lanes.iter_mut().map(|lane| {
-        let (done, last) = (&done, &last);
+        let (allotment, done, last) = (&allotment, &done, &last);
         async move {
-            while done.get() < expected && started.elapsed() < limit {
-                let tasks = driver.claim(lane, driver.batch).await?;
+            loop {
+                let tasks = allotment.claim(driver, lane).await?;
                 if tasks.is_empty() {
-                    sleep(IDLE).await;
-                    continue;
+                    return Result::<_>::Ok(());
                 }
                 let settled = driver.settle(lane, &tasks).await?;
                 done.set(done.get() + settled);
                 last.set(Instant::now());
             }
-            Result::<_>::Ok(())
         }
     });
     try_join_all(work).await?;

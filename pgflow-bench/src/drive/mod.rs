@@ -1,5 +1,6 @@
 //! Takes and settles tasks the way a worker does, without a worker.
 
+mod allotment;
 mod batched;
 mod drain;
 mod phase;
@@ -23,16 +24,16 @@ const PUBLISHED_BATCH: u32 = 10;
 /// A started task that waits for its result.
 #[derive(Debug, Clone)]
 pub(crate) struct Task {
-    run_id: Uuid,
-    step_slug: String,
-    task_index: i32,
+    run: Uuid,
+    step: String,
+    index: i32,
     /// None from cores without a fence.
     attempt: Option<i32>,
 }
 
 impl Task {
     fn output(&self) -> Value {
-        json!({"step": self.step_slug, "index": self.task_index, "ok": true})
+        json!({"step": self.step, "index": self.index, "ok": true})
     }
 }
 
@@ -76,9 +77,9 @@ impl Driver {
 fn task_of(row: &sqlx::postgres::PgRow) -> Result<Task, sqlx::Error> {
     use sqlx::Row;
     Ok(Task {
-        run_id: row.try_get("run_id")?,
-        step_slug: row.try_get("step_slug")?,
-        task_index: row.try_get("task_index")?,
+        run: row.try_get("run_id")?,
+        step: row.try_get("step_slug")?,
+        index: row.try_get("task_index")?,
         attempt: row.try_get("attempt").ok(),
     })
 }

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::try_join_all;
 use sqlx::PgConnection;
-use tokio::time::sleep;
 
-use super::drain::{Drained, IDLE};
+use super::allotment::Allotment;
+use super::drain::Drained;
 use super::{Driver, Task};
 use crate::error::Result;
 
@@ -22,32 +22,24 @@ pub(crate) async fn claim_all(
     limit: Duration,
 ) -> Result<(Held, Drained)> {
     let started = Instant::now();
-    let claimed = Cell::new(0);
-    // Asked for by some connection but not there yet: nobody else asks for the same ones.
-    let asked = Cell::new(0);
+    let allotment = Allotment::new(expected, limit);
     let last = Cell::new(started);
     let work = lanes.iter_mut().map(|lane| {
-        let (claimed, asked, last) = (&claimed, &asked, &last);
+        let (allotment, last) = (&allotment, &last);
         async move {
             let mut held = Vec::new();
-            while claimed.get() < expected && started.elapsed() < limit {
-                let limit = driver.batch.min(expected - claimed.get() - asked.get());
-                asked.set(asked.get() + limit);
-                let tasks = if limit > 0 { driver.claim(lane, limit).await? } else { Vec::new() };
-                asked.set(asked.get() - limit);
+            loop {
+                let tasks = allotment.claim(driver, lane).await?;
                 if tasks.is_empty() {
-                    sleep(IDLE).await;
-                    continue;
+                    return Result::<_>::Ok(held);
                 }
-                claimed.set(claimed.get() + count(&tasks));
                 last.set(Instant::now());
                 held.push(tasks);
             }
-            Result::<_>::Ok(held)
         }
     });
     let held = try_join_all(work).await?;
-    Ok((held, Drained { tasks: claimed.get(), wall: last.get() - started }))
+    Ok((held, Drained { tasks: allotment.claimed(), wall: last.get() - started }))
 }
 
 /// Settles what was claimed, each connection its own batches, or as much as fits into `limit`.
@@ -70,8 +62,4 @@ pub(crate) async fn settle_all(
     });
     let tasks = try_join_all(work).await?.into_iter().sum();
     Ok(Drained { tasks, wall: started.elapsed() })
-}
-
-fn count(tasks: &[Task]) -> u32 {
-    u32::try_from(tasks.len()).unwrap_or(u32::MAX)
 }

@@ -43,9 +43,9 @@ pub(super) async fn settle(conn: &mut PgConnection, tasks: &[Task]) -> Result<u3
         let status: Option<String> = sqlx::query_scalar(
             "select status from pgflow.complete_task(run_id => $1, step_slug => $2, task_index => $3, output => $4)",
         )
-        .bind(task.run_id)
-        .bind(&task.step_slug)
-        .bind(task.task_index)
+        .bind(task.run)
+        .bind(&task.step)
+        .bind(task.index)
         .bind(task.output())
         .fetch_optional(&mut *conn)
         .await
