@@ -10,20 +10,21 @@ create or replace function pgflow._spawn_tasks(
 language plpgsql
 set search_path = ''
 as $$
-declare
-  v_messages jsonb[] := array(
-    select jsonb_build_object('flow_slug', _spawn_tasks.flow_slug, 'run_id', t.run_id,
-                              'step_slug', t.step_slug, 'task_index', t.task_index)
-      from unnest(run_ids, step_slugs, task_indexes) with ordinality t(run_id, step_slug, task_index, n)
-     order by t.n
-  );
 begin
   insert into pgflow.step_tasks (flow_slug, run_id, step_slug, task_index, input, message_id)
   select _spawn_tasks.flow_slug, t.*
     from rows from (
       unnest(run_ids), unnest(step_slugs), unnest(task_indexes), unnest(elements),
-      pgmq.send_batch(_spawn_tasks.flow_slug, v_messages, null::jsonb[],
-                      clock_timestamp() + make_interval(secs => _spawn_tasks.delay))
+      pgmq.send_batch(
+        _spawn_tasks.flow_slug,
+        array(
+          select jsonb_build_object('flow_slug', _spawn_tasks.flow_slug, 'run_id', m.run_id,
+                                    'step_slug', m.step_slug, 'task_index', m.task_index)
+            from unnest(run_ids, step_slugs, task_indexes) m(run_id, step_slug, task_index)
+        ),
+        null::jsonb[],
+        clock_timestamp() + make_interval(secs => _spawn_tasks.delay)
+      )
     ) t(run_id, step_slug, task_index, input, message_id);
 end;
 $$;
