@@ -22,7 +22,7 @@ begin
       when t.run_id is null then 'unknown'
       when t.status = 'completed' and coalesce(i.attempt = t.attempts_count, true) then 'already_settled'
       when r.status in ('failed', 'cancelled') then 'run_ended'
-      when t.status = 'queued' or i.attempt <> t.attempts_count then 'fenced'
+      when t.status in ('queued', 'started') or i.attempt <> t.attempts_count then 'fenced'
       else 'already_settled'
     end order by i.n)
   into v_outcomes
