@@ -100,6 +100,7 @@ mod tests {
             to_insert: 1.0,
             wall_ms: 1.0,
             cpu_ms: Some(cpu_ms),
+            cpu_to_insert: None,
             wal_bytes: 0.0,
             wal_bytes_without_images: None,
         }
