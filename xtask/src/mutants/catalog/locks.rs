@@ -1,0 +1,86 @@
+//! Locks without which two sessions decide on what neither has seen of the other.
+
+use crate::mutants::mutation::Mutation;
+
+pub(super) const ALL: &[Mutation] = &[
+    Mutation {
+        name: "lock-run-to-complete",
+        file: "functions/_lock_steps_to_complete.sql",
+        find: "order by r.run_id for no key update;",
+        replace: "order by r.run_id;",
+        why: "two parents that complete at once would both leave the join to the other",
+        tests: &["concurrency::diamond_join", "concurrency::settle_race"],
+    },
+    Mutation {
+        name: "lock-map-step-to-complete",
+        file: "functions/_lock_steps_to_complete.sql",
+        find: "       for no key update of s\n",
+        replace: "",
+        why: "the last two elements of a map would both think that one is left",
+        tests: &["concurrency::last_elements", "concurrency::interleaving"],
+    },
+    Mutation {
+        name: "lock-step-to-fail",
+        file: "functions/_lock_steps_to_fail.sql",
+        find: "     for no key update of s;",
+        replace: ";",
+        why: "a failure would lock tasks of a step that another session is about to end",
+        tests: &["concurrency::storm"],
+    },
+    Mutation {
+        name: "lock-run-to-fail",
+        file: "functions/_lock_steps_to_fail.sql",
+        find: "order by r.run_id for no key update;",
+        replace: "order by r.run_id;",
+        why: "a failing and a completing task could both end the run",
+        tests: &["concurrency::settle_race", "concurrency::interleaving"],
+    },
+    Mutation {
+        name: "lock-messages-to-start",
+        file: "functions/start_tasks.sql",
+        find: " order by msg_id for update) m",
+        replace: " order by msg_id) m",
+        why: "a task could start whose message a cancellation is archiving",
+        tests: &["concurrency::same_message", "concurrency::interleaving"],
+    },
+    Mutation {
+        name: "lock-flow-to-add-step",
+        file: "functions/add_step.sql",
+        find: "where f.flow_slug = add_step.flow_slug for no key update;",
+        replace: "where f.flow_slug = add_step.flow_slug;",
+        why: "two adders would give their steps the same index, and one would fail",
+        tests: &["concurrency::compile_race"],
+    },
+    Mutation {
+        name: "lock-compile",
+        file: "functions/ensure_flow_compiled.sql",
+        find: "  perform pg_advisory_xact_lock(1, hashtext(ensure_flow_compiled.flow_slug));\n",
+        replace: "",
+        why: "two workers would compile one flow at once, each half of it",
+        tests: &["concurrency::compile_race"],
+    },
+    Mutation {
+        name: "lock-create-flow",
+        file: "functions/create_flow.sql",
+        find: "  perform pg_advisory_xact_lock(2, hashtext(lower(create_flow.flow_slug)));\n",
+        replace: "",
+        why: "two flows whose names differ in case only would share a queue",
+        tests: &["concurrency::compile_race"],
+    },
+    Mutation {
+        name: "lock-requeue-waits",
+        file: "functions/_requeue_stalled.sql",
+        find: " skip locked",
+        replace: "",
+        why: "the sweep would wait for a task that somebody is settling",
+        tests: &["maintenance::requeue"],
+    },
+    Mutation {
+        name: "lock-prune-waits",
+        file: "functions/prune_data_older_than.sql",
+        find: "for update of r skip locked",
+        replace: "for update of r",
+        why: "pruning would wait for whoever holds an old run",
+        tests: &["maintenance::prune_keeps"],
+    },
+];
