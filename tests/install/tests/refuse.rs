@@ -115,9 +115,8 @@ async fn comments_and_grants_are_no_tampering() {
     let db = TestDb::new().await;
     execute(
         &db,
-        "create role pgflow_test_guest;
-         grant usage on schema pgflow to pgflow_test_guest;
-         grant execute on function pgflow.is_valid_slug(text) to pgflow_test_guest;
+        "grant usage on schema pgflow to pg_monitor;
+         grant execute on function pgflow.is_valid_slug(text) to pg_monitor;
          comment on function pgflow.is_valid_slug(text) is 'looked at'",
     )
     .await;

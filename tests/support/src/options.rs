@@ -23,6 +23,8 @@ impl ServerOptions {
             "shared_buffers = 128MB".into(),
             "max_wal_size = 4GB".into(),
             "deadlock_timeout = 200ms".into(),
+            // In our directory, where the watchdog deletes it; on disk it would be slow.
+            format!("dynamic_shared_memory_type = {}", if self.fsync { "posix" } else { "mmap" }),
             format!("fsync = {on}"),
             format!("synchronous_commit = {on}"),
             format!("full_page_writes = {on}"),
