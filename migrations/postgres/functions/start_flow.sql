@@ -46,8 +46,7 @@ begin
   end if;
   v_runs := array_fill(v_run_id, array[cardinality(v_plan.roots)]);
   if v_plan.is_plain then
-    perform pgflow._spawn_tasks(start_flow.flow_slug, v_runs, v_plan.roots,
-      array_fill(0, array[cardinality(v_plan.roots)]), null, 0);
+    perform pgflow._spawn_tasks(start_flow.flow_slug, v_runs, v_plan.roots, 0);
   else
     perform pgflow._start_steps(v_runs, v_plan.roots);
   end if;
