@@ -1,0 +1,12 @@
+//! Two sessions and more at the same instant.
+
+mod compile_race;
+mod diamond_join;
+mod interleaving;
+mod last_elements;
+mod race;
+mod same_message;
+mod settle_race;
+mod start_race;
+mod storm;
+mod storm_session;

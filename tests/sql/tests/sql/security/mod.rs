@@ -1,0 +1,9 @@
+//! Who may do what, and what no text can make the core do.
+
+mod grants;
+mod hijack;
+mod hijack_traps;
+mod injection;
+mod literal_text;
+mod matrix;
+mod schema_dump;
