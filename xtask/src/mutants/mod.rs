@@ -27,9 +27,13 @@ const SHORT: usize = 5;
 /// then, if they notice nothing, all SQL tests. A mutant that survives fails the command.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// A handful of mutations spread over the list, for CI.
+    /// A handful of mutations spread over the list and their named tests only, for CI.
     #[arg(long)]
     short: bool,
+
+    /// Run only the tests named with each mutation: a mutant that they miss has survived.
+    #[arg(long)]
+    named: bool,
 
     /// Only the mutations of this name; a trailing `*` stands for any ending.
     #[arg(long, value_name = "NAME")]
@@ -65,8 +69,9 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
         skip: options.skip.clone(),
     };
     check_filters(&tests.list()?, &mutations)?;
-    baseline(&tests, &mutations, options.short || !options.only.is_empty())?;
-    let lines = examine_all(&workplace, &tests, &mutations)?;
+    let named = options.named || options.short;
+    baseline(&tests, &mutations, named || !options.only.is_empty())?;
+    let lines = examine_all(&workplace, &mutations, |mutation| examine(&tests, mutation, named))?;
     print!("{}", report::table(&lines));
     if let Some(path) = &options.json {
         report::write_json(path, &lines)?;
@@ -129,25 +134,25 @@ fn baseline(tests: &Tests, mutations: &[Mutation], only_named: bool) -> Result<(
 
 fn examine_all(
     workplace: &Workplace,
-    tests: &Tests,
     mutations: &[Mutation],
+    examine: impl Fn(&Mutation) -> Result<Line, Error>,
 ) -> Result<Vec<Line>, Error> {
     let mut lines = Vec::new();
     for (n, mutation) in mutations.iter().enumerate() {
         announce(&format!("{}/{} {}", n + 1, mutations.len(), mutation.name));
-        let line = workplace.mutated(mutation, || examine(tests, mutation))?;
+        let line = workplace.mutated(mutation, || examine(mutation))?;
         println!("{} by {}, {:.1} s", line.fate.words(), line.by(), line.seconds);
         lines.push(line);
     }
     Ok(lines)
 }
 
-/// First the tests that are there for it, then all.
-fn examine(tests: &Tests, mutation: &Mutation) -> Result<Line, Error> {
+/// First the tests that are there for it, then, unless `named`, all.
+fn examine(tests: &Tests, mutation: &Mutation, named: bool) -> Result<Line, Error> {
     let start = Instant::now();
     let mut fate = Fate::Caught;
     let mut failed = failures(tests, mutation, mutation.tests)?;
-    if failed.is_empty() {
+    if failed.is_empty() && !named {
         fate = Fate::CaughtElsewhere;
         failed = failures(tests, mutation, &[])?;
     }

@@ -8,6 +8,7 @@ mod events;
 mod harness;
 mod limits;
 mod maintenance;
+mod mutants;
 mod random_flows;
 mod schema;
 mod security;

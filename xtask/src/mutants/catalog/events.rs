@@ -9,7 +9,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: "    perform pgflow._record_events(array[maybe_complete_run.run_id], array['run:completed']);\n",
         replace: "    null;\n",
         why: "nobody would hear that the run is over",
-        tests: &["events::", "skipping::"],
+        tests: &["starting::", "skipping::conditions"],
     },
     Mutation {
         name: "event-run-cancelled",

@@ -25,7 +25,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: "and (_fail_task_row.attempt is null or t.attempts_count = _fail_task_row.attempt)",
         replace: "",
         why: "a zombie's failure next to an exhausted task would take effect",
-        tests: &["settling::fence", "settling::batch_fail"],
+        tests: &["mutants::fences"],
     },
     Mutation {
         name: "fence-type-violation",
@@ -49,6 +49,6 @@ pub(super) const ALL: &[Mutation] = &[
         find: "or i.attempt <> t.attempts_count then 'fenced'",
         replace: "then 'fenced'",
         why: "a superseded worker would be told that its result had counted",
-        tests: &["settling::fence", "settling::batch_"],
+        tests: &["mutants::fences"],
     },
 ];

@@ -9,7 +9,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: " and t.status = 'queued'",
         replace: "",
         why: "one task would be handed to two workers",
-        tests: &["work::start_tasks", "concurrency::same_message"],
+        tests: &["work::start_tasks"],
     },
     Mutation {
         name: "guard-start-live-run",
@@ -81,7 +81,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: " and i.run_status = 'started'",
         replace: "",
         why: "a heartbeat would extend the lease of a task of a cancelled run",
-        tests: &["maintenance::heartbeat"],
+        tests: &["mutants::messages"],
     },
     Mutation {
         name: "guard-cancel-live-run",

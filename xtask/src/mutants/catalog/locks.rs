@@ -9,7 +9,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: "order by r.run_id for no key update;",
         replace: "order by r.run_id;",
         why: "two parents that complete at once would both leave the join to the other",
-        tests: &["concurrency::diamond_join", "concurrency::settle_race"],
+        tests: &["concurrency::diamond_join"],
     },
     Mutation {
         name: "lock-map-step-to-complete",
@@ -17,7 +17,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: "       for no key update of s\n",
         replace: "",
         why: "the last two elements of a map would both think that one is left",
-        tests: &["concurrency::last_elements", "concurrency::interleaving"],
+        tests: &["concurrency::last_elements"],
     },
     Mutation {
         name: "lock-step-to-fail",
@@ -25,7 +25,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: "     for no key update of s;",
         replace: ";",
         why: "a failure would lock tasks of a step that another session is about to end",
-        tests: &["concurrency::storm"],
+        tests: &["mutants::locks"],
     },
     Mutation {
         name: "lock-run-to-fail",
@@ -33,7 +33,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: "order by r.run_id for no key update;",
         replace: "order by r.run_id;",
         why: "a failing and a completing task could both end the run",
-        tests: &["concurrency::settle_race", "concurrency::interleaving"],
+        tests: &["mutants::locks", "concurrency::settle_race"],
     },
     Mutation {
         name: "lock-messages-to-start",
@@ -41,7 +41,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: " order by msg_id for update) m",
         replace: " order by msg_id) m",
         why: "a task could start whose message a cancellation is archiving",
-        tests: &["concurrency::same_message", "concurrency::interleaving"],
+        tests: &["mutants::locks"],
     },
     Mutation {
         name: "lock-flow-to-add-step",
@@ -49,7 +49,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: "where f.flow_slug = add_step.flow_slug for no key update;",
         replace: "where f.flow_slug = add_step.flow_slug;",
         why: "two adders would give their steps the same index, and one would fail",
-        tests: &["concurrency::compile_race"],
+        tests: &["mutants::locks"],
     },
     Mutation {
         name: "lock-compile",
@@ -65,7 +65,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: "  perform pg_advisory_xact_lock(2, hashtext(lower(create_flow.flow_slug)));\n",
         replace: "",
         why: "two flows whose names differ in case only would share a queue",
-        tests: &["concurrency::compile_race"],
+        tests: &["mutants::locks"],
     },
     Mutation {
         name: "lock-requeue-waits",

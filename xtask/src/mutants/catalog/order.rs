@@ -57,7 +57,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: "order by i.run_id, i.step_slug, i.task_index, i.n",
         replace: "order by i.n desc",
         why: "which failure ends a run would depend on the caller's order",
-        tests: &["settling::batch_fail"],
+        tests: &["mutants::fences"],
     },
     Mutation {
         name: "order-unmet-steps",

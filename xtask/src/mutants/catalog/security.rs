@@ -41,7 +41,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: "  execute format('revoke all on all functions in schema pgflow from %I', role_name);\n",
         replace: "",
         why: "a role would keep what an older version had granted",
-        tests: &["security::grants"],
+        tests: &["mutants::grants"],
     },
     Mutation {
         name: "security-queue-name",

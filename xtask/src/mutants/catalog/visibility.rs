@@ -33,7 +33,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: "if cardinality(v_tasks) < cardinality(v_ids) then",
         replace: "if false then",
         why: "a message that started nothing would be hidden for the whole timeout",
-        tests: &["work::visibility"],
+        tests: &["mutants::messages"],
     },
     Mutation {
         name: "vt-started",

@@ -1,0 +1,92 @@
+//! What a session must wait for, with the other one's transaction held open.
+
+use std::time::Duration;
+
+use tokio::task::JoinHandle;
+
+use crate::harness::{Db, Failure, Session, define};
+
+/// Sends a statement that has to wait, and gives it time to get that far.
+async fn begin(
+    mut session: Session,
+    statement: String,
+) -> JoinHandle<Result<Vec<String>, Failure>> {
+    let waiting = tokio::spawn(async move { session.ask(&statement).await });
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    waiting
+}
+
+async fn end(waiting: JoinHandle<Result<Vec<String>, Failure>>) -> Result<Vec<String>, Failure> {
+    waiting.await.expect("no panic")
+}
+
+#[tokio::test]
+async fn no_task_starts_whose_message_is_being_archived() {
+    let db = Db::with(&define("f", &["a"])).await;
+    let run = db.start("f", "{}").await;
+    let (mut one, two) = (db.session().await, db.session().await);
+    one.run(&format!("begin; select pgflow.cancel_run('{}')", run.id)).await;
+    let start = "select step_slug from pgflow.start_tasks('f', array[1]::bigint[], null)";
+    let waiting = begin(two, start.to_owned()).await;
+    one.run("commit").await;
+    assert_eq!(end(waiting).await, Ok(vec![]));
+    assert_eq!(run.tasks().await, ["a#0:queued:0"]);
+}
+
+#[tokio::test]
+async fn two_adders_number_their_steps_one_after_the_other() {
+    let db = Db::with(&define("f", &["a"])).await;
+    let (mut one, two) = (db.session().await, db.session().await);
+    one.run("begin; select pgflow.add_step('f', 'b')").await;
+    let add = "select step_index from pgflow.add_step('f', 'c')";
+    let waiting = begin(two, add.to_owned()).await;
+    one.run("commit").await;
+    assert_eq!(end(waiting).await, Ok(vec!["2".to_owned()]));
+}
+
+#[tokio::test]
+async fn two_creators_never_share_a_queue() {
+    let db = Db::new().await;
+    let (mut one, two) = (db.session().await, db.session().await);
+    one.run("begin; select pgflow.create_flow('Flow')").await;
+    let waiting = begin(two, "select pgflow.create_flow('fLOW')".to_owned()).await;
+    one.run("commit").await;
+    let failure = end(waiting).await.expect_err("the slugs differ in case only");
+    assert_eq!(failure.code, "23505", "{failure}");
+    assert_eq!(db.rows("select flow_slug from pgflow.flows").await, ["Flow"]);
+}
+
+/// Steps before runs: the second session must not hold the run while it waits for the step.
+#[tokio::test]
+async fn a_last_failure_waits_for_the_map_before_it_takes_the_run() {
+    let db = Db::with(&define("f", &["m map; max_attempts => 1"])).await;
+    let run = db.start("f", "[1, 2, 3]").await;
+    db.claim("f").await;
+    let (mut one, two) = (db.session().await, db.session().await);
+    one.run(&format!("begin; select pgflow.complete_task('{}', 'm', 0, '1', 1)", run.id)).await;
+    let fail = format!("select status from pgflow.fail_task('{}', 'm', 1, 'boom', 1)", run.id);
+    let waiting = begin(two, fail).await;
+    one.run(&format!("select pgflow.cancel_run('{}'); commit", run.id)).await;
+    assert_eq!(end(waiting).await, Ok(vec!["failed".to_owned()]));
+    assert_eq!(run.status().await, "cancelled");
+    db.check().await;
+}
+
+/// Both tasks use up their attempts; one of them ends the run, once.
+#[tokio::test]
+async fn two_last_failures_end_the_run_once() {
+    let db = Db::with(&define("f", &["a; max_attempts => 1", "b; max_attempts => 1"])).await;
+    let run = db.start("f", "{}").await;
+    db.claim("f").await;
+    let fail = |step: &str| {
+        format!("select status from pgflow.fail_task('{}', '{step}', 0, 'boom', 1)", run.id)
+    };
+    let (mut one, two) = (db.session().await, db.session().await);
+    one.run(&format!("begin; {}", fail("a"))).await;
+    let waiting = begin(two, fail("b")).await;
+    one.run("commit").await;
+    assert_eq!(end(waiting).await, Ok(vec!["failed".to_owned()]));
+    assert_eq!(run.steps().await, ["a:failed", "b:started"]);
+    assert_eq!(run.events().await.last().map(String::as_str), Some("run:failed"));
+    db.check().await;
+}

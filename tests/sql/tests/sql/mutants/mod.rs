@@ -1,0 +1,6 @@
+//! Rules that no other test saw until `cargo xtask mutants` broke them.
+
+mod fences;
+mod grants;
+mod locks;
+mod messages;
