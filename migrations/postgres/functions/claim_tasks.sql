@@ -12,7 +12,7 @@ set jit = off
 as $$
 declare
   v_queue text;
-  v_left int := claim_tasks.qty;
+  v_left int := coalesce(claim_tasks.qty, 0);
   v_got int;
 begin
   -- In random order, so that a full queue does not starve those named after it.

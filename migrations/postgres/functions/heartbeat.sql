@@ -18,11 +18,11 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
-  v_outcomes text[] := array_fill('lost'::text, array[cardinality(run_ids)]);
+  v_outcomes text[] := array_fill('lost'::text, array[coalesce(cardinality(run_ids), 0)]);
   v_queue record;
   v_item int;
 begin
-  perform pgflow._check_batch(run_ids, step_slugs, task_indexes, cardinality(run_ids), attempts);
+  perform pgflow._check_batch(run_ids, step_slugs, task_indexes, coalesce(cardinality(run_ids), 0), attempts);
   update pgflow.workers w set last_heartbeat_at = clock_timestamp() where w.worker_id = heartbeat.worker_id;
 
   for v_queue in

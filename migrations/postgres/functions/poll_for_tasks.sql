@@ -20,7 +20,7 @@ declare
 begin
   loop
     return query select * from pgflow._claim_queue(
-      poll_for_tasks.queue_name, poll_for_tasks.vt, poll_for_tasks.qty, null);
+      poll_for_tasks.queue_name, poll_for_tasks.vt, coalesce(poll_for_tasks.qty, 0), null);
     exit when found or clock_timestamp() >= v_until;
     perform pg_sleep(poll_interval_ms / 1000.0);
   end loop;
