@@ -95,7 +95,8 @@ fn results(summaries: &[Summary]) -> Table {
 }
 
 fn flat(report: &Report) -> Table {
-    let mut table = new_table(&["case", "phase", "core", "levels", "ratio", "target"]);
+    let mut table =
+        new_table(&["case", "phase", "core", "levels", "max ÷ min", "target", "growth"]);
     for flat in &report.flatness {
         let levels: Vec<String> =
             flat.levels.iter().map(|(level, cost)| format!("{level}: {cost:.4}")).collect();
@@ -107,6 +108,7 @@ fn flat(report: &Report) -> Table {
             &levels.join("; "),
             &format!("{:.2}", flat.ratio),
             target,
+            &format!("{:.2}", flat.growth),
         ]);
     }
     table
@@ -126,7 +128,7 @@ fn goals(report: &Report) -> Table {
             Some(false) => "NO",
             None => "",
         };
-        table.add_row([&goal.what, &goal.measured, goal.reference, goal.target, reached]);
+        table.add_row([&goal.what, &goal.measured, &goal.reference, goal.target, reached]);
     }
     table
 }
