@@ -87,4 +87,15 @@ impl Db {
     pub(crate) async fn wake(&self, flow: &str) {
         self.run(&format!("update pgmq.q_{flow} set vt = clock_timestamp()")).await;
     }
+
+    /// Runs a statement and says for how many seconds it hid the flow's messages, as `step:seconds`.
+    /// Both in one round trip, so that a busy machine does not count.
+    pub(crate) async fn hides(&self, flow: &str, statement: &str) -> Vec<String> {
+        let hidden = format!(
+            "select 'hidden ' || (message->>'step_slug') || ':' || ceil(extract(epoch from vt - clock_timestamp()))
+             from pgmq.q_{flow} order by message->>'step_slug', msg_id"
+        );
+        let rows = self.rows(&format!("{statement}; {hidden}")).await;
+        rows.iter().filter_map(|row| row.strip_prefix("hidden ").map(str::to_owned)).collect()
+    }
 }

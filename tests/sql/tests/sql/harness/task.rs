@@ -5,6 +5,7 @@ use uuid::Uuid;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Task {
+    pub(crate) flow: String,
     pub(crate) run: Uuid,
     pub(crate) step: String,
     pub(crate) index: i64,
@@ -20,6 +21,7 @@ impl Task {
         let string = |key: &str| record[key].as_str().expect(key).to_owned();
         let number = |key: &str| record[key].as_i64().expect(key);
         Self {
+            flow: string("flow_slug"),
             run: Uuid::parse_str(&string("run_id")).expect("a run id"),
             step: string("step_slug"),
             index: number("task_index"),

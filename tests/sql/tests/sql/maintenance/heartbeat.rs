@@ -123,3 +123,14 @@ async fn empty_arrays_do_nothing_and_unequal_ones_are_refused() {
     db.error(&format!("select pgflow.heartbeat({id}, array['a', 'b'], array[0], array[1])")).await;
     db.check().await;
 }
+
+#[tokio::test]
+async fn tasks_of_a_skipped_step_are_lost() {
+    let skips = "m map; max_attempts => 1, when_exhausted => 'skip'";
+    let db = Db::with(&define("f", &[skips, "z after m"])).await;
+    let run = db.start("f", "[1, 2]").await;
+    db.claim("f").await;
+    run.fail("m", 0, "boom").await;
+    assert_eq!(db.rows(&beat(&[(run.id, "m", 1, 1)])).await, ["m|1|lost"]);
+    db.check().await;
+}

@@ -60,3 +60,16 @@ async fn pruning_waits_for_nobody() {
     worker.run("commit").await;
     db.check().await;
 }
+
+#[tokio::test]
+async fn old_archived_messages_go_even_while_their_run_lives() {
+    let db = Db::with(&define("f", &["a", "b after a"])).await;
+    let run = db.start("f", "{}").await;
+    run.finish("a", "1").await;
+    db.run("update pgmq.a_f set archived_at = now() - interval '31 days'").await;
+    let prune = "select runs, messages, archived_messages from pgflow.prune_data_older_than(interval '30 days')";
+    assert_eq!(db.one(prune).await, "0|0|1");
+    run.finish("b", "1").await;
+    assert_eq!(run.status().await, "completed");
+    db.check().await;
+}

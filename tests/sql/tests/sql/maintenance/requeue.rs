@@ -18,7 +18,9 @@ async fn a_stalled_task_comes_back_at_once() {
     let run = db.start("f", "{}").await;
     db.claim("f").await;
     db.run(&age("a", 95)).await;
+    let queued_at = run.task("a", 0, "queued_at").await;
     assert_eq!(db.one(REQUEUE).await, "1");
+    assert_eq!(run.task("a", 0, "queued_at").await, queued_at);
     let task = "status, attempts_count, requeued_count, started_at, last_worker_id, last_requeued_at is not null,
         permanently_stalled_at";
     assert_eq!(run.task("a", 0, task).await, "queued|1|1|NULL|NULL|t|NULL");

@@ -85,3 +85,17 @@ async fn a_completed_run_stays_completed() {
     assert_eq!(run.task("a", 0, "output, error_message").await, "1|NULL");
     db.check().await;
 }
+
+#[tokio::test]
+async fn batches_say_that_it_is_settled() {
+    let db = Db::new().await;
+    let run = skipped(&db).await;
+    let task = format!("array['{}']::uuid[], array['m'], array[1]", run.id);
+    let complete = format!("pgflow.complete_tasks({task}, array['1'::jsonb], array[1])");
+    let fail = format!("pgflow.fail_tasks({task}, array['x'], array[1])");
+    for call in [complete, fail] {
+        assert_eq!(db.rows(&format!("select outcome from {call}")).await, ["already_settled"]);
+    }
+    assert_eq!(run.task("m", 1, "status, output, error_message").await, "started|NULL|NULL");
+    db.check().await;
+}

@@ -12,7 +12,7 @@ async fn three_messages() -> Db {
 async fn each_message_gets_its_own_delay() {
     let db = three_messages().await;
     let call = "pgflow.set_vt_batch(queue_name => 'f', msg_ids => array[1, 3, 99], vt_offsets => array[10, 30, 5])";
-    let row = "msg_id, read_ct, round(extract(epoch from vt - clock_timestamp())), message->>'task_index', headers";
+    let row = "msg_id, read_ct, ceil(extract(epoch from vt - clock_timestamp())), message->>'task_index', headers";
     let rows = db.rows(&format!("select {row} from {call} order by msg_id")).await;
     assert_eq!(rows, ["1|0|10|0|NULL", "3|0|30|2|NULL"], "unknown ids are ignored");
     let visible = "select msg_id from pgmq.q_f where vt <= clock_timestamp()";
