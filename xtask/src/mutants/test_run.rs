@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::error::Error;
 
 /// A mutant may leave a test waiting for ever; the slowest healthy run takes a few minutes.
-const PATIENCE: Duration = Duration::from_secs(480);
+const PATIENCE: Duration = Duration::from_mins(8);
 
 /// The binary and where it finds its core and leaves its output.
 pub(crate) struct Tests {

@@ -33,7 +33,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: "      union all\n      select * from pgflow._late_messages(p_run_ids, p_step_slugs, p_task_indexes, p_attempts)\n",
         replace: "",
         why: "the message of a task whose step is over would come back for ever",
-        tests: &["settling::late_callback"],
+        tests: &["mutants::leftovers"],
     },
     Mutation {
         name: "archive-dead-on-failure",

@@ -17,7 +17,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: "and (select r.status from pgflow.runs r where r.run_id = m.run_id) = 'started'",
         replace: "",
         why: "tasks of a run that has ended would start",
-        tests: &["work::start_tasks"],
+        tests: &["mutants::leftovers"],
     },
     Mutation {
         name: "guard-start-live-step",
@@ -25,7 +25,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: "select s.status from pgflow.step_states s where s.run_id = m.run_id",
         replace: "select 'started' from pgflow.step_states s where s.run_id = m.run_id",
         why: "tasks of a skipped step would start",
-        tests: &["work::start_tasks"],
+        tests: &["mutants::leftovers"],
     },
     Mutation {
         name: "guard-complete-started-task",
@@ -57,7 +57,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: "or (r.status = 'started' and s.status = 'started'\n",
         replace: "or (r.status = 'started'\n",
         why: "a failure would put a task of a skipped step back into the queue",
-        tests: &["settling::late_callback"],
+        tests: &["mutants::leftovers"],
     },
     Mutation {
         name: "guard-retry-live-run",

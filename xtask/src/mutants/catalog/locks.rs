@@ -81,6 +81,6 @@ pub(super) const ALL: &[Mutation] = &[
         find: "for update of r skip locked",
         replace: "for update of r",
         why: "pruning would wait for whoever holds an old run",
-        tests: &["maintenance::prune_keeps"],
+        tests: &["mutants::locks"],
     },
 ];

@@ -55,7 +55,7 @@ pub(super) const ALL: &[Mutation] = &[
         name: "order-batch-of-failures",
         file: "functions/fail_tasks.sql",
         find: "order by i.run_id, i.step_slug, i.task_index, i.n",
-        replace: "order by i.n desc",
+        replace: "order by i.n",
         why: "which failure ends a run would depend on the caller's order",
         tests: &["mutants::fences"],
     },

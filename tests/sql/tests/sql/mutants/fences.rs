@@ -40,3 +40,21 @@ async fn the_first_task_of_a_batch_ends_the_run_wherever_it_stands() {
     assert_eq!(run.steps().await, ["a:failed", "b:started"]);
     db.check().await;
 }
+
+#[tokio::test]
+async fn a_zombie_is_told_so_even_when_the_task_is_over() {
+    let db = Db::with(&define("f", &["a", "b"])).await;
+    let run = db.start("f", "{}").await;
+    db.claim("f").await;
+    run.fail("a", 0, "first").await;
+    db.wake("f").await;
+    run.finish("a", "1").await;
+    let item = format!("array['{}']::uuid[], array['a'], array[0]", run.id);
+    for (attempt, outcome) in [(1, "fenced"), (2, "already_settled")] {
+        let complete =
+            format!("pgflow.complete_tasks({item}, array['2'::jsonb], array[{attempt}])");
+        assert_eq!(db.rows(&format!("select outcome from {complete}")).await, [outcome]);
+    }
+    assert_eq!(run.task("a", 0, "output").await, "1");
+    db.check().await;
+}

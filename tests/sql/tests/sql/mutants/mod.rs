@@ -2,5 +2,6 @@
 
 mod fences;
 mod grants;
+mod leftovers;
 mod locks;
 mod messages;
