@@ -4,6 +4,7 @@ mod compile_race;
 mod diamond_join;
 mod interleaving;
 mod last_elements;
+mod leftover_lock;
 mod race;
 mod same_message;
 mod settle_race;

@@ -1,4 +1,4 @@
-//! Messages that should have been archived, and were not: whoever finds one does no harm.
+//! What an end left behind, a message or a ready step: whoever finds it does no harm.
 
 use crate::harness::{Db, Run, define};
 
@@ -53,4 +53,16 @@ async fn a_late_failure_with_attempts_left_archives_the_message() {
     assert_eq!(run.fail("a", 0, "late").await, ["started"]);
     assert_eq!(db.queue("f").await, ["b#0"]);
     db.check().await;
+}
+
+#[tokio::test]
+async fn a_ready_step_of_an_ended_run_does_not_complete() {
+    let db = Db::with(&define("f", &["a", "m map after a"])).await;
+    let run = db.start("f", "{}").await;
+    db.run(&format!("select pgflow.cancel_run('{}')", run.id)).await;
+    let ready = "update pgflow.step_states set remaining_deps = 0, initial_tasks = 0";
+    db.run(&format!("{ready} where step_slug = 'm'")).await;
+    let cascade = format!("select pgflow.cascade_complete_taskless_steps('{}')", run.id);
+    assert_eq!(db.one(&cascade).await, "0");
+    assert_eq!(run.steps().await, ["a:started", "m:created"]);
 }

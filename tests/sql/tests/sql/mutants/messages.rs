@@ -33,3 +33,16 @@ async fn a_heartbeat_after_the_end_extends_nothing() {
     assert_eq!(db.rows(&beat).await, ["cancelled"]);
     assert_eq!(run.task("a", 0, "lease_until").await, "NULL");
 }
+
+#[tokio::test]
+async fn a_claim_hides_for_the_flows_timeout_and_two_seconds() {
+    let db = Db::with(
+        "select pgflow.create_flow('f', timeout => 40);
+         select pgflow.add_step('f', 'a'); select pgflow.add_step('f', 'b', timeout => 90)",
+    )
+    .await;
+    db.start("f", "{}").await;
+    let claim = "select pgflow.claim_tasks(array['f'], 10)";
+    assert_eq!(db.hides("f", claim).await, ["a:42", "b:92"]);
+    db.check().await;
+}
