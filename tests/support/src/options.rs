@@ -21,7 +21,7 @@ impl ServerOptions {
             "listen_addresses = ''".into(),
             "max_connections = 200".into(),
             "shared_buffers = 128MB".into(),
-            "max_wal_size = 4GB".into(),
+            "max_wal_size = 512MB".into(),
             "deadlock_timeout = 200ms".into(),
             // In our directory, where the watchdog deletes it; on disk it would be slow.
             format!("dynamic_shared_memory_type = {}", if self.fsync { "posix" } else { "mmap" }),
