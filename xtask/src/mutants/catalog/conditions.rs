@@ -25,7 +25,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: " and p.status = 'completed'",
         replace: "",
         why: "a skipped dependency would count as one that put out null",
-        tests: &["skipping::conditions"],
+        tests: &["mutants::conditions"],
     },
     Mutation {
         name: "condition-forbidden",
@@ -41,7 +41,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: "num_nonnulls(d.required_input_pattern, d.forbidden_input_pattern) = 0",
         replace: "true",
         why: "an empty map would complete although its condition does not hold",
-        tests: &["settling::empty_map", "skipping::taskless"],
+        tests: &["mutants::conditions"],
     },
     Mutation {
         name: "condition-behind-taskless",
@@ -79,7 +79,7 @@ pub(super) const ALL: &[Mutation] = &[
         name: "skip-terminal-steps",
         file: "functions/_skip_steps.sql",
         find: "and s.status in ('created', 'started')",
-        replace: "and s.status <> 'skipped' and s.output is null",
+        replace: "and s.status <> 'skipped'",
         why: "a step that has failed or completed would be skipped after all",
         tests: &["skipping::force_skip"],
     },

@@ -113,6 +113,6 @@ pub(super) const ALL: &[Mutation] = &[
         find: " and r.status = 'started')",
         replace: ")",
         why: "steps of a failed run would complete",
-        tests: &["skipping::taskless"],
+        tests: &["mutants::leftovers"],
     },
 ];

@@ -17,6 +17,14 @@ pub(super) const ALL: &[Mutation] = &[
         find: "where k.requeued_count < 3",
         replace: "where k.requeued_count <= 3",
         why: "a task would be requeued once too often",
+        tests: &["mutants::stalled"],
+    },
+    Mutation {
+        name: "stalled-limit-to-end",
+        file: "functions/_end_stalled.sql",
+        find: "where k.requeued_count >= 3 order by",
+        replace: "where k.requeued_count > 3 order by",
+        why: "a task that was requeued for the last time would stay started for ever",
         tests: &["maintenance::stalled_for_good"],
     },
     Mutation {
@@ -49,7 +57,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: "join pgflow.runs r on r.run_id = t.run_id and r.status = 'started'",
         replace: "join pgflow.runs r on r.run_id = t.run_id",
         why: "tasks of runs that have ended would be requeued",
-        tests: &["maintenance::requeue"],
+        tests: &["mutants::stalled"],
     },
     Mutation {
         name: "stalled-worker",
@@ -57,7 +65,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: "last_worker_id = null, lease_until = null",
         replace: "lease_until = null",
         why: "a queued task would name a worker that has lost it",
-        tests: &["maintenance::requeue"],
+        tests: &["mutants::stalled"],
     },
     Mutation {
         name: "prune-live-runs",

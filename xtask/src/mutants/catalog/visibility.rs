@@ -25,7 +25,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: "coalesce(v_timeout + 2, _claim_queue.reservation)",
         replace: "_claim_queue.reservation",
         why: "a claimed task would be handed out again while it runs",
-        tests: &["work::visibility"],
+        tests: &["mutants::messages"],
     },
     Mutation {
         name: "vt-nothing-started",
