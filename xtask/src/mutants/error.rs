@@ -20,8 +20,8 @@ pub(crate) enum Error {
     #[error("xtask: no test matches `{filter}`, which mutation `{name}` names")]
     NoTest { name: &'static str, filter: &'static str },
 
-    #[error("xtask: mutation `{name}` does not install, which proves nothing:\n{output}")]
-    DoesNotInstall { name: String, output: String },
+    #[error("xtask: the SQL of mutation `{name}` is not valid, which proves nothing:\n{output}")]
+    Invalid { name: &'static str, output: String },
 
     #[error("xtask: the unmutated core does not pass: {0}")]
     Baseline(String),

@@ -122,9 +122,6 @@ fn baseline(tests: &Tests, mutations: &[Mutation], only_named: bool) -> Result<(
     announce("the core as it is");
     let start = Instant::now();
     let verdict = tests.run(if only_named { &filters } else { &[] })?;
-    if let Some(output) = verdict.broken {
-        return Err(Error::DoesNotInstall { name: "none".into(), output });
-    }
     println!("{} tests, {:.1} s", verdict.tests, start.elapsed().as_secs_f64());
     if verdict.hangs || !verdict.failed.is_empty() {
         return Err(Error::Baseline(verdict.failed.join(", ")));
@@ -166,7 +163,7 @@ fn examine(tests: &Tests, mutation: &Mutation, named: bool) -> Result<Line, Erro
 fn failures(tests: &Tests, mutation: &Mutation, filters: &[&str]) -> Result<Vec<String>, Error> {
     let verdict = tests.run(filters)?;
     if let Some(output) = verdict.broken {
-        return Err(Error::DoesNotInstall { name: mutation.name.into(), output });
+        return Err(Error::Invalid { name: mutation.name, output });
     }
     let hang = verdict.hangs.then(|| "a test that hangs".to_owned());
     Ok(verdict.failed.into_iter().chain(hang).collect())

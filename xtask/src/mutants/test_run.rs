@@ -10,6 +10,11 @@ use super::error::Error;
 /// A mutant may leave a test waiting for ever; the slowest healthy run takes a few minutes.
 const PATIENCE: Duration = Duration::from_mins(8);
 
+/// How invalid SQL shows: bodies of functions are not looked at until they run, so most of it
+/// installs. Syntax, columns, functions, parameters, ambiguity.
+const INVALID: &[&str] =
+    &["cannot install the core", "42601 ", "42703 ", "42883 ", "42P02 ", "42702 "];
+
 /// The binary and where it finds its core and leaves its output.
 pub(crate) struct Tests {
     pub(crate) binary: PathBuf,
@@ -26,7 +31,7 @@ pub(crate) struct Verdict {
     pub(crate) failed: Vec<String>,
     /// It had to be stopped.
     pub(crate) hangs: bool,
-    /// The SQL could not even be installed.
+    /// The SQL is not valid, so that whatever runs it fails.
     pub(crate) broken: Option<String>,
 }
 
@@ -85,12 +90,13 @@ fn read(log: &Path) -> Result<String, Error> {
 fn verdict(output: &str) -> Verdict {
     let word = |line: &str, n: usize| line.split(' ').nth(n).unwrap_or_default().to_owned();
     let running = output.lines().find(|line| line.starts_with("running "));
+    let is_invalid = |line: &&str| INVALID.iter().any(|start| line.starts_with(start));
     let is_failure = |line: &&str| line.starts_with("test ") && line.ends_with(" ... FAILED");
     Verdict {
         tests: running.and_then(|line| word(line, 1).parse().ok()).unwrap_or(0),
         failed: output.lines().filter(is_failure).map(|line| word(line, 1)).collect(),
         hangs: false,
-        broken: output.lines().find(|line| line.contains("cannot install")).map(str::to_owned),
+        broken: output.lines().find(is_invalid).map(str::to_owned),
     }
 }
 
@@ -107,8 +113,11 @@ mod tests {
     }
 
     #[test]
-    fn sql_that_does_not_install_is_told_apart() {
-        let output = "running 1 test\ncannot install the core: syntax error\ntest a ... FAILED";
-        assert!(verdict(output).broken.is_some_and(|line| line.contains("syntax error")));
+    fn invalid_sql_is_told_apart() {
+        for line in ["cannot install the core: no", "42601 syntax error at or near \"(\""] {
+            let output = format!("running 1 test\ntest a ... FAILED\n{line}\nin select 1");
+            assert_eq!(verdict(&output).broken.as_deref(), Some(line));
+        }
+        assert!(verdict("23505 duplicate key").broken.is_none());
     }
 }

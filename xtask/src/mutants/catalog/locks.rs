@@ -76,6 +76,22 @@ pub(super) const ALL: &[Mutation] = &[
         tests: &["maintenance::requeue"],
     },
     Mutation {
+        name: "lock-end-stalled-waits",
+        file: "functions/_end_stalled.sql",
+        find: "for no key update skip locked;",
+        replace: "for no key update;",
+        why: "the sweep would wait for a run while it holds others, and deadlock",
+        tests: &["mutants::stalled"],
+    },
+    Mutation {
+        name: "lock-task-to-fail",
+        file: "functions/_lock_steps_to_fail.sql",
+        find: "     for no key update of t;",
+        replace: ";",
+        why: "a batch of failures would take its task locks in two rounds, and deadlock",
+        tests: &["mutants::locks"],
+    },
+    Mutation {
         name: "lock-prune-waits",
         file: "functions/prune_data_older_than.sql",
         find: "for update of r skip locked",

@@ -109,3 +109,29 @@ async fn pruning_passes_over_a_run_that_somebody_holds() {
     assert_eq!(pruner.one(prune).await, "1");
     db.check().await;
 }
+
+/// All task locks in one sorted round, whether a task has attempts left or not.
+#[tokio::test]
+async fn a_batch_of_failures_takes_its_tasks_in_order() {
+    let db = Db::with(&define("f", &["a; max_attempts => 1", "b"])).await;
+    let id = |n: u32| format!("00000000-0000-4000-8000-{n:012}");
+    for n in [1, 2] {
+        db.run(&format!("select pgflow.start_flow('f', '{{}}', '{}')", id(n))).await;
+    }
+    db.claim("f").await;
+    let beat = |n: u32, step: &str| {
+        let key = format!("array['{}']::uuid[], array['{step}'], array[0], array[1]", id(n));
+        format!("select outcome from pgflow.heartbeat({key})")
+    };
+    let (mut one, two) = (db.session().await, db.session().await);
+    one.run("begin").await;
+    one.run(&beat(1, "b")).await;
+    let keys = format!("array['{}', '{}']::uuid[], array['a', 'b'], array[0, 0]", id(2), id(1));
+    let fail =
+        format!("select outcome from pgflow.fail_tasks({keys}, array['x', 'y'], array[1, 1])");
+    let waiting = begin(two, fail).await;
+    assert_eq!(one.rows(&beat(2, "a")).await, ["extended"]);
+    one.run("commit").await;
+    assert_eq!(end(waiting).await, Ok(vec!["applied".to_owned(); 2]));
+    db.check().await;
+}
