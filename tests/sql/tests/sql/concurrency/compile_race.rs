@@ -80,3 +80,17 @@ async fn the_same_flow_is_created_by_all_at_once() {
     assert_eq!(db.one("select count(*) from pgmq.list_queues()").await, ROUNDS.to_string());
     db.check().await;
 }
+
+#[tokio::test]
+async fn steps_added_by_all_at_once_are_numbered_one_by_one() {
+    let db = Db::with("select pgflow.create_flow('f')").await;
+    let script = |worker: usize| {
+        let add = |round: usize| format!("select pgflow.add_step('f', 's{worker}_{round}')");
+        (0..ROUNDS).map(add).collect()
+    };
+    rows(&race(&db, (0..4).map(script).collect()).await);
+    let numbers = "select count(*), min(step_index), max(step_index), count(distinct step_index) from pgflow.steps";
+    let count = 4 * ROUNDS;
+    assert_eq!(db.one(numbers).await, format!("{count}|0|{}|{count}", count - 1));
+    db.check().await;
+}

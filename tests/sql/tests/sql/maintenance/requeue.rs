@@ -116,7 +116,7 @@ async fn a_task_whose_row_is_locked_is_passed_over() {
     let mut holder = db.session().await;
     holder.run("begin; select from pgflow.step_tasks where task_index = 0 for update").await;
     let mut sweeper = db.session().await;
-    sweeper.run("set statement_timeout = '5s'").await;
+    sweeper.run("set statement_timeout = '20s'").await;
     assert_eq!(sweeper.one(REQUEUE).await, "1");
     holder.run("commit").await;
     assert_eq!(sweeper.one(REQUEUE).await, "1");

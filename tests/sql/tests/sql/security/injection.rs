@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::calls::{functions, harmless};
 use super::schema_dump::{assert_same, dump};
 use crate::harness::{Db, define, lit};
 
@@ -35,23 +36,6 @@ fn hostile() -> Vec<String> {
 /// Makes whatever it is told; its only caller gives it a slug that was checked.
 const LITERAL_MINDED: &[&str] = &["_create_queue"];
 
-/// A harmless value of a type.
-fn harmless(kind: &str, run: &str) -> String {
-    match kind {
-        "text" => "'f'".to_owned(),
-        "text[]" => "array['a']".to_owned(),
-        "uuid" => format!("'{run}'::uuid"),
-        "uuid[]" => format!("array['{run}']::uuid[]"),
-        "jsonb" => "'{\"steps\": []}'::jsonb".to_owned(),
-        "jsonb[]" => "array['1'::jsonb]".to_owned(),
-        "integer" | "bigint" => "0".to_owned(),
-        "integer[]" | "bigint[]" => format!("array[0]::{kind}"),
-        "boolean" => "false".to_owned(),
-        "interval" => "interval '900 years'".to_owned(),
-        other => format!("null::{other}"),
-    }
-}
-
 /// The hostile text as a value of a type, if it can be one.
 fn attack(kind: &str, text: &str) -> Option<String> {
     let in_json = json!({"steps": [{"slug": text, "stepType": text, "dependencies": [text], "whenUnmet": text}]});
@@ -62,19 +46,6 @@ fn attack(kind: &str, text: &str) -> Option<String> {
         "jsonb[]" => Some(format!("array[{}::jsonb]", lit(&in_json.to_string()))),
         _ => None,
     }
-}
-
-/// `(name, argument types)` of every function that can be called.
-async fn functions(db: &Db) -> Vec<(String, Vec<String>)> {
-    let list = "select proname, (select string_agg(format_type(t, null), ',' order by n)
-            from unnest(proargtypes::oid[]) with ordinality a(t, n))
-        from pg_proc where pronamespace = 'pgflow'::regnamespace and prorettype <> 'trigger'::regtype
-            and pronargs > 0 and prokind = 'f' order by 1";
-    let split = |row: &String| {
-        let (name, types) = row.split_once('|').expect("two columns");
-        (name.to_owned(), types.split(',').map(str::to_owned).collect())
-    };
-    db.rows(list).await.iter().map(split).collect()
 }
 
 /// Every call with one hostile argument.
@@ -101,7 +72,7 @@ async fn no_text_becomes_sql() {
     let run = db.start("other", "{}").await;
     let before = dump(&db).await;
     let mut session = db.session().await;
-    session.run("set statement_timeout = '5s'").await;
+    session.run("set statement_timeout = '20s'").await;
     let calls = calls(&functions(&db).await, &run.id.to_string());
     assert!(calls.len() > 500, "{} calls", calls.len());
     for call in calls {

@@ -127,3 +127,18 @@ async fn skip_and_skip_cascade_meet_in_one_step() {
     assert_eq!(run.get("remaining_steps").await, "1");
     db.check().await;
 }
+
+#[tokio::test]
+async fn a_long_chain_of_unmet_conditions_starts_nothing() {
+    let step = |number: usize| match number {
+        0 => format!("s0; {UNMET}"),
+        n => format!("s{n} after s{0}; required_input_pattern => '{{\"s{0}\": {{}}}}'", n - 1),
+    };
+    let steps: Vec<_> = (0..60).map(step).collect();
+    let db = Db::with(&define("f", &steps.iter().map(String::as_str).collect::<Vec<_>>())).await;
+    let run = db.start("f", "{}").await;
+    let started = run.steps().await.into_iter().find(|step| !step.ends_with(":skipped"));
+    assert_eq!(started, None);
+    assert_eq!(run.status().await, "completed");
+    db.check().await;
+}

@@ -41,7 +41,7 @@ async fn nothing_to_do_is_said_at_once() {
         assert_eq!(db.rows(&claim(queues, 10)).await, [""; 0], "{queues}");
     }
     assert_eq!(db.rows(&claim("array['f']", 0)).await, [""; 0]);
-    assert!(began.elapsed() < Duration::from_millis(900), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
     db.check().await;
 }
 

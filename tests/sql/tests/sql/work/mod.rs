@@ -1,6 +1,7 @@
 //! Taking work.
 
 mod claim_tasks;
+mod foreign_messages;
 mod input;
 mod older_transaction;
 mod poll_for_tasks;

@@ -33,7 +33,7 @@ async fn an_empty_queue_is_waited_for() {
         0
     );
     let waited = began.elapsed();
-    assert!(waited > Duration::from_millis(700) && waited < Duration::from_secs(5), "{waited:?}");
+    assert!(waited > Duration::from_millis(700) && waited < Duration::from_secs(30), "{waited:?}");
 }
 
 #[tokio::test]
