@@ -6,6 +6,7 @@ mod interleaving;
 mod last_elements;
 mod leftover_lock;
 mod race;
+mod reader;
 mod same_message;
 mod settle_race;
 mod start_race;
