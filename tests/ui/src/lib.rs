@@ -1,0 +1,10 @@
+//! What the tests of compiler messages share: the snapshots, cut into errors, and the toolchain
+//! they belong to.
+
+mod case;
+mod report;
+mod toolchain;
+
+pub use case::{Case, cases, orphans};
+pub use report::{Report, reports};
+pub use toolchain::{Toolchain, current, pinned};
