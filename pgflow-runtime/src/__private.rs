@@ -1,5 +1,7 @@
 //! For code written by the macros only: anything here may change in a patch release.
 
+use std::pin::Pin;
+
 pub use schemars;
 pub use serde;
 pub use serde_json::Value;
@@ -10,13 +12,17 @@ pub use crate::fields::{Field, Fields, Probe, Unknown, may_have};
 pub use crate::task::StepFuture;
 use crate::{DataError, Error, Step};
 
+/// What a step's function returns. Made by coercion: the compiler then explains a future that is not
+/// `Send` in the user's words, without a bound of ours to point at.
+pub type Returned<T, E> = Pin<Box<dyn Future<Output = Result<T, E>> + Send>>;
+
 /// A future that ends in JSON.
 pub fn future<S: Step, E: 'static>(
-    future: impl Future<Output = Result<S::TaskOutput, E>> + Send + 'static,
+    returned: Returned<S::TaskOutput, E>,
     report: fn(E) -> Error,
 ) -> StepFuture {
     Box::pin(async move {
-        let output = future.await.map_err(report)?;
+        let output = returned.await.map_err(report)?;
         // The same value would be refused again.
         S::WRITE(&output).map_err(Error::fatal)
     })

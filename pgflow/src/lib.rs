@@ -11,9 +11,6 @@ pub use pgflow_runtime::{
     Result, Retry, RunOutputs, Sequence, StartRun, State, States, Step, StepDef, StepSchemas, Take,
     Task, check, testing,
 };
-pub use schemars;
-pub use serde;
-pub use serde_json;
 
 #[doc(hidden)]
 pub use pgflow_runtime::__private;

@@ -59,7 +59,7 @@ impl Expand<'_> {
         let call = format_ident!("__call_{}", name);
         let args = step.params.iter().map(|param| self.argument(step, param));
         // At the name of the step, so that a future that is not `Send` is reported there.
-        let future = quote_spanned!(name.span()=> #name(#(#args),*));
+        let future = quote_spanned!(name.span()=> ::std::boxed::Box::pin(#name(#(#args),*)));
         let error = step
             .error
             .map_or_else(|| quote_spanned!(step.result_span=> _), ToTokens::to_token_stream);

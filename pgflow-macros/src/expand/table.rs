@@ -13,9 +13,12 @@ impl Expand<'_> {
         let pgflow = &self.pgflow;
         let steps = self.flow.order.iter().map(|&at| &self.flow.steps[at]);
         let entries = steps.filter(|step| step.is_sound).filter_map(|step| self.entry(step));
+        let flow_type = &self.flow.type_name;
+        // An associated constant is only evaluated where it is used; a plain one by every check.
         quote! {
-            #[doc(hidden)]
-            pub(super) const __STEPS: &[#pgflow::StepDef] = &[#(#entries),*];
+            impl #flow_type {
+                pub(super) const __STEPS: &'static [#pgflow::StepDef] = &[#(#entries),*];
+            }
         }
     }
 
