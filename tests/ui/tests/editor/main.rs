@@ -19,11 +19,12 @@ const WRONG: &str = include_str!("wrong.rs");
 const FETCH_USER: &str = "pub async fn fetch_user(run: Signup) -> Result<User> {";
 
 /// Every line of the right flow that names `fetch_user`, but for the parameter: that is its own.
-const MENTIONS: [&str; 4] = [
+const MENTIONS: [&str; 5] = [
     "#[step(depends_on = [fetch_user as user])]",
     "#[step(depends_on = [list, fetch_user])]",
     "analyze::fetch_user(Signup { id: 1 }).await",
     FETCH_USER,
+    "run.step::<analyze::fetch_user>().ok().flatten()",
 ];
 
 fn open(name: &str, text: &str) -> Document {

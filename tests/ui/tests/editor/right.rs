@@ -30,6 +30,10 @@ pub mod analyze {
     }
 }
 
+pub fn by_type(run: &pgflow::RunOutputs<analyze::Flow>) -> Option<User> {
+    run.step::<analyze::fetch_user>().ok().flatten()
+}
+
 pub async fn by_hand() -> Result<User> {
     analyze::fetch_user(Signup { id: 1 }).await
 }
