@@ -3,8 +3,10 @@
 
 mod case;
 mod report;
+mod scratch;
 mod toolchain;
 
 pub use case::{Case, cases, orphans};
 pub use report::{Report, reports};
+pub use scratch::Scratch;
 pub use toolchain::{Toolchain, current, pinned};

@@ -1,8 +1,8 @@
 //! A crate with one file, opened in the editor, with the cursor wherever a text says.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
+use pgflow_ui_tests::Scratch;
 use serde_json::{Value, json};
 
 use crate::server::Server;
@@ -17,14 +17,9 @@ pub(crate) struct Document {
 impl Document {
     /// Writes a crate below `scratch` and opens its only file.
     pub(crate) fn open(binary: &str, scratch: &Path, name: &str, text: &str) -> Self {
-        let root = scratch.join(name);
-        fs::create_dir_all(root.join("src")).expect("the crate can be written");
-        fs::write(root.join("Cargo.toml"), manifest(name)).expect("the crate can be written");
-        let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock");
-        fs::copy(lock, root.join("Cargo.lock")).expect("the workspace has a Cargo.lock");
-        let path = root.join("src/lib.rs");
-        fs::write(&path, text).expect("the crate can be written");
-        let mut server = Server::start(binary, &root);
+        let scratch = Scratch::write(scratch, name, text);
+        let mut server = Server::start(binary, &scratch);
+        let path = scratch.file;
         let item = json!({
             "uri": uri(&path), "languageId": "rust", "version": 1, "text": text,
         });
@@ -111,15 +106,4 @@ impl Document {
 
 fn uri(path: &Path) -> String {
     format!("file://{}", path.display())
-}
-
-fn manifest(name: &str) -> String {
-    let pgflow = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../pgflow");
-    let pgflow = pgflow.canonicalize().expect("pgflow is there");
-    let pgflow = pgflow.display();
-    format!(
-        "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
-         [dependencies]\npgflow = {{ path = \"{pgflow}\", default-features = false }}\n\
-         schemars = \"1\"\nserde = {{ version = \"1\", features = [\"derive\"] }}\n\n[workspace]\n"
-    )
 }

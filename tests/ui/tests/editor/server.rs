@@ -6,6 +6,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
+use pgflow_ui_tests::Scratch;
 use serde_json::{Value, json};
 
 /// Long enough for the first build of all dependencies on a slow machine.
@@ -21,11 +22,10 @@ pub(crate) struct Server {
 
 impl Server {
     /// Starts it on a project and waits until it has nothing left to do.
-    pub(crate) fn start(binary: &str, root: &Path) -> Self {
+    pub(crate) fn start(binary: &str, project: &Scratch) -> Self {
         let mut process = Command::new(binary)
-            .current_dir(root)
-            // One target directory for all crates, or each would build every dependency.
-            .env("CARGO_TARGET_DIR", root.with_file_name("target"))
+            .current_dir(&project.root)
+            .env("CARGO_TARGET_DIR", &project.target)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -34,7 +34,7 @@ impl Server {
         let to = process.stdin.take().expect("it was piped");
         let from = messages(BufReader::new(process.stdout.take().expect("it was piped")));
         let mut server = Self { process, to, from, last_id: 0 };
-        server.request("initialize", &capabilities(root));
+        server.request("initialize", &capabilities(&project.root));
         server.notify("initialized", &json!({}));
         server.wait_until_quiet();
         server
