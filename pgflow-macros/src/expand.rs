@@ -124,8 +124,8 @@ impl<'a> Expand<'a> {
                     input_schema: #schema,
                     steps: Self::__STEPS,
                 };
-                const READ_INPUT: fn(&#pgflow::__private::Value) -> ::core::result::Result<#input, #pgflow::DataError> = #read;
-                const WRITE_INPUT: fn(&#input) -> ::core::result::Result<#pgflow::__private::Value, #pgflow::DataError> = #write;
+                const JSON: #pgflow::__private::Json<#input, #input> =
+                    #pgflow::__private::Json { read: #read, write: #write };
                 const READ_OUTPUT: fn(&#pgflow::RunOutputs<Self>) -> ::core::result::Result<Self::Output, #pgflow::DataError> = #module::#output::__read;
             }
         }

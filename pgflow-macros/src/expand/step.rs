@@ -42,14 +42,19 @@ impl Expand<'_> {
         };
         let read = function(output, &quote!(#pgflow::check::ReadBack<Self>), read, output);
         let write = function(output, &quote!(#pgflow::check::Stored<Self>), "write", output);
+        let def = match step.is_sound {
+            true => self.entry(step, output),
+            false => quote!(#pgflow::__private::BROKEN_STEP),
+        };
         quote! {
             impl #pgflow::Step for #name {
                 type Flow = #flow_type;
                 type TaskOutput = #output;
                 type Output = #seen;
                 const SLUG: &'static str = #slug;
-                const READ: fn(&#pgflow::__private::Value) -> ::core::result::Result<#seen, #pgflow::DataError> = #read;
-                const WRITE: fn(&#output) -> ::core::result::Result<#pgflow::__private::Value, #pgflow::DataError> = #write;
+                const JSON: #pgflow::__private::Json<#output, #seen> =
+                    #pgflow::__private::Json { read: #read, write: #write };
+                const DEF: #pgflow::StepDef = #def;
             }
         }
     }
@@ -65,8 +70,8 @@ impl Expand<'_> {
             .map_or_else(|| quote_spanned!(step.result_span=> _), ToTokens::to_token_stream);
         let report = function(&error, &quote!(#pgflow::check::Reported<#name>), "report", &error);
         quote! {
-            fn #call(task: &#pgflow::Task) -> #pgflow::Result<#pgflow::__private::StepFuture> {
-                ::core::result::Result::Ok(#pgflow::__private::future::<#name, _>(#future, #report))
+            fn #call(task: &#pgflow::Task) -> #pgflow::__private::Called {
+                #pgflow::__private::future::<#name, _>(#future, #report)
             }
         }
     }
