@@ -166,7 +166,7 @@ fn worst(flat: &[Flatness], case: &str) -> Option<Goal> {
     let levels: Vec<&str> = steepest.levels.iter().map(|(level, _)| level.as_str()).collect();
     Some(Goal {
         what: format!("{case}: {} at {}", steepest.phase, levels.join(", ")),
-        measured: format!("{:.2} ×", steepest.ratio),
+        measured: format!("{:.2} × (growth {:.2} ×)", steepest.ratio, steepest.growth),
         reference: "".to_owned(),
         target: "≤ 1.5 ×",
         is_reached: Some(steepest.ratio <= flatness::TARGET),
