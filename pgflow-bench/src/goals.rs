@@ -106,7 +106,7 @@ fn start_map(summary: &Summary) -> Goal {
     Goal {
         what: "start of a map of 10,000".to_owned(),
         measured: format!("{:.0} ms", summary.wall_ms),
-        reference: "".to_owned(),
+        reference: String::new(),
         target: "≤ 500 ms",
         is_reached: Some(summary.wall_ms <= 500.0),
     }
@@ -167,7 +167,7 @@ fn worst(flat: &[Flatness], case: &str) -> Option<Goal> {
     Some(Goal {
         what: format!("{case}: {} at {}", steepest.phase, levels.join(", ")),
         measured: format!("{:.2} × (growth {:.2} ×)", steepest.ratio, steepest.growth),
-        reference: "".to_owned(),
+        reference: String::new(),
         target: "≤ 1.5 ×",
         is_reached: Some(steepest.ratio <= flatness::TARGET),
     })
