@@ -30,8 +30,8 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "security-client-settles",
         file: "functions/grant_roles.sql",
-        find: "'get_run_with_states', 'cancel_run'];",
-        replace: "'get_run_with_states', 'cancel_run', 'complete_task'];",
+        find: "'read_events', 'cancel_run'];",
+        replace: "'read_events', 'cancel_run', 'complete_task'];",
         why: "a client could settle tasks",
         tests: &["security::matrix"],
     },
