@@ -11,7 +11,7 @@ pub use pgflow_model::{OnSkip, StepKind, StepOptions};
 pub use crate::fields::{Field, Fields, Probe, Unknown, may_have};
 pub use crate::flow::StepJson as Json;
 use crate::task::StepFuture;
-use crate::{DataError, Error, Step, StepDef};
+use crate::{DataError, Error, Step};
 
 /// What a step's function returns. Made by coercion: the compiler then explains a future that is not
 /// `Send` in the user's words, without a bound of ours to point at.
@@ -31,10 +31,6 @@ pub fn future<S: Step, E: 'static>(
         (S::JSON.write)(&output).map_err(Error::fatal)
     }))
 }
-
-/// Stands for a step that does not compile, so that the others are checked all the same.
-pub const BROKEN_STEP: StepDef =
-    StepDef::new("", |_| Err(Error::fatal("this step did not compile")), "");
 
 /// Every type is itself.
 pub trait Itself {

@@ -13,7 +13,7 @@ use crate::{Context, Error, States, Step, StepDef};
 pub(crate) type Call = fn(&Task) -> Result<StepFuture, Error>;
 
 /// What a [`Call`] returns.
-pub type StepFuture = Pin<Box<dyn Future<Output = Result<Value, Error>> + Send>>;
+pub(crate) type StepFuture = Pin<Box<dyn Future<Output = Result<Value, Error>> + Send>>;
 
 /// What a step's function is called with: JSON in, JSON out.
 ///

@@ -42,10 +42,7 @@ impl Expand<'_> {
         };
         let read = function(output, &quote!(#pgflow::check::ReadBack<Self>), read, output);
         let write = function(output, &quote!(#pgflow::check::Stored<Self>), "write", output);
-        let def = match step.is_sound {
-            true => self.entry(step, output),
-            false => quote!(#pgflow::__private::BROKEN_STEP),
-        };
+        let def = self.entry(step, output);
         quote! {
             impl #pgflow::Step for #name {
                 type Flow = #flow_type;
