@@ -97,9 +97,10 @@ fn options(attrs: &[Attribute], mut known: impl FnMut(&str, Option<String>) -> b
     for attr in attrs.iter().filter(|attr| is_attr(attr, "serde")) {
         let mut is_known = true;
         let read = attr.parse_nested_meta(|meta| {
-            let value = match meta.input.peek(Token![=]) {
-                true => Some(meta.value()?.parse::<LitStr>()?.value()),
-                false => None,
+            let value = if meta.input.peek(Token![=]) {
+                Some(meta.value()?.parse::<LitStr>()?.value())
+            } else {
+                None
             };
             let name = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
             is_known &= known(&name, value);

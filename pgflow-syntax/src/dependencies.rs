@@ -1,6 +1,6 @@
 //! `depends_on`: names become edges.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use quote::quote;
 use syn::Ident;
@@ -22,7 +22,7 @@ pub(crate) fn resolve(
 ) -> Vec<Dependency> {
     let name = item.sig.ident.unraw().to_string();
     let mut found: Vec<Dependency> = Vec::with_capacity(args.depends_on.len());
-    let mut seen = HashMap::new();
+    let mut seen = HashSet::new();
     for dep in &args.depends_on {
         let target = dep.step.unraw().to_string();
         match outline.find(&target) {
@@ -34,7 +34,7 @@ pub(crate) fn resolve(
             Some(_) if target == name => {
                 errors.at(&dep.step, format!("step `{name}` depends on itself"));
             }
-            Some(at) if seen.insert(at, ()).is_some() => {
+            Some(at) if !seen.insert(at) => {
                 errors.at(&dep.step, format!("step `{name}` already depends on `{target}`"));
             }
             Some(at) => found.push(dependency(dep, at)),

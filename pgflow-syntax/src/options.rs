@@ -20,10 +20,8 @@ pub(crate) fn number(
         return Err(syn::Error::new(name.span(), format!("there is no option `{name}`")));
     };
     input.parse::<Token![=]>()?;
-    let (value, span) = match input.peek(LitStr) {
-        true => duration(input, rule)?,
-        false => integer(input, rule)?,
-    };
+    let (value, span) =
+        if input.peek(LitStr) { duration(input, rule)? } else { integer(input, rule)? };
     *place = Some(in_range(value, rule).map_err(|message| syn::Error::new(span, message))?);
     Ok(())
 }

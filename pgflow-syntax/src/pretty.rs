@@ -41,11 +41,11 @@ fn write(tokens: TokenStream, text: &mut String) {
 /// Writes a mark with its spaces; says whether the next token sticks to it.
 fn punctuation(mark: char, spacing: Spacing, text: &mut String) -> bool {
     match mark {
-        ',' | ';' => text.push_str(&format!("{mark} ")),
+        ',' | ';' => text.extend([mark, ' ']),
         ':' if spacing == Spacing::Alone && !text.ends_with(':') => text.push_str(": "),
         '>' if text.ends_with('-') => text.push_str("> "),
         '>' => text.push('>'),
-        '-' | '=' | '+' => text.push_str(&format!(" {mark}")),
+        '-' | '=' | '+' => text.extend([' ', mark]),
         other => text.push(other),
     }
     mark != '>'
