@@ -88,7 +88,6 @@ impl<'a> Expand<'a> {
         let flow_type = marker(&vis, "struct", &self.flow.type_name, &quote!(;), shown);
         quote! {
             /// The flow made of this module's steps.
-            #[derive(Clone, Copy, Debug)]
             #flow_type
         }
     }

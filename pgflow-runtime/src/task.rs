@@ -28,7 +28,7 @@ pub(crate) type StepFuture = Pin<Box<dyn Future<Output = Result<Value, Error>> +
 /// let task = Task::new(Context::for_test()).with_run(json!(7));
 /// let output = pgflow::testing::block_on(task.run(&count::Flow::DEF.steps[0]))?;
 /// assert_eq!(output, 8);
-/// # pgflow::Result::Ok(())
+/// # Ok::<(), pgflow::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Task {
@@ -118,7 +118,7 @@ impl Task {
     /// # #[flow] mod ping { #[step] pub async fn pong() -> pgflow::Result<u8> { Ok(1) } }
     /// let pong = Task::new(Context::for_test()).run(&ping::Flow::DEF.steps[0]);
     /// assert_eq!(pgflow::testing::block_on(pong)?, 1);
-    /// # pgflow::Result::Ok(())
+    /// # Ok::<(), pgflow::Error>(())
     /// ```
     pub async fn run(&self, step: &StepDef) -> Result<Value, Error> {
         (step.call)(self)?.await
