@@ -11,7 +11,7 @@ use quote::quote;
 /// Turns a module into a flow.
 #[proc_macro_attribute]
 pub fn flow(args: TokenStream, item: TokenStream) -> TokenStream {
-    expand::flow(args.into(), item.into()).into()
+    expand::flow(args.into(), &item.into()).into()
 }
 
 /// Marks a step of a flow.

@@ -1,0 +1,102 @@
+//! What is said about flows that are wrong in a way that needs no types to see.
+
+use pgflow_syntax::{Errors, FlowItem, check};
+
+/// Every problem of a flow, in the order they are reported.
+fn problems(args: &str, steps: &str) -> Vec<String> {
+    let item: FlowItem = syn::parse_str(&format!("mod billing {{ {steps} }}")).expect("a module");
+    let mut errors = Errors::default();
+    check(args.parse().expect("tokens"), &item, &mut errors);
+    let all = errors.finish().into_iter().flatten();
+    all.map(|error| error.to_string()).collect()
+}
+
+#[test]
+fn a_right_flow_has_none() {
+    let steps = "
+        #[step] async fn user(run: Signup) -> Result<User> {}
+        #[step(map, depends_on = [orders as order], timeout = \"1h30m\")]
+        async fn tax(order: Order, State(rates): State<Rates>) -> io::Result<Money> {}
+        #[step(depends_on = user, unless = { \"user\": { \"debts\": [], \"age\": -1.5 } })]
+        async fn orders(_user: User, _ctx: Context) -> Result<Vec<Order>, Oops> {}
+    ";
+    assert_eq!(problems("input = Signup, crate = renamed, schema = false", steps), [""; 0]);
+}
+
+#[test]
+fn each_problem_has_its_words() {
+    for (steps, expected) in [
+        ("", "flow `billing` has no steps\nhelp: mark its functions `#[step]`"),
+        (
+            "#[step(depends_on = [b])] async fn a() -> Result<()> {}
+             #[step(depends_on = [a])] async fn b() -> Result<()> {}",
+            "these steps wait for each other, so none of them can start\n\
+             note: `a` → `b` → `a` (each depends on the next)",
+        ),
+        (
+            "#[step] async fn tx() -> Result<()> {}",
+            "a step cannot be called `tx`: parameters of that name have a meaning of their own",
+        ),
+        (
+            "#[step] async fn a(tx: &mut Tx) -> Result<()> {}",
+            "step `a` takes a database transaction, which this version cannot give it yet\n\
+             help: leave `tx` out; the name is kept free for it",
+        ),
+        (
+            "#[step] async fn a(state: App) -> Result<()> {}",
+            "step `a` does not depend on `state`\n\
+             help: application state is taken as `State<T>`: write `state: State<App>`",
+        ),
+        (
+            "#[step(when_unmet = fail)] async fn a() -> Result<()> {}",
+            "step `a` has no condition that could be unmet\nhelp: add `only_if` or `unless`",
+        ),
+        (
+            "#[step(timeout = 99999999999)] async fn a() -> Result<()> {}",
+            "`timeout` must be at most 2147483647",
+        ),
+        (
+            "#[step(only_if = \"{\")] async fn a(run: u8) -> Result<()> {}",
+            "`only_if` cannot be read: it is not JSON: EOF while parsing an object at line 1 column 1\n\
+             help: write a JSON object: `only_if = { \"plan\": \"pro\" }`",
+        ),
+        (
+            "struct a; #[step] async fn a() -> Result<()> {}",
+            "step `a` needs this name for its own type\n\
+             help: rename this item, or move it out of the module",
+        ),
+    ] {
+        assert_eq!(problems("input = u8", steps), [expected], "{steps}");
+    }
+}
+
+#[test]
+fn conditions_name_dependencies_by_slug() {
+    let with = |condition: &str| {
+        let steps = format!(
+            "#[step(slug = \"fetch\")] async fn user() -> Result<User> {{}}
+             #[step(map)] async fn each(item: u8) -> Result<u8> {{}}
+             #[step(depends_on = [user, each], only_if = {condition})] async fn last() -> Result<()> {{}}"
+        );
+        problems("input = Vec<u8>", &steps)
+    };
+    assert_eq!(with(r#"{ "fetch": { "any": 1 }, "each": [1] }"#), [""; 0]);
+    assert_eq!(
+        with(r#"{ "user": {} }"#),
+        ["\"user\" is not a dependency of step `last`\nhelp: use its slug: `\"fetch\"`"]
+    );
+    assert_eq!(
+        with(r#"{ "each": {} }"#),
+        ["`each` is a map step, so its output is an array\nhelp: write `\"each\": […]`"]
+    );
+    assert_eq!(with(r#"{ "fetch": {}, "fetch": {} }"#), ["\"fetch\" is given twice"]);
+}
+
+#[test]
+fn several_problems_are_all_reported() {
+    let steps = "
+        #[step(timeout = 0)] async fn a() -> Result<()> {}
+        #[step(depends_on = [aa])] fn b() -> u8 {}
+    ";
+    assert_eq!(problems("slug = \"1st\"", steps).len(), 5);
+}
