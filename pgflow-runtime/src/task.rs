@@ -116,8 +116,8 @@ impl Task {
     /// ```
     /// # use pgflow::{Context, Task, prelude::*};
     /// # #[flow] mod ping { #[step] pub async fn pong() -> pgflow::Result<u8> { Ok(1) } }
-    /// let pong = Task::new(Context::for_test()).run(&ping::Flow::DEF.steps[0]);
-    /// assert_eq!(pgflow::testing::block_on(pong)?, 1);
+    /// let task = Task::new(Context::for_test());
+    /// assert_eq!(pgflow::testing::block_on(task.run(&ping::Flow::DEF.steps[0]))?, 1);
     /// # Ok::<(), pgflow::Error>(())
     /// ```
     pub async fn run(&self, step: &StepDef) -> Result<Value, Error> {
