@@ -2,11 +2,12 @@
 
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Attribute, Data, DeriveInput, Field, Fields, LitBool, LitStr, Path, Token, Type};
+use syn::{Attribute, Data, DeriveInput, Field, Fields, LitStr, Path, Token, Type};
 
 use crate::args::{crate_path, each_option};
 use crate::errors::Errors;
 use crate::item::is_attr;
+use crate::value::boolean;
 
 /// What `#[data(…)]` said.
 pub struct DataArgs {
@@ -22,10 +23,9 @@ impl DataArgs {
         let mut out = Self { has_schema: true, crate_path: None };
         each_option(args, &["schema", "crate"], errors, |name, args| {
             if name == "crate" {
-                out.crate_path = Some(crate_path(args)?);
+                out.crate_path = Some(crate_path(args, name)?);
             } else {
-                args.parse::<Token![=]>()?;
-                out.has_schema = args.parse::<LitBool>()?.value;
+                out.has_schema = boolean(args, name)?;
             }
             Ok(())
         })?;

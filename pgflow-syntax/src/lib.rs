@@ -27,6 +27,7 @@ mod pretty;
 mod signature;
 mod step;
 mod suggest;
+mod value;
 
 pub use check::check;
 pub use condition::FieldCheck;

@@ -53,7 +53,7 @@ fn each_problem_has_its_words() {
         ),
         (
             "#[step(timeout = 99999999999)] async fn a() -> Result<()> {}",
-            "`timeout` must be at most 2147483647",
+            "`timeout` must be at most 2147483647 seconds",
         ),
         (
             "#[step(only_if = \"{\")] async fn a(run: u8) -> Result<()> {}",
@@ -99,4 +99,36 @@ fn several_problems_are_all_reported() {
         #[step(depends_on = [aa])] fn b() -> u8 {}
     ";
     assert_eq!(problems("slug = \"1st\"", steps).len(), 5);
+}
+
+#[test]
+fn a_value_that_is_not_there_yet_is_one_problem_in_plain_words() {
+    for (option, expected) in [
+        ("timeout", "`timeout` needs a value: `timeout = 30` or `timeout = \"5m\"`"),
+        ("timeout = , map", "`timeout` needs a value: `timeout = 30` or `timeout = \"5m\"`"),
+        ("max_attempts = ", "`max_attempts` needs a value: `max_attempts = 3`"),
+        ("depends_on", "`depends_on` is a list of steps: `depends_on = [fetch_user]`"),
+        ("depends_on = [5]", "`depends_on` is a list of steps: `depends_on = [fetch_user]`"),
+        ("depends_on = [b as]", "give it a name: `b as other_name`"),
+        ("depends_on = [b as, c]", "give it a name: `b as other_name`"),
+        ("only_if = ", "`only_if` is a JSON object: `only_if = { \"plan\": \"pro\" }`"),
+        ("only_if = { a: { b: 1 } }", "a key of a JSON object is a text in quotes"),
+        ("slug", "`slug` is a text in quotes, such as `slug = \"fetch_user\"`"),
+    ] {
+        let steps = format!("#[step({option})] async fn a() -> Result<()> {{}}");
+        assert_eq!(problems("", &steps), [expected], "{option}");
+    }
+}
+
+#[test]
+fn an_unfinished_flow_attribute_is_one_problem_in_plain_words() {
+    let steps = "#[step] async fn a() -> Result<()> {}";
+    for (args, expected) in [
+        ("input", "`input` is a type: `input = Signup`"),
+        ("input = ", "`input` is a type: `input = Signup`"),
+        ("input = [5]", "`input` is a type: `input = Signup`"),
+        ("schema = 1", "`schema` is `true` or `false`: `schema = false`"),
+    ] {
+        assert_eq!(problems(args, steps), [expected], "{args}");
+    }
 }
