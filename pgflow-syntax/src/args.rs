@@ -45,6 +45,8 @@ pub(crate) struct StepArgs {
 /// `fetch_user`, or `fetch_user as user`.
 pub(crate) struct DependsOn {
     pub(crate) step: Ident,
+    /// The whole of `other_flow::step`, which is not allowed; `step` is its last name.
+    pub(crate) path: Option<Path>,
     pub(crate) alias: Option<Ident>,
 }
 
@@ -193,6 +195,16 @@ fn depends_on(args: ParseStream<'_>, name: &Ident) -> syn::Result<Vec<DependsOn>
     Ok(list.into_iter().collect())
 }
 
+/// Reads `other_flow::step`, if it is more than a name.
+fn path(input: ParseStream<'_>) -> syn::Result<Option<Path>> {
+    if !input.peek(Token![::]) && !input.peek2(Token![::]) {
+        return Ok(None);
+    }
+    let at = input.span();
+    let path = input.call(Path::parse_mod_style);
+    path.map(Some).map_err(|_| syn::Error::new(at, DEPENDS_ON))
+}
+
 /// Reads `as name`, if it is there.
 fn alias(step: &Ident, input: ParseStream<'_>) -> syn::Result<Option<Ident>> {
     let Some(token) = input.parse::<Option<Token![as]>>()? else { return Ok(None) };
@@ -212,11 +224,13 @@ impl Parse for DependsOn {
                 format!("name the step itself, without quotes: `{}`", literal.value()),
             ));
         }
-        if !input.peek(Ident::peek_any) {
+        if !input.peek(Ident::peek_any) && !input.peek(Token![::]) {
             return Err(syn::Error::new(input.span(), DEPENDS_ON));
         }
-        let step = input.parse()?;
+        let path = path(input)?;
+        let last = path.as_ref().and_then(|path| path.segments.last());
+        let step = last.map_or_else(|| input.parse(), |last| Ok(last.ident.clone()))?;
         let alias = alias(&step, input)?;
-        Ok(Self { step, alias })
+        Ok(Self { step, path, alias })
     }
 }
