@@ -132,3 +132,52 @@ fn an_unfinished_flow_attribute_is_one_problem_in_plain_words() {
         assert_eq!(problems(args, steps), [expected], "{args}");
     }
 }
+
+#[test]
+fn a_step_marked_in_two_ways_is_a_step_that_others_can_name() {
+    let after = "#[step(depends_on = [a])] async fn b(a: u8) -> Result<()> {}";
+    for (attrs, expected) in [
+        ("#[step] #[step]", "`a` is marked `#[step]` more than once"),
+        (
+            "#[cfg_attr(all(unix, test), allow(unused), step(timeout = 5))]",
+            "step `a` cannot depend on the build: a flow has one shape in the database",
+        ),
+    ] {
+        let steps = format!("{attrs} async fn a() -> Result<u8> {{}} {after}");
+        assert_eq!(problems("", &steps), [expected], "{attrs}");
+    }
+}
+
+#[test]
+fn an_attribute_that_marks_nothing_is_left_alone() {
+    let steps = "#[cfg_attr(step, allow(unused))] #[step] async fn a() -> Result<u8> {}";
+    assert_eq!(problems("", steps), [""; 0]);
+    let item: FlowItem = syn::parse_str(&format!("mod billing {{ {steps} }}")).expect("a module");
+    let step = item.steps().next().expect("a step");
+    assert!(quote::quote!(#step).to_string().contains("cfg_attr"));
+}
+
+#[test]
+fn a_dependency_on_a_path_is_one_problem() {
+    let path = "a step depends on steps of its own flow: ";
+    for (dependency, expected) in [
+        ("billing::b", "`billing::b` is a path\nhelp: write `b`"),
+        ("super::c as d", "`super::c` is a path"),
+        ("::c::b", "`::c::b` is a path\nhelp: write `b`"),
+    ] {
+        let steps = format!(
+            "#[step(depends_on = [{dependency}])] async fn a(d: u8) -> Result<()> {{}}
+             #[step] async fn b() -> Result<()> {{}}"
+        );
+        assert_eq!(problems("", &steps), [format!("{path}{expected}")], "{dependency}");
+    }
+}
+
+#[test]
+fn of_two_steps_with_one_slug_the_one_that_wrote_it_is_wrong() {
+    let renamed = "#[step(slug = \"b\")] async fn a() -> Result<()> {}";
+    let plain = "#[step] async fn b() -> Result<()> {}";
+    for steps in [format!("{renamed} {plain}"), format!("{plain} {renamed}")] {
+        assert_eq!(problems("", &steps), ["step `a` has the slug of step `b`: `b`"], "{steps}");
+    }
+}
