@@ -27,6 +27,7 @@ mod pretty;
 mod signature;
 mod step;
 mod suggest;
+mod unknown_param;
 mod value;
 
 pub use check::check;

@@ -181,3 +181,56 @@ fn of_two_steps_with_one_slug_the_one_that_wrote_it_is_wrong() {
         assert_eq!(problems("", &steps), ["step `a` has the slug of step `b`: `b`"], "{steps}");
     }
 }
+
+#[test]
+fn a_parameter_that_means_nothing_is_told_what_it_may_be() {
+    let alias = "call it `user`, or write `depends_on = [user as order]`";
+    for (step, help) in [
+        ("#[step] async fn a(input: In)", "the run's input is called `run`"),
+        ("#[step] async fn a(customer: u8)", "the run's input is called `run`"),
+        ("#[step] async fn a(run: In, order: u8)", "a parameter of `a` is one of `run`, `ctx`"),
+        ("#[step(depends_on = user)] async fn a(input: u8)", "the run's input is called `run`"),
+        (
+            "#[step(depends_on = user)] async fn a(user: u8, order: In)",
+            "the run's input is called `run`",
+        ),
+        ("#[step(depends_on = user)] async fn a(order: In)", alias),
+        (
+            "#[step(depends_on = user)] async fn a(_user: u8, c: Context)",
+            "the context is called `ctx`",
+        ),
+        ("#[step] async fn a(context: pgflow::Context)", "the context is called `ctx`"),
+        ("#[step(map)] async fn a(order: u8)", "one element of the run's input is called `item`"),
+        (
+            "#[step(map, depends_on = user)] async fn a(users: u8)",
+            "call it `item`, or write `depends_on = [user as users]`",
+        ),
+        (
+            "#[step(map, depends_on = user)] async fn a(order: u8)",
+            "call it `item`, or write `depends_on = [user as order]`",
+        ),
+        (
+            "#[step(map, depends_on = [user as bill])] async fn a(order: u8)",
+            "call it `bill`, or write `depends_on = [user as order]`",
+        ),
+        (
+            "#[step(depends_on = user)] async fn a(user: u8, run: In, order: In)",
+            "a parameter of `a` is one of `user`, `run`, `ctx`",
+        ),
+    ] {
+        let steps = format!("{step} -> Result<()> {{}} #[step] async fn user() -> Result<u8> {{}}");
+        let [found] = &problems("input = In", &steps)[..] else {
+            panic!("not one problem: {step}")
+        };
+        assert_eq!(found.split_once("\nhelp: ").map(|(_, help)| help), Some(help), "{step}");
+    }
+}
+
+#[test]
+fn an_input_that_the_flow_does_not_have_is_declared() {
+    assert_eq!(
+        problems("", "#[step] async fn a(input: Vec<u8>) -> Result<()> {}"),
+        ["step `a` does not depend on `input`\n\
+          help: the run's input is called `run`, and declared by `#[flow(input = Vec<u8>)]`"],
+    );
+}
