@@ -1,10 +1,21 @@
 //! What is said about flows that are wrong in a way that needs no types to see.
 
 use pgflow_syntax::{Errors, FlowItem, check};
+use quote::ToTokens;
+
+fn module(steps: &str) -> FlowItem {
+    syn::parse_str(&format!("mod billing {{ {steps} }}")).expect("a module")
+}
+
+/// The first step of a flow, as the compiler gets it.
+fn first_step(steps: &str) -> String {
+    let item = module(steps);
+    item.steps().next().expect("a step").to_token_stream().to_string()
+}
 
 /// Every problem of a flow, in the order they are reported.
 fn problems(args: &str, steps: &str) -> Vec<String> {
-    let item: FlowItem = syn::parse_str(&format!("mod billing {{ {steps} }}")).expect("a module");
+    let item = module(steps);
     let mut errors = Errors::default();
     check(args.parse().expect("tokens"), &item, &mut errors);
     let all = errors.finish().into_iter().flatten();
@@ -145,6 +156,7 @@ fn a_step_marked_in_two_ways_is_a_step_that_others_can_name() {
     ] {
         let steps = format!("{attrs} async fn a() -> Result<u8> {{}} {after}");
         assert_eq!(problems("", &steps), [expected], "{attrs}");
+        assert!(!first_step(&steps).contains("step"), "{attrs} must not run outside the flow");
     }
 }
 
@@ -152,9 +164,7 @@ fn a_step_marked_in_two_ways_is_a_step_that_others_can_name() {
 fn an_attribute_that_marks_nothing_is_left_alone() {
     let steps = "#[cfg_attr(step, allow(unused))] #[step] async fn a() -> Result<u8> {}";
     assert_eq!(problems("", steps), [""; 0]);
-    let item: FlowItem = syn::parse_str(&format!("mod billing {{ {steps} }}")).expect("a module");
-    let step = item.steps().next().expect("a step");
-    assert!(quote::quote!(#step).to_string().contains("cfg_attr"));
+    assert!(first_step(steps).contains("cfg_attr"));
 }
 
 #[test]
