@@ -21,6 +21,7 @@ mod item;
 mod names;
 mod options;
 mod own_items;
+mod owned;
 mod params;
 mod pattern;
 mod pretty;

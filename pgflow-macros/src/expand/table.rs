@@ -42,7 +42,7 @@ impl Expand<'_> {
             quote!(output_schema: #schema,)
         });
         // A step that is wrong in some way has no call, but others may still name it.
-        let call = step.is_sound.then(|| {
+        let call = self.is_callable(step).then(|| {
             let call = format_ident!("__call_{}", name);
             quote!(call: #call,)
         });

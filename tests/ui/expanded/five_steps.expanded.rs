@@ -50,7 +50,12 @@ pub mod analyze_text {
         #[doc(hidden)]
         pub(super) fn __read(run: &::pgflow::RunOutputs<Flow>)
             -> ::core::result::Result<Self, ::pgflow::DataError> {
-            ::core::result::Result::Ok(Self { report: run.leaf::<report>()? })
+            let __read_0 = Self::__read_0(run)?;
+            ::core::result::Result::Ok(Self { report: __read_0.0 })
+        }
+        fn __read_0(run: &::pgflow::RunOutputs<Flow>)
+            -> ::core::result::Result<(String,), ::pgflow::DataError> {
+            ::core::result::Result::Ok((run.leaf::<report>()?,))
         }
         fn __write(&self)
             ->
@@ -111,11 +116,12 @@ pub mod analyze_text {
             };
     }
     fn __call_words(task: &::pgflow::Task) -> ::pgflow::__private::Called {
-        ::pgflow::__private::future::<words,
+        ::pgflow::__private::future::<words, _,
                 _>(::std::boxed::Box::pin(words(<<Flow as
                                 ::pgflow::__private::Itself>::Itself<> as
                                 ::pgflow::check::HasInput<String,
                                 <Flow as ::pgflow::Flow>::Input, words>>::take::<>(task)?)),
+            <_ as ::pgflow::check::IsResult<_, _, words>>::into_result::<>,
             <_ as ::pgflow::check::Reported<words>>::report::<>)
     }
     #[doc(hidden)]
@@ -146,7 +152,8 @@ pub mod analyze_text {
             };
     }
     fn __call_length(task: &::pgflow::Task) -> ::pgflow::__private::Called {
-        ::pgflow::__private::future::<length,
+        let _ = words;
+        ::pgflow::__private::future::<length, _,
                 _>(::std::boxed::Box::pin(length(<<words as
                             ::pgflow::__private::Itself>::Itself<> as
                             ::pgflow::check::OutputsItems<String,
@@ -157,6 +164,7 @@ pub mod analyze_text {
                                     ::pgflow::check::ReadItem<length>>::read::<>)?),
                     <Context as
                                 ::pgflow::check::IsContext<length>>::from_task::<>(task)?)),
+            <_ as ::pgflow::check::IsResult<_, _, length>>::into_result::<>,
             <_ as ::pgflow::check::Reported<length>>::report::<>)
     }
     #[doc(hidden)]
@@ -194,12 +202,14 @@ pub mod analyze_text {
             };
     }
     fn __call_longest(task: &::pgflow::Task) -> ::pgflow::__private::Called {
-        ::pgflow::__private::future::<longest,
+        let _ = words;
+        ::pgflow::__private::future::<longest, _,
                 _>(::std::boxed::Box::pin(longest(<<words as
                                 ::pgflow::__private::Itself>::Itself<> as
                                 ::pgflow::check::Outputs<Vec<String>,
                                 <words as ::pgflow::Step>::Output,
                                 longest>>::take::<>(task)?)),
+            <_ as ::pgflow::check::IsResult<_, _, longest>>::into_result::<>,
             <_ as ::pgflow::check::Reported<longest>>::report::<>)
     }
     #[doc(hidden)]
@@ -228,12 +238,14 @@ pub mod analyze_text {
             };
     }
     fn __call_total(task: &::pgflow::Task) -> ::pgflow::__private::Called {
-        ::pgflow::__private::future::<total,
+        let _ = length;
+        ::pgflow::__private::future::<total, _,
                 _>(::std::boxed::Box::pin(total(<<length as
                                 ::pgflow::__private::Itself>::Itself<> as
                                 ::pgflow::check::OutputsAll<Vec<usize>,
                                 <length as ::pgflow::Step>::Output,
                                 total>>::take::<>(task)?)),
+            <_ as ::pgflow::check::IsResult<_, _, total>>::into_result::<>,
             <_ as ::pgflow::check::Reported<total>>::report::<>)
     }
     #[doc(hidden)]
@@ -264,7 +276,9 @@ pub mod analyze_text {
             };
     }
     fn __call_report(task: &::pgflow::Task) -> ::pgflow::__private::Called {
-        ::pgflow::__private::future::<report,
+        let _ = longest;
+        let _ = total;
+        ::pgflow::__private::future::<report, _,
                 _>(::std::boxed::Box::pin(report(<<Flow as
                                 ::pgflow::__private::Itself>::Itself<> as
                                 ::pgflow::check::HasInput<String,
@@ -277,6 +291,7 @@ pub mod analyze_text {
                                 ::pgflow::check::Outputs<usize,
                                 <total as ::pgflow::Step>::Output,
                                 report>>::take::<>(task)?)),
+            <_ as ::pgflow::check::IsResult<_, _, report>>::into_result::<>,
             <_ as ::pgflow::check::Reported<report>>::report::<>)
     }
 }
