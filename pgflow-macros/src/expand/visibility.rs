@@ -1,7 +1,5 @@
 //! How visible generated items are.
 
-use std::cmp::Ordering;
-
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::Visibility;
@@ -26,12 +24,12 @@ pub(super) fn outside(module: &Visibility) -> TokenStream {
 /// Visibility of a step's type: no wider than its function's, nor than the module's.
 pub(super) fn narrower(step: &Visibility, module: &Visibility, name: &Ident) -> TokenStream {
     let wide = outside(module);
-    match (reach(step), syn::parse2(wide.clone()).map(|module| reach(&module))) {
-        (Some(step_reach), Ok(Some(module_reach))) => {
-            let Some(order) = step_reach.compare(module_reach) else { return common(step, name) };
-            if order.is_le() { step.to_token_stream() } else { wide }
-        }
-        _ => TokenStream::new(),
+    let module = syn::parse2(wide.clone()).ok().as_ref().and_then(reach);
+    let (Some(own), Some(module)) = (reach(step), module) else { return TokenStream::new() };
+    match own.is_within(module) {
+        Some(true) => step.to_token_stream(),
+        Some(false) => wide,
+        None => common(step, name),
     }
 }
 
@@ -46,21 +44,18 @@ enum Reach {
 }
 
 impl Reach {
-    /// Which of two reaches is the narrower one. How deep the flow's module lies is not known, so
-    /// levels up and levels below the root can't be compared.
-    fn compare(self, other: Self) -> Option<Ordering> {
-        match (self, other) {
-            (Self::Everywhere, Self::Everywhere) => Some(Ordering::Equal),
-            (Self::Everywhere, _) => Some(Ordering::Greater),
-            (_, Self::Everywhere) => Some(Ordering::Less),
-            (Self::Up(a), Self::Up(b)) => Some(a.cmp(&b)),
-            (Self::Below(a), Self::Below(b)) => Some(b.cmp(&a)),
-            // Nothing lies above the root.
-            (Self::Below(0), Self::Up(_)) => Some(Ordering::Greater),
-            (Self::Up(_), Self::Below(0)) => Some(Ordering::Less),
-            // A module is seen at least where it is declared: one level up.
-            (Self::Up(0 | 1), Self::Below(_)) => Some(Ordering::Less),
-            _ => None,
+    /// Whether this reaches no further than `module`. How deep the flow's module lies is not known,
+    /// so levels up and levels below the root can't always be compared.
+    fn is_within(self, module: Self) -> Option<bool> {
+        match (self, module) {
+            // Nothing lies above the root, and a module is seen at least one level up from inside.
+            (_, Self::Everywhere)
+            | (Self::Up(_), Self::Below(0))
+            | (Self::Up(0 | 1), Self::Below(_)) => Some(true),
+            (Self::Everywhere, _) | (Self::Below(0), Self::Up(_)) => Some(false),
+            (Self::Up(step), Self::Up(module)) => Some(step <= module),
+            (Self::Below(step), Self::Below(module)) => Some(step >= module),
+            (Self::Up(_), Self::Below(_)) | (Self::Below(_), Self::Up(_)) => None,
         }
     }
 }
