@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::{DataError, Flow, RunOutputs, Step};
+use crate::check::StepOf;
+use crate::{DataError, Flow, RunOutputs};
 
 /// A run that completed in this process.
 ///
@@ -69,7 +70,7 @@ impl<F: Flow> FinishedRun<F> {
     /// assert_eq!(run.step::<ping::pong>()?, Some(1));
     /// # Ok::<(), pgflow::Error>(())
     /// ```
-    pub fn step<S: Step<Flow = F>>(&self) -> Result<Option<S::Output>, DataError> {
+    pub fn step<S: StepOf<F>>(&self) -> Result<Option<S::Output>, DataError> {
         self.outputs.step::<S>()
     }
 
@@ -86,7 +87,7 @@ impl<F: Flow> FinishedRun<F> {
     /// assert_eq!(run.status::<maybe::fail>(), StepStatus::Exhausted { attempts: 3 });
     /// # Ok::<(), pgflow::Error>(())
     /// ```
-    pub fn status<S: Step<Flow = F>>(&self) -> StepStatus {
+    pub fn status<S: StepOf<F>>(&self) -> StepStatus {
         // Every step of a run that completed has one.
         self.steps.get(S::SLUG).copied().unwrap_or(StepStatus::DependencySkipped)
     }
