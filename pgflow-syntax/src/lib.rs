@@ -21,12 +21,15 @@ mod item;
 mod names;
 mod options;
 mod own_items;
+mod owned;
 mod params;
 mod pattern;
 mod pretty;
 mod signature;
 mod step;
 mod suggest;
+mod unknown_param;
+mod value;
 
 pub use check::check;
 pub use condition::FieldCheck;
