@@ -36,7 +36,7 @@ struct Report {
 
 #[flow(input = Site, max_attempts = 3, base_delay = 5, timeout = 60)]
 mod analyze_website {
-    use super::*;
+    use super::{Context, LinkStatus, Page, Report, Result, Site};
 
     #[step]
     pub(crate) async fn website(run: Site) -> Result<Page> {

@@ -6,7 +6,7 @@ revoke all on schema pgflow from public;
 -- A function and not a domain: its name is part of the published API.
 create function pgflow.is_valid_slug(slug text) returns boolean
 language plpgsql immutable
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return is_valid_slug.slug is not null

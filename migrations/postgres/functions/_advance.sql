@@ -2,7 +2,7 @@
 -- the end of the run. The caller holds the runs' locks; messages of what ends here are its to archive.
 create or replace function pgflow._advance(run_ids uuid[]) returns void
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_run uuid;

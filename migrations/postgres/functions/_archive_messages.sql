@@ -2,7 +2,7 @@
 -- takes them in this order. The index scan that is forced here is what gives the order.
 create or replace function pgflow._archive_messages(flow_slugs text[], message_ids bigint[]) returns void
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_bitmapscan = off
 as $$

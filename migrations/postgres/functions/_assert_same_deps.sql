@@ -1,7 +1,7 @@
 -- Refuses to take an existing step for one with other dependencies.
 create or replace function pgflow._assert_same_deps(flow_slug text, step_slug text, deps_slugs text[]) returns void
 language plpgsql stable
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_stored text[] := array(

@@ -2,7 +2,7 @@
 create or replace function pgflow._cascade_force_skip_steps(run_id uuid, step_slug text, skip_reason text)
 returns int
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off

@@ -7,7 +7,7 @@ create or replace function pgflow._check_batch(
   attempts int[]
 ) returns void
 language plpgsql immutable
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   if (cardinality(run_ids), cardinality(run_ids), cardinality(run_ids), cardinality(run_ids))

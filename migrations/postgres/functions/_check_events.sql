@@ -1,7 +1,7 @@
 -- Events: dense, each transition once, causes before effects. Runs that do not record are left out.
 create or replace function pgflow._check_events() returns table (invariant text, run_id uuid, detail text)
 language sql stable
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
   select 'event_gap', e.run_id, format('%s events, the last is number %s', count(*), max(e.seq))
     from pgflow.events e group by e.run_id having count(*) <> max(e.seq) or min(e.seq) <> 1

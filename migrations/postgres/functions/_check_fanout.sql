@@ -1,7 +1,7 @@
 -- Refuses to start more tasks for a map step than the limit allows.
 create or replace function pgflow._check_fanout(task_count int, what text) returns void
 language plpgsql stable
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_max int;

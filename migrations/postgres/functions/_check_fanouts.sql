@@ -1,7 +1,7 @@
 -- Refuses outputs that would give a map step after them more tasks than the limit allows.
 create or replace function pgflow._check_fanouts(run_ids uuid[], step_slugs text[], outputs jsonb[]) returns void
 language plpgsql stable
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform pgflow._check_fanout(jsonb_array_length(i.output), format('the output of step %s', i.step_slug))

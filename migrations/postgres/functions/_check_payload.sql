@@ -1,7 +1,7 @@
 -- Refuses a payload that is too large, too deep or (for maps) too long, before anything is written.
 create or replace function pgflow._check_payload(payload jsonb, what text) returns void
 language plpgsql stable
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_limits pgflow.limits;

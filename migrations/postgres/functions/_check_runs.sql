@@ -1,7 +1,7 @@
 -- Runs: their counters, their end, their output.
 create or replace function pgflow._check_runs() returns table (invariant text, run_id uuid, detail text)
 language sql stable
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
   select 'run_counter', r.run_id,
          format('remaining_steps is %s, but %s steps are open', r.remaining_steps, open.steps)

@@ -1,7 +1,7 @@
 -- Steps: every run has each, their counters equal a recount, they ran in dependency order.
 create or replace function pgflow._check_steps() returns table (invariant text, run_id uuid, detail text)
 language sql stable
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
   select 'step_orphan', s.run_id, format('step %s has no run or no definition', s.step_slug)
     from pgflow.step_states s

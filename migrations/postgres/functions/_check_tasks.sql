@@ -1,7 +1,7 @@
 -- Tasks: what foreign keys would say, and what their status implies.
 create or replace function pgflow._check_tasks() returns table (invariant text, run_id uuid, detail text)
 language sql stable
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
   select 'task_orphan', t.run_id, format('task %s of %s has no step', t.task_index, t.step_slug)
     from pgflow.step_tasks t

@@ -2,7 +2,7 @@
 -- once per call instead of once per row is what keeps claims cheap.
 create or replace function pgflow._check_worker(worker_id uuid) returns void
 language plpgsql stable
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   if _check_worker.worker_id is not null

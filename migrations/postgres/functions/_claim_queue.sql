@@ -4,7 +4,7 @@
 create or replace function pgflow._claim_queue(queue_name text, reservation int, qty int, worker_id uuid)
 returns setof pgflow.step_task_record
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
@@ -24,13 +24,14 @@ begin
      select array_agg(r.msg_id), array_agg(r.message) from read r',
     pgmq.format_table_name(_claim_queue.queue_name, 'q')
   ) into v_ids, v_bodies
-    using clock_timestamp(), make_interval(secs => coalesce(v_timeout + 2, _claim_queue.reservation)), _claim_queue.qty;
+    using clock_timestamp(), make_interval(secs => coalesce(v_timeout::float8 + 2, _claim_queue.reservation)),
+          greatest(_claim_queue.qty, 0);
   if v_ids is null then
     return;
   end if;
   v_tasks := array(
     select t from pgflow._start_messages(_claim_queue.queue_name, v_ids, v_bodies, _claim_queue.worker_id) t);
-  perform pgflow.set_vt_batch(_claim_queue.queue_name, array_agg(t.msg_id), array_agg(t.timeout + 2))
+  perform pgflow.set_vt_batch(_claim_queue.queue_name, array_agg(t.msg_id), array_agg(least(t.timeout, 2147483645) + 2))
      from unnest(v_tasks) t where t.timeout <> v_timeout;
   if cardinality(v_tasks) < cardinality(v_ids) then
     perform pgflow.set_vt_batch(_claim_queue.queue_name, array_agg(m.id), array_agg(_claim_queue.reservation))

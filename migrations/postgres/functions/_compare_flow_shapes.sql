@@ -1,7 +1,7 @@
 -- What differs between two shapes, as sentences; empty if nothing does. Options do not count.
 create or replace function pgflow._compare_flow_shapes(p_local jsonb, p_db jsonb) returns text[]
 language plpgsql stable
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_local jsonb := coalesce(p_local -> 'steps', '[]');

@@ -1,7 +1,7 @@
 -- What differs between the steps that stand at one index of two shapes.
 create or replace function pgflow._compare_step_shapes(step_index int, first jsonb, second jsonb) returns text[]
 language plpgsql stable
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_at text := format('Step at index %s: ', _compare_step_shapes.step_index);

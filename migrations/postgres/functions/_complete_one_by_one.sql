@@ -8,7 +8,7 @@ create or replace function pgflow._complete_one_by_one(
   attempts int[]
 ) returns table (run_id uuid, step_slug text, task_index int, outcome text)
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare

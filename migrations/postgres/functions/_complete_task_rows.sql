@@ -13,7 +13,7 @@ create or replace function pgflow._complete_task_rows(
   out message_ids bigint[]
 )
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin

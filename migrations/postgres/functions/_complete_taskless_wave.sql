@@ -1,7 +1,7 @@
 -- Completes the steps of a run that are ready, have no tasks, and whose condition (if any) holds.
 create or replace function pgflow._complete_taskless_wave(run_id uuid) returns int
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare

@@ -7,7 +7,7 @@ create or replace function pgflow._count_down_steps(
   out step_slugs text[]
 )
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin

@@ -1,7 +1,7 @@
 -- Defines a flow from its shape. The shape lists each step after its dependencies.
 create or replace function pgflow._create_flow_from_shape(p_flow_slug text, p_shape jsonb) returns void
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_options jsonb := p_shape -> 'options';

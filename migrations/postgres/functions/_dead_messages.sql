@@ -1,7 +1,7 @@
 -- Messages whose task will never run: its run has failed or was cancelled, or its step is over.
 create or replace function pgflow._dead_messages(run_ids uuid[]) returns table (flow_slug text, message_id bigint)
 language plpgsql stable
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin

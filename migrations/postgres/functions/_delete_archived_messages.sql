@@ -1,14 +1,14 @@
 -- Deletes what every flow's archive holds from before a point in time.
 create or replace function pgflow._delete_archived_messages(cutoff timestamptz) returns bigint
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_flow text;
   v_deleted bigint;
   v_total bigint := 0;
 begin
-  for v_flow in select f.flow_slug from pgflow.flows f order by f.flow_slug loop
+  for v_flow in select q from pgflow._flows_with_queues() q loop
     execute format('delete from pgmq.%I where archived_at < $1', pgmq.format_table_name(v_flow, 'a'))
       using _delete_archived_messages.cutoff;
     get diagnostics v_deleted = row_count;

@@ -7,7 +7,7 @@ create or replace function pgflow._delete_runs(
   out messages bigint
 )
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_variable
 declare

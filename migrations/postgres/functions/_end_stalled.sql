@@ -2,7 +2,7 @@
 -- Returns their runs, whose dead messages the caller archives.
 create or replace function pgflow._end_stalled(flow_slug text, grace int) returns uuid[]
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
@@ -20,7 +20,7 @@ begin
         on t.run_id = s.run_id and t.step_slug = s.step_slug and t.task_index = v_key.task_index
      where s.run_id = v_key.run_id and s.step_slug = v_key.step_slug
        and s.status = 'started' and r.status = 'started' and t.status = 'started'
-       and t.requeued_count >= 3 and (t.lease_until is null or t.lease_until < clock_timestamp())
+       and t.attempts_count = v_key.attempts_count and t.requeued_count >= 3 and (t.lease_until is null or t.lease_until < clock_timestamp())
        for no key update skip locked;
     continue when not found;
     v_error := format('stalled: task %s was lost by its worker %s times', v_key.task_index, v_key.requeued_count + 1);

@@ -6,7 +6,7 @@ create or replace function pgflow._event_payload(
   step pgflow.step_states
 ) returns jsonb
 language plpgsql stable
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   case _event_payload.event_type

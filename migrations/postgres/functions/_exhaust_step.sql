@@ -2,7 +2,7 @@
 -- the step's and the run's lock and archives messages.
 create or replace function pgflow._exhaust_step(run_id uuid, step_slug text, error_message text) returns void
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare

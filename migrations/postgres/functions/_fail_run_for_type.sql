@@ -2,7 +2,7 @@
 -- and carries no message: clients rely on that.
 create or replace function pgflow._fail_run_for_type(run_id uuid, step_slug text, error_message text) returns void
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin

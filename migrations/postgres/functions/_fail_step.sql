@@ -1,7 +1,7 @@
 -- Fails a step and its run. The caller holds both locks and archives the run's messages.
 create or replace function pgflow._fail_step(run_id uuid, step_slug text, error_message text) returns void
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare

@@ -8,7 +8,7 @@ create or replace function pgflow._fail_type_violation(
   attempt int
 ) returns text
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare

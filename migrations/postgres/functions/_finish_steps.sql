@@ -3,7 +3,7 @@
 -- than to start steps: some of their messages may have to be archived.
 create or replace function pgflow._finish_steps(run_ids uuid[], step_slugs text[]) returns uuid[]
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare

@@ -2,7 +2,7 @@
 -- of by a foreign key that would be checked for every claimed task.
 create or replace function pgflow._forget_workers() returns trigger
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   update pgflow.step_tasks t set last_worker_id = null

@@ -1,7 +1,7 @@
 -- A stored flow as data: steps in order, without options.
 create or replace function pgflow._get_flow_shape(p_flow_slug text) returns jsonb
 language sql stable
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
   select jsonb_build_object('steps', coalesce(jsonb_agg(step.shape order by step.step_index), '[]'))
   from (

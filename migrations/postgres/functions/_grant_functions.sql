@@ -1,7 +1,7 @@
 -- Lets a role use the schema and call the named functions and no others; false if it is not there.
 create or replace function pgflow._grant_functions(role_name text, function_names text[]) returns boolean
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_function regprocedure;

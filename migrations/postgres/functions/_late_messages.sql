@@ -6,7 +6,7 @@ create or replace function pgflow._late_messages(
   attempts int[]
 ) returns table (flow_slug text, message_id bigint)
 language plpgsql stable
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin

@@ -1,7 +1,7 @@
 -- Locks messages by (flow, id), the order that everybody keeps.
 create or replace function pgflow._lock_messages(flow_slugs text[], message_ids bigint[]) returns void
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_queue record;

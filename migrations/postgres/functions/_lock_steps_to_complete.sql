@@ -8,7 +8,7 @@ create or replace function pgflow._lock_steps_to_complete(
   out feeds_map boolean
 )
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin

@@ -7,7 +7,7 @@ create or replace function pgflow._lock_steps_to_fail(
   p_attempts int[]
 ) returns uuid[]
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare

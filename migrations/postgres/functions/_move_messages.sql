@@ -8,7 +8,7 @@ create or replace function pgflow._move_messages(
   over_ids bigint[]
 ) returns void
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_queue record;

@@ -10,7 +10,7 @@ create or replace function pgflow._pass_on(
   out undecided uuid[]
 )
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin

@@ -4,7 +4,7 @@
 create or replace function pgflow._record_events(run_ids uuid[], events text[], details jsonb[] default null)
 returns void
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin

@@ -2,7 +2,7 @@
 -- whose only dependency was skipped has nothing to map over: it gets no tasks.
 create or replace function pgflow._release_dependents(run_id uuid, step_slugs text[]) returns void
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin

@@ -2,7 +2,7 @@
 -- messages, which the caller makes visible.
 create or replace function pgflow._requeue_stalled(flow_slug text, grace int) returns bigint[]
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
@@ -13,7 +13,9 @@ begin
       from pgflow._stalled_tasks(_requeue_stalled.flow_slug, _requeue_stalled.grace) k
       join pgflow.step_tasks t
         on t.run_id = k.run_id and t.step_slug = k.step_slug and t.task_index = k.task_index
-     where k.requeued_count < 3 and t.status = 'started'
+     -- Looked at again under the lock: another attempt may have begun since.
+     where k.requeued_count < 3 and t.status = 'started' and t.attempts_count = k.attempts_count
+       and (t.lease_until is null or t.lease_until < clock_timestamp())
      order by t.run_id, t.step_slug, t.task_index
        for no key update of t skip locked
   ), requeued as (

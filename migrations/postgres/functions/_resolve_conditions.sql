@@ -2,7 +2,7 @@
 -- Returns false if that failed the run.
 create or replace function pgflow._resolve_conditions(run_id uuid) returns boolean
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare

@@ -7,15 +7,15 @@ create or replace function pgflow._retry_delays(
   applied int[]
 ) returns table (flow_slug text, message_id bigint, delay int)
 language plpgsql volatile
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin
   return query
     select t.flow_slug, t.message_id, floor(
         -- A day at the most: past that a retry is a surprise, not a help.
-        least(pgflow.calculate_retry_delay(coalesce(d.opt_base_delay, f.opt_base_delay), t.attempts_count), 86400)
-        * (1 + random() * f.retry_jitter))::int
+        least(pgflow.calculate_retry_delay(coalesce(d.opt_base_delay, f.opt_base_delay), t.attempts_count)
+              * (1 + random() * f.retry_jitter), 86400))::int
       from (
         select run_ids[a.n] as run_id, step_slugs[a.n] as step_slug, task_indexes[a.n] as task_index
           from unnest(applied) a(n)

@@ -9,7 +9,7 @@ create or replace function pgflow._retry_task_rows(
   except_runs uuid[]
 ) returns int[]
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare

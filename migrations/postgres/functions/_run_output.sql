@@ -1,7 +1,7 @@
 -- A run's output: what its completed leaves put out; null if there are none.
 create or replace function pgflow._run_output(run_id uuid, flow_slug text) returns jsonb
 language plpgsql stable
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin

@@ -9,7 +9,7 @@ create or replace function pgflow._settle_failed_messages(
   p_changed_runs uuid[]
 ) returns void
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare

@@ -6,7 +6,7 @@ create or replace function pgflow._skip_steps(
   error_message text
 ) returns int
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare

@@ -1,7 +1,7 @@
 -- Skips a step and all that depends on it, near or far. The caller holds the run's lock.
 create or replace function pgflow._skip_with_dependents(run_id uuid, step_slug text, skip_reason text) returns int
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare

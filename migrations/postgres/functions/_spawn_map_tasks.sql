@@ -2,7 +2,7 @@
 create or replace function pgflow._spawn_map_tasks(flow_slug text, run_ids uuid[], step_slugs text[], delay int)
 returns void
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_step record;

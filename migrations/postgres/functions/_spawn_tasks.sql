@@ -2,7 +2,7 @@
 create or replace function pgflow._spawn_tasks(flow_slug text, run_ids uuid[], step_slugs text[], delay int)
 returns void
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   insert into pgflow.step_tasks (flow_slug, run_id, step_slug, message_id)

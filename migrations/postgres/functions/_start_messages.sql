@@ -6,7 +6,7 @@
 create or replace function pgflow._start_messages(flow_slug text, msg_ids bigint[], bodies jsonb[], worker_id uuid)
 returns setof pgflow.step_task_record
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin

@@ -1,7 +1,7 @@
 -- A message and a task per element for steps that have just become 'started'.
 create or replace function pgflow._start_steps(run_ids uuid[], step_slugs text[]) returns void
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_queue record;

@@ -1,7 +1,7 @@
 -- What a step whose tasks are all completed puts out: the one task's output or, for a map, all.
 create or replace function pgflow._step_output(flow_slug text, run_id uuid, step_slug text) returns jsonb
 language sql stable
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
   select case when d.step_type = 'map'
       then jsonb_agg(t.output order by t.task_index)

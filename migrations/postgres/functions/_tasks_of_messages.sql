@@ -3,7 +3,7 @@
 create or replace function pgflow._tasks_of_messages(msg_ids bigint[], bodies jsonb[])
 returns table (run_id uuid, step_slug text, task_index int, msg_id bigint)
 language plpgsql immutable rows 10
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin

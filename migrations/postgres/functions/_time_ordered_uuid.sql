@@ -4,7 +4,7 @@
 -- the other, which keeps inserts, cache and WAL small however many runs there are.
 create or replace function pgflow._time_ordered_uuid() returns uuid
 language plpgsql volatile parallel safe
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return encode(

@@ -2,7 +2,7 @@
 create or replace function pgflow._type_violations(run_ids uuid[], step_slugs text[], outputs jsonb[])
 returns table (run_id uuid, step_slug text, map_slug text, produced text)
 language plpgsql stable
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin

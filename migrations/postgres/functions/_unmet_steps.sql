@@ -1,7 +1,7 @@
 -- Ready steps of a run whose condition does not hold, in step order.
 create or replace function pgflow._unmet_steps(run_id uuid) returns table (step_slug text, when_unmet text)
 language plpgsql stable
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin

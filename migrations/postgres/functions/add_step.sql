@@ -14,7 +14,7 @@ create or replace function pgflow.add_step(
   when_exhausted text default 'fail'
 ) returns pgflow.steps
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_type text := coalesce(add_step.step_type, 'single');

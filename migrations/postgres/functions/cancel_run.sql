@@ -2,7 +2,7 @@
 -- heartbeat. A run that has ended stays as it is.
 create or replace function pgflow.cancel_run(run_id uuid, reason text default null) returns setof pgflow.runs
 language plpgsql security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off

@@ -1,7 +1,7 @@
 -- Completes ready steps that have no tasks (maps over nothing), wave after wave; returns how many.
 create or replace function pgflow.cascade_complete_taskless_steps(run_id uuid) returns int
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off

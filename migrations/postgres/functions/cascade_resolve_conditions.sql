@@ -1,7 +1,7 @@
 -- Skips or fails the ready steps of a run whose conditions do not hold; false if the run failed.
 create or replace function pgflow.cascade_resolve_conditions(run_id uuid) returns boolean
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off

@@ -2,7 +2,7 @@
 create or replace function pgflow.claim_tasks(queue_names text[], qty int, worker_id uuid default null)
 returns setof pgflow.step_task_record
 language plpgsql security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
@@ -16,7 +16,11 @@ declare
   v_got int;
 begin
   -- In random order, so that a full queue does not starve those named after it.
-  for v_queue in select q from unnest(claim_tasks.queue_names) q order by random() loop
+  for v_queue in
+    select q from unnest(claim_tasks.queue_names) q
+     where to_regclass(format('pgmq.%I', pgmq.format_table_name(q, 'q'))) is not null
+     order by random()
+  loop
     exit when v_left <= 0;
     -- What could not be started now (its task was locked, or its worker is lost) is seen again in 5 s.
     return query select * from pgflow._claim_queue(v_queue, 5, v_left, claim_tasks.worker_id);

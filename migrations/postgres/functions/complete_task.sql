@@ -7,7 +7,7 @@ create or replace function pgflow.complete_task(
   attempt int default null
 ) returns setof pgflow.step_tasks
 language plpgsql security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin

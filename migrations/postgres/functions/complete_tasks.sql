@@ -12,7 +12,7 @@ create or replace function pgflow.complete_tasks(
   attempts int[] default null
 ) returns table (run_id uuid, step_slug text, task_index int, outcome text)
 language plpgsql security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off

@@ -5,7 +5,7 @@ create or replace function pgflow.configure_flow(
   retry_jitter real default null
 ) returns pgflow.flows
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_flow pgflow.flows;

@@ -6,7 +6,7 @@ create or replace function pgflow.create_flow(
   timeout int default null
 ) returns pgflow.flows
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_twin text;

@@ -5,7 +5,7 @@ create or replace function pgflow.ensure_flow_compiled(
   allow_data_loss boolean default false
 ) returns jsonb
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_differences text[];

@@ -8,7 +8,7 @@ create or replace function pgflow.fail_tasks(
   attempts int[] default null
 ) returns table (run_id uuid, step_slug text, task_index int, outcome text)
 language plpgsql security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
@@ -19,6 +19,8 @@ as $$
 #variable_conflict use_column
 declare
   v_attempts int[] := coalesce(attempts, array_fill(null::int, array[coalesce(cardinality(run_ids), 0)]));
+  -- Long enough for any stack trace; a failure must always fit.
+  v_errors text[] := array(select left(e, 65536) from unnest(error_messages) with ordinality m(e, n) order by n);
   v_exhausted uuid[];
   v_item record;
   v_applied int[];
@@ -28,7 +30,7 @@ begin
 
   -- Where an attempt was the last one, a step or run ends and changes what the items after it meet.
   for v_item in
-    select * from unnest(run_ids, step_slugs, task_indexes, error_messages, v_attempts)
+    select * from unnest(run_ids, step_slugs, task_indexes, v_errors, v_attempts)
       with ordinality i(run_id, step_slug, task_index, error_message, attempt, n)
      where i.run_id = any (v_exhausted)
      order by i.run_id, i.step_slug, i.task_index, i.n
@@ -38,7 +40,7 @@ begin
     end if;
   end loop;
   v_applied := v_applied || pgflow._retry_task_rows(
-    run_ids, step_slugs, task_indexes, error_messages, v_attempts, coalesce(v_exhausted, '{}'));
+    run_ids, step_slugs, task_indexes, v_errors, v_attempts, coalesce(v_exhausted, '{}'));
 
   perform pgflow._settle_failed_messages(
     run_ids, step_slugs, task_indexes, v_attempts, v_applied, v_exhausted);

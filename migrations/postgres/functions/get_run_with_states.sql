@@ -1,7 +1,7 @@
 -- A run and the state of its steps, as one JSON value; null if there is no such run.
 create or replace function pgflow.get_run_with_states(run_id uuid) returns jsonb
 language sql stable security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
   select jsonb_build_object(
     'run', to_jsonb(r.*),

@@ -5,7 +5,7 @@
 --   pgflow_viewer  reads every table
 create or replace function pgflow.grant_roles() returns void
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   c_client constant text[] := array[

@@ -8,7 +8,7 @@ create or replace function pgflow.heartbeat(
   worker_id uuid default null
 ) returns table (run_id uuid, step_slug text, task_index int, outcome text)
 language plpgsql security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
@@ -35,14 +35,14 @@ begin
        order by i.run_id, i.step_slug, i.task_index
     ), extended as (
       update pgflow.step_tasks t
-         set lease_until = clock_timestamp() + make_interval(secs => coalesce(d.opt_timeout, f.opt_timeout) + 2)
+         set lease_until = clock_timestamp() + make_interval(secs => coalesce(d.opt_timeout, f.opt_timeout)::float8 + 2)
         from item i
         join pgflow.steps d on d.flow_slug = i.flow_slug and d.step_slug = i.step_slug
         join pgflow.flows f on f.flow_slug = i.flow_slug
        where t.run_id = i.run_id and t.step_slug = i.step_slug and t.task_index = i.task_index
          and t.status = 'started' and t.attempts_count = i.attempt
          and i.run_status = 'started' and i.step_status = 'started'
-      returning i.n, t.flow_slug, t.message_id, coalesce(d.opt_timeout, f.opt_timeout) + 2 as seconds
+      returning i.n, t.flow_slug, t.message_id, least(coalesce(d.opt_timeout, f.opt_timeout), 2147483645) + 2 as seconds
     )
     select 'extended' as outcome, e.flow_slug, array_agg(e.n::int) as items,
            array_agg(e.message_id) as ids, array_agg(e.seconds) as seconds

@@ -1,7 +1,7 @@
 -- Completes a run that has no steps left.
 create or replace function pgflow.maybe_complete_run(run_id uuid) returns void
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off

@@ -7,7 +7,7 @@ create or replace function pgflow.poll_for_tasks(
   poll_interval_ms int default 100
 ) returns setof pgflow.step_task_record
 language plpgsql security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off

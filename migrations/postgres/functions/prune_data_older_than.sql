@@ -7,7 +7,7 @@ returns table (
   messages bigint, archived_messages bigint, workers bigint
 )
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_variable
 declare

@@ -3,7 +3,7 @@
 create or replace function pgflow.read_events(run_id uuid, after int default 0, qty int default 1000)
 returns table (seq int, event_type text, step_slug text, payload jsonb, at timestamptz)
 language plpgsql stable security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin

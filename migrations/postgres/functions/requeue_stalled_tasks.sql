@@ -6,7 +6,7 @@
 -- being worked on, and the next call sees what became of it.
 create or replace function pgflow.requeue_stalled_tasks(grace int default 30) returns int
 language plpgsql security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
@@ -21,7 +21,7 @@ declare
   v_messages bigint[] := '{}';
   v_requeued bigint[];
 begin
-  for v_flow in select f.flow_slug from pgflow.flows f order by f.flow_slug loop
+  for v_flow in select q from pgflow._flows_with_queues() q loop
     v_ended := v_ended || pgflow._end_stalled(v_flow, requeue_stalled_tasks.grace);
     v_requeued := pgflow._requeue_stalled(v_flow, requeue_stalled_tasks.grace);
     v_flows := v_flows || array_fill(v_flow, array[coalesce(cardinality(v_requeued), 0)]);

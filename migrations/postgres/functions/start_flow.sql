@@ -2,7 +2,7 @@
 create or replace function pgflow.start_flow(flow_slug text, input jsonb, run_id uuid default null)
 returns setof pgflow.runs
 language plpgsql security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
@@ -13,32 +13,20 @@ as $$
 #variable_conflict use_column
 declare
   v_run_id uuid := coalesce(start_flow.run_id, pgflow._time_ordered_uuid());
+  v_elements int := case when jsonb_typeof(start_flow.input) = 'array' then jsonb_array_length(start_flow.input) end;
   v_plan record;
-  v_elements int;
-  v_run pgflow.runs;
   v_runs uuid[];
 begin
-  select
-    count(*)::int as steps,
-    coalesce(bool_or(s.deps_count = 0 and s.step_type = 'map'), false) as has_root_map,
-    coalesce(bool_or(s.deps_count = 0
-      and num_nonnulls(s.required_input_pattern, s.forbidden_input_pattern) > 0), false) as has_root_condition,
-    array_agg(s.step_slug order by s.step_index) filter (where s.deps_count = 0) as roots,
-    bool_and(s.step_type = 'single' and s.opt_start_delay is null) filter (where s.deps_count = 0) as is_plain
-  into v_plan
-  from pgflow.steps s where s.flow_slug = start_flow.flow_slug;
-
-  if v_plan.has_root_map then
-    v_elements := pgflow._count_root_elements(start_flow.flow_slug, start_flow.input);
-  end if;
   perform pgflow._check_payload(start_flow.input, 'the run''s input');
-
-  -- Without conditions or an empty root map, root steps are born started: no row is written twice.
-  if v_plan.has_root_condition or v_elements = 0 then
-    v_plan.roots := null;
+  if start_flow.input is null then
+    perform pgflow._refuse_null_for_root_map(start_flow.flow_slug);
   end if;
-  v_run := pgflow._insert_run(
-    v_run_id, start_flow.flow_slug, start_flow.input, v_plan.steps, v_elements, v_plan.roots);
+  -- Rows and plan come from one statement: a definition that changes meanwhile is seen by both or none.
+  select * into v_plan from pgflow._insert_run(v_run_id, start_flow.flow_slug, start_flow.input, v_elements);
+  if v_plan.has_root_map then
+    perform pgflow._check_root_elements(start_flow.flow_slug, start_flow.input, v_elements);
+  end if;
+
   if v_plan.roots is null then
     perform pgflow._advance(array[v_run_id]);
     return query select r.* from pgflow.runs r where r.run_id = v_run_id;
@@ -50,6 +38,6 @@ begin
   else
     perform pgflow._start_steps(v_runs, v_plan.roots);
   end if;
-  return next v_run;
+  return next v_plan.run;
 end;
 $$;

@@ -1,7 +1,7 @@
 -- Starts every step of a run that waits for nothing and has tasks.
 create or replace function pgflow.start_ready_steps(run_id uuid) returns void
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off

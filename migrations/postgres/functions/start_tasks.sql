@@ -2,7 +2,7 @@
 create or replace function pgflow.start_tasks(flow_slug text, msg_ids bigint[], worker_id uuid)
 returns setof pgflow.step_task_record
 language plpgsql security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
@@ -14,6 +14,7 @@ as $$
 declare
   v_ids bigint[];
   v_bodies jsonb[];
+  v_least_reads int;
   v_tasks pgflow.step_task_record[];
 begin
   if not exists (select from pgflow.flows f where f.flow_slug = start_tasks.flow_slug) then
@@ -22,18 +23,23 @@ begin
   -- The message is locked before its task, as in a claim. Not `skip locked`: a reader that was too
   -- late for a message still holds its lock for a moment, and the task would wait for nothing.
   execute format(
-    'select array_agg(m.msg_id), array_agg(m.message)
-       from (select msg_id, message from pgmq.%I
+    'select array_agg(m.msg_id), array_agg(m.message), min(m.read_ct)
+       from (select msg_id, message, read_ct from pgmq.%I
               where msg_id = any ($1) order by msg_id for update) m',
     pgmq.format_table_name(start_tasks.flow_slug, 'q')
-  ) into v_ids, v_bodies using start_tasks.msg_ids;
+  ) into v_ids, v_bodies, v_least_reads using start_tasks.msg_ids;
   if v_ids is null then
     return;
   end if;
   v_tasks := array(
     select t from pgflow._start_messages(start_tasks.flow_slug, v_ids, v_bodies, start_tasks.worker_id) t);
-  perform pgflow.set_vt_batch(start_tasks.flow_slug, array_agg(t.msg_id), array_agg(t.timeout + 2))
+  perform pgflow.set_vt_batch(start_tasks.flow_slug, array_agg(t.msg_id), array_agg(least(t.timeout, 2147483645) + 2))
      from unnest(v_tasks) t;
+  if v_least_reads = 0 then
+    -- Started without having been read: recovery looks for messages that were.
+    execute format('update pgmq.%I set read_ct = 1 where msg_id = any ($1) and read_ct = 0',
+                   pgmq.format_table_name(start_tasks.flow_slug, 'q')) using v_ids;
+  end if;
   return query select t.* from unnest(v_tasks) t;
 end;
 $$;

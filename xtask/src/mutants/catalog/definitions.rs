@@ -5,16 +5,16 @@ use crate::mutants::mutation::Mutation;
 pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "root-map-needs-array",
-        file: "functions/_count_root_elements.sql",
-        find: "elsif jsonb_typeof(_count_root_elements.input) <> 'array' then",
-        replace: "elsif false then",
+        file: "functions/_check_root_elements.sql",
+        find: "if _check_root_elements.elements is null then",
+        replace: "if false then",
         why: "the error for a wrong input would be one that nobody understands",
         tests: &["starting::root_map"],
     },
     Mutation {
         name: "root-map-needs-input",
-        file: "functions/_count_root_elements.sql",
-        find: "if _count_root_elements.input is null then",
+        file: "functions/start_flow.sql",
+        find: "if start_flow.input is null then",
         replace: "if false then",
         why: "the error for a missing input would be one that nobody understands",
         tests: &["starting::root_map"],

@@ -29,8 +29,8 @@ pub(super) const ALL: &[Mutation] = &[
     },
     Mutation {
         name: "limit-fanout-of-root",
-        file: "functions/_count_root_elements.sql",
-        find: "  perform pgflow._check_fanout(jsonb_array_length(_count_root_elements.input), 'the run''s input');\n",
+        file: "functions/_check_root_elements.sql",
+        find: "  perform pgflow._check_fanout(_check_root_elements.elements, 'the run''s input');\n",
         replace: "",
         why: "one start could make millions of tasks",
         tests: &["limits"],

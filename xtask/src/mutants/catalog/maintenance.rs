@@ -46,7 +46,7 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "stalled-timeout",
         file: "functions/_stalled_tasks.sql",
-        find: "coalesce(d.opt_timeout, f.opt_timeout) + _stalled_tasks.grace)\n",
+        find: "coalesce(d.opt_timeout, f.opt_timeout)::float8 + _stalled_tasks.grace)\n",
         replace: "f.opt_timeout + _stalled_tasks.grace)\n",
         why: "a step's own timeout would not count",
         tests: &["maintenance::requeue"],

@@ -6,10 +6,18 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "security-search-path",
         file: "functions/get_run_with_states.sql",
-        find: "set search_path = ''\n",
+        find: "set search_path = pg_catalog, pg_temp\n",
         replace: "",
         why: "a caller could have its own code run with the owner's rights",
         tests: &["schema::functions", "security::hijack"],
+    },
+    Mutation {
+        name: "security-temporary-types",
+        file: "functions/_time_ordered_uuid.sql",
+        find: "set search_path = pg_catalog, pg_temp\n",
+        replace: "set search_path = ''\n",
+        why: "a temporary type of the caller's would come before the built-in one",
+        tests: &["security::hijack"],
     },
     Mutation {
         name: "security-public-functions",

@@ -22,7 +22,7 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "vt-claimed-flow",
         file: "functions/_claim_queue.sql",
-        find: "coalesce(v_timeout + 2, _claim_queue.reservation)",
+        find: "coalesce(v_timeout::float8 + 2, _claim_queue.reservation)",
         replace: "_claim_queue.reservation",
         why: "a claimed task would be handed out again while it runs",
         tests: &["mutants::messages"],
@@ -38,15 +38,15 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "vt-started",
         file: "functions/start_tasks.sql",
-        find: "array_agg(t.timeout + 2))\n     from unnest(v_tasks) t;",
-        replace: "array_agg(t.timeout + 2))\n     from unnest(v_tasks) t where false;",
+        find: "2147483645) + 2))\n     from unnest(v_tasks) t;",
+        replace: "2147483645) + 2))\n     from unnest(v_tasks) t where false;",
         why: "a started task would be handed out again while it runs",
         tests: &["work::visibility"],
     },
     Mutation {
         name: "vt-grace",
         file: "functions/start_tasks.sql",
-        find: "array_agg(t.timeout + 2)",
+        find: "array_agg(least(t.timeout, 2147483645) + 2)",
         replace: "array_agg(t.timeout)",
         why: "a task that ends just in time would be handed out again",
         tests: &["work::visibility"],

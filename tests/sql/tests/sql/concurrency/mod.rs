@@ -1,6 +1,7 @@
 //! Two sessions and more at the same instant.
 
 mod compile_race;
+mod definitions_beside_work;
 mod diamond_join;
 mod interleaving;
 mod last_elements;

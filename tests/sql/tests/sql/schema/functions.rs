@@ -8,7 +8,7 @@ const OURS: &str = "from pg_proc where pronamespace = 'pgflow'::regnamespace";
 async fn every_function_pins_its_search_path() {
     let db = Db::new().await;
     let open = format!(
-        "select proname {OURS} and not coalesce(proconfig, '{{}}') @> array['search_path=\"\"'] order by 1"
+        "select proname {OURS} and not coalesce(proconfig, '{{}}') @> array['search_path=pg_catalog, pg_temp'] order by 1"
     );
     assert_eq!(db.rows(&open).await, [""; 0]);
 }

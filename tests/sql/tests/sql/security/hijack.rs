@@ -16,14 +16,14 @@ const CALLS: &[(&str, &str)] = &[
     ("claim_tasks", "select pgflow.claim_tasks('{f}', 2)"),
     ("poll_for_tasks", "select pgflow.poll_for_tasks('f', 1, 2, 1)"),
     ("start_tasks", "select pgflow.start_tasks('f', '{1,2,3,4,5,6,7,8,9}', null)"),
-    ("heartbeat", "select pgflow.heartbeat(array[RUN]::uuid[], '{m}', '{0}', '{1}')"),
+    ("heartbeat", "select pgflow.heartbeat(array[RUN]::pg_catalog.uuid[], '{m}', '{0}', '{1}')"),
     ("complete_task", "select pgflow.complete_task(RUN, 'm', 0, '1')"),
     (
         "complete_tasks",
-        "select pgflow.complete_tasks(array[RUN]::uuid[], '{m}', '{1}', array['1'::jsonb])",
+        "select pgflow.complete_tasks(array[RUN]::pg_catalog.uuid[], '{m}', '{1}', array['1'::pg_catalog.jsonb])",
     ),
     ("fail_task", "select pgflow.fail_task(RUN, 'e', 0, 'x')"),
-    ("fail_tasks", "select pgflow.fail_tasks(array[RUN]::uuid[], '{s}', '{0}', '{x}')"),
+    ("fail_tasks", "select pgflow.fail_tasks(array[RUN]::pg_catalog.uuid[], '{s}', '{0}', '{x}')"),
     ("requeue_stalled_tasks", "select pgflow.requeue_stalled_tasks(-100000)"),
     ("cancel_run", "select pgflow.cancel_run(RUN, 'x')"),
 ];
@@ -49,7 +49,7 @@ async fn call_everything(db: &Db, session: &mut Session) {
     let run = db.start("f", "[1, 2]").await;
     session.run(PATH).await;
     for (function, call) in CALLS {
-        let call = call.replace("RUN", &format!("'{}'::uuid", run.id));
+        let call = call.replace("RUN", &format!("'{}'::pg_catalog.uuid", run.id));
         let answer = session.ask(&call).await;
         assert!(answer.is_ok(), "{function}: {answer:?}");
     }
@@ -70,14 +70,15 @@ async fn the_traps_work_on_a_function_that_trusts_its_caller() {
     let (mut session, name) = attacker(&db).await;
     db.run(
         "create function public.careless() returns text language plpgsql security definer as
-            $$ begin return lower('A') || jsonb_typeof('{}') || ('a'::text = 'b'::text); end $$;
+            $$ begin return lower('A') || jsonb_typeof('{}') || ('a'::text = 'b'::text)
+               || (gen_random_uuid()::varchar::uuid)::varchar; end $$;
          grant execute on function public.careless() to public",
     )
     .await;
     session.run(PATH).await;
     session.run("select public.careless()").await;
     let victims = victims(&db, &name).await;
-    for trap in ["jsonb_typeof", "lower", "operator ="] {
+    for trap in ["jsonb_typeof", "lower", "operator =", "type uuid"] {
         assert!(
             victims.iter().any(|victim| victim.ends_with(&format!("|{trap}"))),
             "{trap}: {victims:?}"

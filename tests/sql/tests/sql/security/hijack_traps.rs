@@ -21,6 +21,7 @@ pub(super) async fn attacker(db: &Db) -> (Session, String) {
     session.run(FUNCTIONS).await;
     session.run(OPERATORS).await;
     session.run(TEMPORARY_TABLES).await;
+    session.run(TEMPORARY_TYPES).await;
     (session, name)
 }
 
@@ -82,4 +83,16 @@ begin
   end loop;
 exception when insufficient_privilege then
   create temporary table runs (run_id uuid);
+end $do$";
+
+/// Temporary types that hide the built-in ones: reading a value of such a type runs the trap.
+const TEMPORARY_TYPES: &str = r"
+create function pg_temp.spring(what text) returns boolean language plpgsql as
+  $f$ begin insert into evil.marker values (current_user, 'type ' || what); return true; end $f$;
+do $do$
+declare v text;
+begin
+  foreach v in array array['uuid', 'jsonb', 'jsonpath', 'text', 'timestamptz', 'regclass', 'float8'] loop
+    execute pg_catalog.format('create domain pg_temp.%I as pg_catalog.%I check (pg_temp.spring(%L))', v, v, v);
+  end loop;
 end $do$";

@@ -99,3 +99,16 @@ async fn batches_say_that_it_is_settled() {
     assert_eq!(run.task("m", 1, "status, output, error_message").await, "started|NULL|NULL");
     db.check().await;
 }
+
+#[tokio::test]
+async fn failing_after_the_run_completed_changes_nothing() {
+    let db = Db::with(&define("f", &["m map; max_attempts => 1, when_exhausted => 'skip'"])).await;
+    let run = db.start("f", "[1, 2]").await;
+    db.claim("f").await;
+    run.fail("m", 0, "boom").await;
+    assert_eq!(run.get("status").await, "completed");
+    let task = run.task("m", 1, "to_jsonb(step_tasks)").await;
+    run.fail("m", 1, "late").await;
+    assert_eq!(run.task("m", 1, "to_jsonb(step_tasks)").await, task);
+    db.check().await;
+}
