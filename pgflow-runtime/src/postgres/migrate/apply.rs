@@ -16,7 +16,8 @@ impl Core {
     pub async fn migrate(&self, pool: &PgPool) -> Result<Report, MigrateError> {
         loop {
             let mut tx = begin(pool).await?;
-            let files = self.plan(&State::read(&mut tx).await?)?;
+            let state = State::read(&mut tx).await?;
+            let files = self.plan(&state)?;
             let Some(pgmq) = pgmq::find_or_create_extension(&mut tx).await? else {
                 // pgmq's installer wants a transaction of its own, so it cannot be part of ours; and
                 // the pool may have one connection only, so ours has to end first. pgmq's installer
@@ -25,7 +26,10 @@ impl Core {
                 pgmq::install_embedded(pool).await?;
                 continue;
             };
-            apply(&mut tx, &files).await?;
+            // What was installed by a library that recorded functions only is recorded now.
+            if !files.is_empty() || state.recorded_relations.is_empty() {
+                apply(&mut tx, &files).await?;
+            }
             tx.commit().await.doing("commit the migration")?;
             return Ok(self.report(&files, pgmq));
         }
@@ -52,9 +56,6 @@ fn names(files: &[&SqlFile]) -> Vec<String> {
 /// Everything happens in one transaction: Postgres can roll back all of it, so whatever goes
 /// wrong, and whenever a process dies, the database has either the old core or the new one.
 async fn apply(connection: &mut PgConnection, files: &[&SqlFile]) -> Result<(), MigrateError> {
-    if files.is_empty() {
-        return Ok(());
-    }
     // Nothing of the caller's may be found in place of ours.
     execute(connection, "set local search_path = pg_catalog, pg_temp")
         .await
@@ -62,11 +63,15 @@ async fn apply(connection: &mut PgConnection, files: &[&SqlFile]) -> Result<(), 
     execute(connection, "set local client_min_messages = warning").await.doing("be quiet")?;
     execute(connection, SETTINGS).await.doing("put off the check of functions")?;
     execute(connection, CREATE).await.doing("create the tables that record migrations")?;
+    let mark = bookkeeping::mark_users_indexes();
+    execute(connection, &mark).await.doing("mark indexes that are not ours")?;
     for file in files {
         let applied = execute(connection, &file.sql).await;
         applied.map_err(|source| MigrateError::Apply { file: file.name.clone(), source })?;
     }
-    let record = bookkeeping::record_files(files.iter().copied());
-    execute(connection, &record).await.doing("record the applied files")?;
-    execute(connection, &bookkeeping::record_functions()).await.doing("record the functions")
+    if !files.is_empty() {
+        let record = bookkeeping::record_files(files.iter().copied());
+        execute(connection, &record).await.doing("record the applied files")?;
+    }
+    execute(connection, &bookkeeping::record_objects()).await.doing("record what the schema has")
 }

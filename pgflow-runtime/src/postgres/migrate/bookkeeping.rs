@@ -2,11 +2,14 @@
 
 use super::file::SqlFile;
 
-/// Makes the schema and the two tables.
+/// Makes the schema and the tables.
 pub(super) const CREATE: &str = include_str!("sql/bookkeeping.sql");
 
 /// Lists the functions of the schema with their fingerprints.
 pub(super) const FUNCTIONS: &str = include_str!("sql/functions.sql");
+
+/// Lists the tables, views and types of the schema with their parts.
+pub(super) const RELATIONS: &str = include_str!("sql/relations.sql");
 
 /// Serialises migrators of one database, for the length of a transaction so that it works behind
 /// a pooler; the number spells `pgflow`.
@@ -32,8 +35,34 @@ fn row(file: &SqlFile) -> String {
     format!("({}, {version}, '{}', '{library}')", literal(&file.name), file.checksum)
 }
 
-/// Remembers the functions as they are now.
-pub(super) fn record_functions() -> String {
+/// Marks the indexes that are not ours, so that they are not taken for ours afterwards: their owner
+/// may drop them. Comes before the files; where nothing is recorded yet, there is nothing to go by.
+pub(super) fn mark_users_indexes() -> String {
+    format!(
+        "insert into pgflow.migration_relations (object, parent, definition, is_users)\n\
+         select found.*, true from (\n{}\n) found\n\
+         where found.definition = 'index' and exists (select from pgflow.migration_relations)\n\
+         on conflict (object) do nothing;\n",
+        RELATIONS.trim_end()
+    )
+}
+
+/// Remembers functions and relations as they are now. Comes after the files.
+pub(super) fn record_objects() -> String {
+    format!("{}{}", record_functions(), record_relations())
+}
+
+fn record_relations() -> String {
+    format!(
+        "delete from pgflow.migration_relations where not is_users;\n\
+         insert into pgflow.migration_relations (object, parent, definition)\n{}\n\
+         on conflict (object) do nothing;\n\
+         delete from pgflow.migration_relations where is_users;\n",
+        RELATIONS.trim_end()
+    )
+}
+
+fn record_functions() -> String {
     format!(
         "delete from pgflow.migration_functions;\n\
          insert into pgflow.migration_functions (signature, fingerprint)\n{};\n",

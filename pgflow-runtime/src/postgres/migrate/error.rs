@@ -112,6 +112,19 @@ pub enum Problem {
     MissingFunction(String),
     /// There is a function that nobody installed.
     AddedFunction(String),
+    /// A column has another type, or a constraint is of another kind.
+    Object {
+        /// `column output of pgflow.step_tasks`.
+        object: String,
+        /// `jsonb`.
+        installed: String,
+        /// `text not null`.
+        found: String,
+    },
+    /// A table, view, type, column, constraint, index or trigger is gone.
+    MissingObject(String),
+    /// There is a table, view, type, column, constraint or trigger that nobody installed.
+    AddedObject(String),
 }
 
 impl fmt::Display for Problem {
@@ -122,6 +135,11 @@ impl fmt::Display for Problem {
             Self::Function(name) => write!(f, "function `{name}` is not the one installed"),
             Self::MissingFunction(name) => write!(f, "function `{name}` is gone"),
             Self::AddedFunction(name) => write!(f, "function `{name}` was added"),
+            Self::Object { object, installed, found } => {
+                write!(f, "{object} is `{found}` instead of `{installed}`")
+            }
+            Self::MissingObject(object) => write!(f, "{object} is missing"),
+            Self::AddedObject(object) => write!(f, "unexpected {object}"),
         }
     }
 }

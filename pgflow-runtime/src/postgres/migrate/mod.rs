@@ -13,6 +13,7 @@ mod error;
 mod file;
 mod pgmq;
 mod plan;
+mod relations;
 mod report;
 mod session;
 mod state;

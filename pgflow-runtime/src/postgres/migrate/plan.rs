@@ -3,6 +3,7 @@
 use super::core::Core;
 use super::error::{MigrateError, Problem};
 use super::file::{SqlFile, version_of};
+use super::relations::changed_relations;
 use super::state::{AppliedFile, State};
 use super::version::Version;
 
@@ -12,6 +13,7 @@ impl Core {
         self.refuse_newer(state)?;
         let mut problems = self.changed_files(state);
         problems.extend(changed_functions(state));
+        problems.extend(changed_relations(&state.recorded_relations, &state.found_relations));
         if !problems.is_empty() {
             return Err(MigrateError::Tampered { problems });
         }

@@ -6,6 +6,8 @@ use sqlx::PgConnection;
 
 use super::bookkeeping::FUNCTIONS;
 use super::error::{Doing, MigrateError};
+use super::relations::{self, Relations};
+use super::session::execute;
 
 /// A row of `pgflow.migrations`.
 #[derive(Debug, Clone)]
@@ -15,7 +17,7 @@ pub(super) struct AppliedFile {
     pub(super) library: String,
 }
 
-/// What was recorded, and what the functions look like.
+/// What was recorded, and what the schema looks like.
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) files: Vec<AppliedFile>,
@@ -23,6 +25,10 @@ pub(super) struct State {
     pub(super) recorded: BTreeMap<String, String>,
     /// Signature to fingerprint, as found.
     pub(super) found: BTreeMap<String, String>,
+    /// As installed; empty when the library that installed them did not record them.
+    pub(super) recorded_relations: Relations,
+    /// As found.
+    pub(super) found_relations: Relations,
 }
 
 /// Our table has these columns; another project's table of that name has not.
@@ -42,6 +48,10 @@ const CONTENTS: &str = "select thing from (
         where t.typnamespace = pg_catalog.to_regnamespace('pgflow')
     ) things order by thing limit 1";
 
+/// How the catalog spells types goes by the path, so the caller's is put aside for reading.
+const PIN_PATH: &str = "savepoint pgflow_path; set local search_path = pg_catalog, pg_temp";
+const UNPIN_PATH: &str = "rollback to savepoint pgflow_path; release savepoint pgflow_path";
+
 impl State {
     /// Reads it; refuses a schema that is not ours.
     pub(super) async fn read(connection: &mut PgConnection) -> Result<Self, MigrateError> {
@@ -50,7 +60,13 @@ impl State {
             .fetch_one(&mut *connection)
             .await
             .doing("look for an installed core")?;
-        if ours { Self::read_ours(connection).await } else { Self::nothing(connection).await }
+        if !ours {
+            return Self::nothing(connection).await;
+        }
+        execute(connection, PIN_PATH).await.doing("set the path")?;
+        let state = Self::read_ours(connection).await?;
+        execute(connection, UNPIN_PATH).await.doing("put the path back")?;
+        Ok(state)
     }
 
     async fn nothing(connection: &mut PgConnection) -> Result<Self, MigrateError> {
@@ -79,7 +95,9 @@ impl State {
         let recorded = "select signature, fingerprint from pgflow.migration_functions";
         let recorded = functions(connection, recorded).await?;
         let found = functions(connection, FUNCTIONS).await?;
-        Ok(Self { files, recorded, found })
+        let recorded_relations = relations::recorded(connection).await?;
+        let found_relations = relations::found(connection).await?;
+        Ok(Self { files, recorded, found, recorded_relations, found_relations })
     }
 }
 

@@ -17,7 +17,8 @@ pub(super) fn emit(core: &Core, dir: &Path) -> Result<Vec<PathBuf>, EmitError> {
         "{HEADER}--\n-- Apply it, and later versions of it, with `psql URL -f pgflow.sql`.\n\n\
          \\set ON_ERROR_STOP on\nbegin;\nset local client_min_messages = warning;\n\
          {LOCK} as locked \\gset\n\
-         {SETTINGS};\n{PGMQ_IS_READY}\n{CREATE}\n"
+         {SETTINGS};\n{PGMQ_IS_READY}\n{CREATE}\n{}\n",
+        bookkeeping::mark_users_indexes()
     );
     for unit in units(core) {
         if unit.is_repeatable() {
@@ -32,6 +33,6 @@ pub(super) fn emit(core: &Core, dir: &Path) -> Result<Vec<PathBuf>, EmitError> {
             );
         }
     }
-    let _ = write!(text, "\n{}\ncommit;\n", bookkeeping::record_functions());
+    let _ = write!(text, "\n{}\ncommit;\n", bookkeeping::record_objects());
     Ok(vec![write(dir.join("pgflow.sql"), &text)?])
 }

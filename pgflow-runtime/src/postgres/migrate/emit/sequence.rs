@@ -47,12 +47,13 @@ pub(super) fn emit(core: &Core, dir: &Path, naming: &Naming) -> Result<Vec<PathB
 /// The tool brings the transaction, so settings are put back before it goes on.
 fn text(unit: &Unit<'_>) -> String {
     format!(
-        "{MARK}{} {}\n{HEADER}\n{SETTINGS};\n{PGMQ_IS_READY}\n{CREATE}\n{}\n{}\n\
+        "{MARK}{} {}\n{HEADER}\n{SETTINGS};\n{PGMQ_IS_READY}\n{CREATE}\n{}\n{}\n{}\n\
          set local check_function_bodies to default;\n",
         unit.name,
         unit.checksum(),
+        bookkeeping::mark_users_indexes(),
         unit.sql(),
-        bookkeeping::record_functions()
+        bookkeeping::record_objects()
     )
 }
 

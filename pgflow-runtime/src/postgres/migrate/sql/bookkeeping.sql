@@ -14,3 +14,11 @@ create table if not exists pgflow.migration_functions (
   signature text primary key,
   fingerprint text not null
 );
+
+-- Users' indexes are in it only while a migration runs.
+create table if not exists pgflow.migration_relations (
+  object text primary key,
+  parent text,
+  definition text not null,
+  is_users boolean not null default false
+);
