@@ -92,7 +92,12 @@ impl Document {
         lines
     }
 
+    /// The line of a place in this document, or the name of the file it is in.
     fn line(&self, place: &Value) -> String {
+        let file = place["targetUri"].as_str().or(place["uri"].as_str());
+        if let Some(file) = file.filter(|file| *file != uri(&self.path)) {
+            return file.rsplit_once("/library/").map_or(file, |(_, file)| file).to_owned();
+        }
         let range = if place["targetSelectionRange"].is_object() {
             &place["targetSelectionRange"]
         } else {
