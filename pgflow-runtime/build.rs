@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 fn main() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../migrations/postgres");
+    // Asked at run time: checkouts that share a target directory may share this program too.
+    let manifest = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
+    let root = Path::new(&manifest).join("../migrations/postgres");
     // Cargo looks at everything below, new files included.
     println!("cargo::rerun-if-changed={}", root.display());
     let mut code = String::new();
