@@ -45,7 +45,7 @@ async fn replacing_a_flow_under_load_deadlocks_with_nobody() {
         let mut session = db.session().await;
         workers.push(tokio::spawn(async move {
             let mut deadlocks = 0;
-            for _ in 0..40 {
+            for _ in 0..60 {
                 for statement in work.split(';') {
                     // The flow may be gone for a moment; a cycle of locks may not be.
                     let answer = session.ask(statement).await;
@@ -56,7 +56,7 @@ async fn replacing_a_flow_under_load_deadlocks_with_nobody() {
         }));
     }
     let mut session = db.session().await;
-    for round in 0..8 {
+    for round in 0..12 {
         let slug = ["b", "c"][round % 2];
         let shape = format!(
             r#"{{"steps": [{{"slug": "{slug}", "stepType": "single", "dependencies": [],
