@@ -29,7 +29,7 @@ pub mod __private;
 
 pub use context::Context;
 pub use data_error::DataError;
-pub use def::{FlowDef, StepDef, Take};
+pub use def::{Finishes, FlowDef, StepDef, Take};
 pub use error::{Error, Result, Retry};
 pub use extract::{Extract, Need};
 pub use flow::{Flow, Step};

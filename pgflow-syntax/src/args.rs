@@ -7,7 +7,7 @@ use proc_macro2::TokenTree;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Ident, LitBool, LitStr, Meta, Path, Token, Type, bracketed, token};
+use syn::{Attribute, Ident, LitBool, LitInt, LitStr, Meta, Path, Token, Type, bracketed, token};
 
 use crate::errors::Errors;
 use crate::options;
@@ -22,6 +22,7 @@ pub(crate) struct FlowArgs {
     pub(crate) options: StepOptions,
     pub(crate) has_no_schema: bool,
     pub(crate) crate_path: Option<Path>,
+    pub(crate) version: Option<LitInt>,
 }
 
 /// What `#[step(…)]` said.
@@ -35,6 +36,7 @@ pub(crate) struct StepArgs {
     pub(crate) when_unmet: Option<(Ident, OnSkip)>,
     pub(crate) when_exhausted: Option<OnSkip>,
     pub(crate) options: StepOptions,
+    pub(crate) was: Option<LitStr>,
 }
 
 /// `fetch_user`, or `fetch_user as user`.
@@ -45,7 +47,7 @@ pub(crate) struct DependsOn {
 
 impl FlowArgs {
     const KNOWN: &'static [&'static str] =
-        &["input", "slug", "max_attempts", "base_delay", "timeout", "schema", "crate"];
+        &["input", "slug", "max_attempts", "base_delay", "timeout", "schema", "crate", "version"];
 
     pub(crate) fn read(args: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Self> {
         let mut out = Self::default();
@@ -55,6 +57,7 @@ impl FlowArgs {
                 "slug" => out.slug = Some(options::flow_slug(args)?),
                 "schema" => out.has_no_schema = !value::<LitBool>(args)?.value,
                 "crate" => out.crate_path = Some(crate_path(args)?),
+                "version" => out.version = Some(options::version(args)?),
                 _ => options::number(args, name, &mut out.options)?,
             }
             Ok(())
@@ -76,6 +79,7 @@ impl StepArgs {
         "unless",
         "when_unmet",
         "when_exhausted",
+        "was",
     ];
 
     pub(crate) fn read(marker: &Attribute, errors: &mut Errors) -> Self {
@@ -99,6 +103,7 @@ impl StepArgs {
             "depends_on" => self.depends_on = depends_on(args)?,
             "map" => self.map = Some(flag(args, name)?),
             "slug" => self.slug = Some(options::step_slug(args)?),
+            "was" => self.was = Some(options::step_slug(args)?),
             "only_if" => self.only_if = Some(ConditionArg::read(args, name)?),
             "unless" => self.unless = Some(ConditionArg::read(args, name)?),
             "when_unmet" => self.when_unmet = Some((name.clone(), options::on_skip(args, name)?)),

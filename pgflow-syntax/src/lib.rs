@@ -24,7 +24,9 @@ mod own_items;
 mod params;
 mod pattern;
 mod pretty;
+mod renamed;
 mod signature;
+mod standing;
 mod step;
 mod suggest;
 
@@ -37,3 +39,4 @@ pub use item::{FlowItem, Piece, StepItem, is_attr};
 pub use params::{Param, Source};
 pub use pattern::{ConditionArg, PatternKey};
 pub use pretty::pretty;
+pub use standing::{Standing, standing};

@@ -98,3 +98,14 @@ fn slug(input: ParseStream<'_>, check: fn(&str) -> Result<(), InvalidSlug>) -> s
     })?;
     Ok(literal)
 }
+
+/// Reads `= 1`, the number of a version.
+pub(crate) fn version(input: ParseStream<'_>) -> syn::Result<LitInt> {
+    const WANTED: &str = "`version` is the number of a version in `pgflow.lock`, from 1";
+    input.parse::<Token![=]>()?;
+    let literal: LitInt = input.parse().map_err(|why| syn::Error::new(why.span(), WANTED))?;
+    match literal.base10_parse::<u32>() {
+        Ok(1..) => Ok(literal),
+        _ => Err(syn::Error::new(literal.span(), WANTED)),
+    }
+}

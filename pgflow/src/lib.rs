@@ -7,7 +7,7 @@ pub mod prelude;
 pub use pgflow_macros::{data, flow, step};
 pub use pgflow_model as model;
 pub use pgflow_runtime::{
-    Context, DataError, Error, Extract, Flow, FlowDef, FlowSchemas, Need, RegisterError, Registry,
+    Context, DataError, Error, Extract, Finishes, Flow, FlowDef, FlowSchemas, Need, RegisterError, Registry,
     Result, Retry, RunOutputs, Sequence, StartRun, State, States, Step, StepDef, StepSchemas, Take,
     Task, check, testing,
 };
