@@ -56,10 +56,8 @@ impl Deployed {
         let slug = |version| version_slug(flow, version).unwrap_or_else(|_| flow.to_owned());
         let version_slug = slug(version);
         let finishes = self.finishes.iter().map(|Finishable { version, renamed }| {
-            let (version_slug, renamed) = (
-                slug(*version),
-                renamed.iter().map(|(old, new)| quote!((#old, #new))),
-            );
+            let (version_slug, renamed) =
+                (slug(*version), renamed.iter().map(|(old, new)| quote!((#old, #new))));
             quote!(#pgflow::Finishes {
                 version: #version,
                 version_slug: #version_slug,
@@ -80,5 +78,7 @@ fn lock_path() -> Option<PathBuf> {
 
 fn tracked(path: &Path) -> Option<TokenStream> {
     let path = path.to_str()?;
-    Some(quote!(const _: &[u8] = ::core::include_bytes!(#path);))
+    Some(quote!(
+        const _: &[u8] = ::core::include_bytes!(#path);
+    ))
 }

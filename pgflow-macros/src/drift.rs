@@ -12,8 +12,8 @@ use quote::ToTokens;
 /// what the next build puts right.
 pub(crate) fn is_wanted() -> bool {
     let is_off = std::env::var_os("PGFLOW_MIGRATIONS").is_some_and(|value| value == "off");
-    let is_editor = std::env::current_exe()
-        .is_ok_and(|path| path.to_string_lossy().contains("rust-analyzer"));
+    let is_editor =
+        std::env::current_exe().is_ok_and(|path| path.to_string_lossy().contains("rust-analyzer"));
     !is_off && !is_editor
 }
 
@@ -32,9 +32,8 @@ pub(crate) fn report(
     for change in changes.iter().filter(|change| is_stored(change)) {
         by_step.entry(change.step.as_deref()).or_default().push(change);
     }
-    let end = format!(
-        "note: {impact}\nhelp: run `cargo pgflow migrate` to write a migration for it"
-    );
+    let end =
+        format!("note: {impact}\nhelp: run `cargo pgflow migrate` to write a migration for it");
     for (step, changes) in by_step {
         let what = describe(flow, locked, step, &changes);
         errors.at(place(flow, step, &changes), format!("{what}\n{end}"));

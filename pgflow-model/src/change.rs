@@ -97,9 +97,7 @@ pub fn changes(before: &FlowShape, now: &FlowShape) -> Vec<Change> {
     let is_gone =
         |step: &&StepShape| now.step(&step.slug).is_none() && !renamed.contains_key(&*step.slug);
     let removed = before.steps.iter().filter(is_gone);
-    found.extend(
-        removed.map(|step| Change { step: Some(step.slug.clone()), edit: Edit::Removed }),
-    );
+    found.extend(removed.map(|step| Change { step: Some(step.slug.clone()), edit: Edit::Removed }));
     found
 }
 

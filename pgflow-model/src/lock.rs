@@ -60,7 +60,10 @@ pub struct Finishable {
 
 impl Lock {
     /// The versions of a flow, oldest first.
-    pub fn versions_of<'a>(&'a self, flow: &'a str) -> impl Iterator<Item = &'a LockedVersion> {
+    pub fn versions_of<'a>(
+        &'a self,
+        flow: &'a str,
+    ) -> impl DoubleEndedIterator<Item = &'a LockedVersion> {
         self.versions.iter().filter(move |locked| locked.shape.slug == flow)
     }
 
@@ -71,9 +74,7 @@ impl Lock {
 
     /// That version of a flow.
     pub fn get(&self, flow: &str, version: u32) -> Option<&LockedVersion> {
-        self.versions
-            .iter()
-            .find(|locked| locked.shape.slug == flow && locked.version == version)
+        self.versions.iter().find(|locked| locked.shape.slug == flow && locked.version == version)
     }
 
     /// Records a version, in place of what was known of it.
@@ -99,8 +100,7 @@ fn finishable(versions: &[&LockedVersion]) -> Option<Finishable> {
     let (old, new) = (versions.first()?, versions.last()?);
     let renamed = |slug| {
         versions[1..].iter().fold(slug, |slug: &str, version| {
-            let step =
-                version.shape.steps.iter().find(|step| step.was.as_deref() == Some(slug));
+            let step = version.shape.steps.iter().find(|step| step.was.as_deref() == Some(slug));
             step.map_or(slug, |step| &step.slug)
         })
     };
@@ -149,7 +149,8 @@ mod tests {
         step.options.timeout = Some(30);
         step.output_type = Some("HashMap<String, (u8, u8)>".into());
         step.was = Some("old".into());
-        let mut lock = Lock { migrations: Some(("a dir".into(), "sqlx".into())), ..Lock::default() };
+        let mut lock =
+            Lock { migrations: Some(("a dir".into(), "sqlx".into())), ..Lock::default() };
         lock.set(locked(10, vec![step]));
         lock.set(locked(2, vec![StepShape::new("map"), StepShape::new("step")]));
         lock.versions[0].shape.options.max_attempts = Some(7);

@@ -15,8 +15,7 @@ const MARK: &str = "__v";
 /// assert!(version_slug(&"o".repeat(47), 2).is_err());
 /// ```
 pub fn version_slug(flow: &str, version: u32) -> Result<String, InvalidSlug> {
-    let slug =
-        if version <= 1 { flow.to_owned() } else { format!("{flow}{MARK}{version}") };
+    let slug = if version <= 1 { flow.to_owned() } else { format!("{flow}{MARK}{version}") };
     check_flow_slug(&slug)?;
     Ok(slug)
 }

@@ -7,8 +7,8 @@ pub mod prelude;
 pub use pgflow_macros::{data, flow, step};
 pub use pgflow_model as model;
 pub use pgflow_runtime::{
-    Context, DataError, Error, Extract, Finishes, Flow, FlowDef, FlowSchemas, Need, RegisterError, Registry,
-    Result, Retry, RunOutputs, Sequence, StartRun, State, States, Step, StepDef, StepSchemas, Take,
+    Context, DataError, Error, Extract, Finishes, Flow, FlowDef, FlowMigrations, FlowSchemas, Need, RegisterError, Registry,
+    Result, Retry, RunOutputs, Sequence, Served, StartRun, State, States, Step, StepDef, StepSchemas, Take,
     Task, check, testing,
 };
 pub use schemars;
@@ -17,3 +17,23 @@ pub use serde_json;
 
 #[doc(hidden)]
 pub use pgflow_runtime::__private;
+
+/// The migrations that `pgflow_build::migrations(…).emit()` wrote, embedded in the program.
+///
+/// Needs a build script that calls it.
+#[macro_export]
+macro_rules! migrations {
+    () => {
+        $crate::FlowMigrations {
+            package: ::core::env!("CARGO_PKG_NAME"),
+            files: ::core::include!(::core::concat!(
+                ::core::env!("OUT_DIR"),
+                "/pgflow/migrations.rs"
+            )),
+            flows: ::core::include_str!(::core::concat!(
+                ::core::env!("OUT_DIR"),
+                "/pgflow/flows.json"
+            )),
+        }
+    };
+}
