@@ -57,6 +57,11 @@ impl Migrations {
         Self { dir: dir.into(), ..self }
     }
 
+    /// In another directory below the crate.
+    pub fn in_directory(self, dir: impl Into<PathBuf>) -> Self {
+        Self { migrations: dir.into(), ..self }
+    }
+
     /// With file names for another tool; [`Style::Sqlx`] is the default.
     pub fn style(self, style: Style) -> Self {
         Self { style, ..self }
@@ -125,6 +130,18 @@ impl Migrations {
         }
         plan.drop(flow);
         self.write(&plan)
+    }
+
+    /// Writes the migrations of the SQL core itself that the directory lacks.
+    #[cfg(feature = "core")]
+    pub fn migrate_core(&self) -> Result<Vec<PathBuf>, Error> {
+        use pgflow_runtime::postgres::{Core, Format};
+        let format = match self.style {
+            Style::Sqlx => Format::Sqlx,
+            Style::Refinery => Format::Refinery,
+            Style::Plain => Format::Psql,
+        };
+        Ok(Core::embedded().emit(format, &self.migrations_dir())?)
     }
 
     pub(crate) fn write(&self, plan: &Plan) -> Result<Vec<PathBuf>, Error> {

@@ -37,3 +37,29 @@ macro_rules! migrations {
         }
     };
 }
+
+/// A test that compares the JSON Schemas of these flows with the committed `pgflow.schemas.json`:
+/// whether the code can read what earlier code has stored.
+///
+/// `cargo pgflow schema --write` writes the file, and `cargo pgflow schema --check` runs only this.
+///
+/// ```
+/// # mod orders { use pgflow::prelude::*;
+/// # #[flow] pub mod order { #[step] pub async fn a() -> pgflow::Result<u8> { Ok(1) } } }
+/// pgflow::schema_test!(orders::order::Flow);
+/// ```
+#[macro_export]
+macro_rules! schema_test {
+    ($($flow:path),+ $(,)?) => {
+        #[cfg(test)]
+        #[test]
+        fn pgflow_schemas() {
+            let flows = [$(<$flow as $crate::Flow>::DEF),+];
+            let compared =
+                $crate::testing::compare_schemas(::core::env!("CARGO_MANIFEST_DIR"), &flows);
+            if let ::core::result::Result::Err(changes) = compared {
+                ::core::panic!("{changes}");
+            }
+        }
+    };
+}

@@ -33,16 +33,23 @@ impl Worker {
     pub async fn work(&self) -> Result<Vec<String>, sqlx::Error> {
         let mut done = Vec::new();
         loop {
-            let tasks = self.claim(16).await?;
-            if tasks.is_empty() {
+            let some = self.work_once(16).await?;
+            if some.is_empty() {
                 done.sort();
                 return Ok(done);
             }
-            for task in tasks {
-                self.run(&task).await?;
-                done.push(format!("{}/{}", task.flow_slug, task.step_slug));
-            }
+            done.extend(some);
         }
+    }
+
+    /// Does up to so many tasks that are ready now.
+    pub async fn work_once(&self, qty: i32) -> Result<Vec<String>, sqlx::Error> {
+        let mut done = Vec::new();
+        for task in self.claim(qty).await? {
+            self.run(&task).await?;
+            done.push(format!("{}/{}", task.flow_slug, task.step_slug));
+        }
+        Ok(done)
     }
 
     async fn claim(&self, qty: i32) -> Result<Vec<Claimed>, sqlx::Error> {
