@@ -33,6 +33,8 @@ create table pgflow.steps (
   when_unmet text not null default 'skip',
   when_exhausted text not null default 'fail',
   created_at timestamptz not null default now(),
+  -- Whether a map step takes its tasks from this one's output; add_step keeps it.
+  feeds_map boolean not null default false,
   constraint steps_pkey primary key (flow_slug, step_slug),
   constraint steps_flow_slug_step_index_key unique (flow_slug, step_index),
   constraint steps_flow_slug_fkey foreign key (flow_slug) references pgflow.flows (flow_slug),

@@ -19,6 +19,9 @@ pub(crate) struct Flatness {
     pub(crate) levels: Vec<(String, f64)>,
     /// Largest over smallest.
     pub(crate) ratio: f64,
+    /// The most that a level costs over any level before it. Below `ratio` where costs fall,
+    /// as they do when a fixed cost is spread over more tasks.
+    pub(crate) growth: f64,
     /// False for levels that are interesting but have no target.
     pub(crate) counts: bool,
 }
@@ -63,6 +66,7 @@ impl Flatness {
             protocol: summary.protocol,
             levels: Vec::new(),
             ratio: 1.0,
+            growth: 1.0,
             counts: base.is_none(),
         };
         if let Some(base) = base {
@@ -73,6 +77,9 @@ impl Flatness {
     }
 
     fn add(&mut self, level: &str, cost: f64) {
+        for (_, before) in &self.levels {
+            self.growth = self.growth.max(cost / before.max(1e-9));
+        }
         self.levels.push((level.to_owned(), cost));
         let costs = self.levels.iter().map(|(_, cost)| *cost);
         let (smallest, largest) =
@@ -100,9 +107,17 @@ mod tests {
             to_insert: 1.0,
             wall_ms: 1.0,
             cpu_ms: Some(cpu_ms),
+            cpu_to_insert: None,
             wal_bytes: 0.0,
             wal_bytes_without_images: None,
         }
+    }
+
+    #[test]
+    fn falling_costs_are_no_growth() {
+        let found = flatness(&[summary("1", 4.0), summary("10", 2.0), summary("100", 2.2)]);
+        assert!((found[0].ratio - 2.0).abs() < 1e-9);
+        assert!((found[0].growth - 1.1).abs() < 1e-9);
     }
 
     #[test]

@@ -122,6 +122,7 @@ fn sample(job: &Job, target: &Target, round: u32, control: &Reading, reading: Re
         protocol: (!job.case.is_control()).then_some(job.protocol),
         round,
         insert_per_second: control.per_second(),
+        insert_cpu_ms: control.cpu_ms(),
         reading,
     }
 }

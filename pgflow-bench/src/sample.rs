@@ -60,6 +60,8 @@ pub(crate) struct Sample {
     pub(crate) round: u32,
     /// The INSERT control of the same round on the same server, rows per second.
     pub(crate) insert_per_second: f64,
+    /// Server CPU per row of that control.
+    pub(crate) insert_cpu_ms: Option<f64>,
     #[serde(flatten)]
     pub(crate) reading: Reading,
 }

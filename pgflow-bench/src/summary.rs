@@ -23,6 +23,8 @@ pub(crate) struct Summary {
     pub(crate) to_insert: f64,
     pub(crate) wall_ms: f64,
     pub(crate) cpu_ms: Option<f64>,
+    /// CPU divided by that of a row of the INSERT control in the same round.
+    pub(crate) cpu_to_insert: Option<f64>,
     pub(crate) wal_bytes: f64,
     pub(crate) wal_bytes_without_images: Option<f64>,
 }
@@ -71,9 +73,18 @@ fn summary(group: &[&Sample]) -> Summary {
         ),
         wall_ms: middle(Reading::wall_ms),
         cpu_ms: known(Reading::cpu_ms),
+        cpu_to_insert: group
+            .iter()
+            .map(|sample| cpu_to_insert(sample))
+            .collect::<Option<_>>()
+            .map(median),
         wal_bytes: middle(Reading::wal_bytes),
         wal_bytes_without_images: known(Reading::wal_bytes_without_images),
     }
+}
+
+fn cpu_to_insert(sample: &Sample) -> Option<f64> {
+    Some(sample.reading.cpu_ms()? / sample.insert_cpu_ms?.max(1e-9))
 }
 
 /// The value in the middle, or between the two in the middle; 0 of nothing.

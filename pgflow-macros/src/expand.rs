@@ -129,10 +129,10 @@ impl<'a> Expand<'a> {
                     options: #options,
                     input_type: #input_type,
                     input_schema: #schema,
-                    steps: #module::__STEPS,
+                    steps: Self::__STEPS,
                 };
-                const READ_INPUT: fn(&#pgflow::__private::Value) -> ::core::result::Result<#input, #pgflow::DataError> = #read;
-                const WRITE_INPUT: fn(&#input) -> ::core::result::Result<#pgflow::__private::Value, #pgflow::DataError> = #write;
+                const JSON: #pgflow::__private::Json<#input, #input> =
+                    #pgflow::__private::Json { read: #read, write: #write };
                 const READ_OUTPUT: fn(&#pgflow::RunOutputs<Self>) -> ::core::result::Result<Self::Output, #pgflow::DataError> = #module::#output::__read;
             }
         }

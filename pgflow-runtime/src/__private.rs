@@ -1,5 +1,7 @@
 //! For code written by the macros only: anything here may change in a patch release.
 
+use std::pin::Pin;
+
 pub use schemars;
 pub use serde;
 pub use serde_json::Value;
@@ -7,20 +9,32 @@ pub use serde_json::Value;
 pub use pgflow_model::{OnSkip, StepKind, StepOptions};
 
 pub use crate::fields::{Field, Fields, Probe, Unknown, may_have};
-pub use crate::task::StepFuture;
-use crate::{DataError, Error, Step};
+pub use crate::flow::StepJson as Json;
+use crate::task::StepFuture;
+use crate::{DataError, Error, Step, StepDef};
+
+/// What a step's function returns. Made by coercion: the compiler then explains a future that is not
+/// `Send` in the user's words, without a bound of ours to point at.
+pub type Returned<T, E> = Pin<Box<dyn Future<Output = Result<T, E>> + Send>>;
+
+/// What a call of a step returns, or why it could not be called.
+pub type Called = Result<StepFuture, Error>;
 
 /// A future that ends in JSON.
 pub fn future<S: Step, E: 'static>(
-    future: impl Future<Output = Result<S::TaskOutput, E>> + Send + 'static,
+    returned: Returned<S::TaskOutput, E>,
     report: fn(E) -> Error,
-) -> StepFuture {
-    Box::pin(async move {
-        let output = future.await.map_err(report)?;
+) -> Called {
+    Ok(Box::pin(async move {
+        let output = returned.await.map_err(report)?;
         // The same value would be refused again.
-        S::WRITE(&output).map_err(Error::fatal)
-    })
+        (S::JSON.write)(&output).map_err(Error::fatal)
+    }))
 }
+
+/// Stands for a step that does not compile, so that the others are checked all the same.
+pub const BROKEN_STEP: StepDef =
+    StepDef::new("", |_| Err(Error::fatal("this step did not compile")), "");
 
 /// Every type is itself.
 pub trait Itself {
@@ -37,14 +51,14 @@ pub struct Leaves(serde_json::Map<String, Value>);
 impl Leaves {
     /// Adds the output of a map step.
     pub fn all<S: Step>(&mut self, outputs: &[S::TaskOutput]) -> Result<(), DataError> {
-        let outputs = outputs.iter().map(S::WRITE).collect::<Result<_, _>>()?;
+        let outputs = outputs.iter().map(S::JSON.write).collect::<Result<_, _>>()?;
         self.0.insert(S::SLUG.to_owned(), Value::Array(outputs));
         Ok(())
     }
 
     /// Adds the output of a single step.
     pub fn one<S: Step>(&mut self, output: &S::TaskOutput) -> Result<(), DataError> {
-        self.0.insert(S::SLUG.to_owned(), S::WRITE(output)?);
+        self.0.insert(S::SLUG.to_owned(), (S::JSON.write)(output)?);
         Ok(())
     }
 

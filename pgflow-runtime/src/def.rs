@@ -1,8 +1,7 @@
 //! A flow as the worker sees it.
 
-use pgflow_model::{FlowShape, OnSkip, Pattern, StepKind, StepOptions, StepShape};
+use pgflow_model::{FlowShape, OnSkip, Pattern, Presence, StepKind, StepOptions, StepShape};
 
-use crate::Step;
 use crate::extract::Need;
 use crate::schema::SchemaFn;
 use crate::task::Call;
@@ -68,8 +67,6 @@ pub struct StepDef {
     pub kind: StepKind,
     /// Slugs of the steps it waits for.
     pub depends_on: &'static [&'static str],
-    /// What its function takes, apart from the context and application state.
-    pub takes: &'static [Take],
     /// Runs only if its input contains this JSON.
     pub only_if: Option<&'static str>,
     /// Runs only if its input does not contain this JSON.
@@ -90,27 +87,18 @@ pub struct StepDef {
     pub call: Call,
 }
 
-/// A value that a step's function takes.
-///
-/// ```
-/// # use pgflow::prelude::*;
-/// # #[flow(input = u8)] mod count { #[step] pub async fn one(run: u8) -> pgflow::Result<u8> { Ok(run) } }
-/// assert_eq!(count::Flow::DEF.steps[0].takes, [pgflow::Take::Run]);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Take {
-    /// The run's input.
-    Run,
-    /// An element of what it maps over.
-    Item,
-    /// The output of the step of this slug.
-    Output(&'static str),
-    /// The output of the step of this slug, unless it was skipped.
-    OptionalOutput(&'static str),
-}
-
 impl FlowDef {
+    /// The step of this slug.
+    ///
+    /// ```
+    /// # use pgflow::prelude::*;
+    /// # #[flow] mod ping { #[step] pub async fn pong() -> pgflow::Result<u8> { Ok(1) } }
+    /// assert_eq!(ping::Flow::DEF.step("pong").unwrap().output_type, "u8");
+    /// ```
+    pub fn step(&self, slug: &str) -> Option<&'static StepDef> {
+        self.steps.iter().find(|step| step.slug == slug)
+    }
+
     /// The graph, as plain data.
     ///
     /// ```
@@ -131,12 +119,11 @@ impl FlowDef {
 impl StepDef {
     /// A step with nothing said about it: what the macro starts from.
     #[doc(hidden)]
-    pub const fn new<S: Step>(call: Call, output_type: &'static str) -> Self {
+    pub const fn new(slug: &'static str, call: Call, output_type: &'static str) -> Self {
         Self {
-            slug: S::SLUG,
+            slug,
             kind: StepKind::Single,
             depends_on: &[],
-            takes: &[],
             only_if: None,
             unless: None,
             when_unmet: OnSkip::Skip,
@@ -147,6 +134,12 @@ impl StepDef {
             output_schema: None,
             call,
         }
+    }
+
+    /// Whether dependents may run although this step was skipped.
+    pub(crate) fn may_be_missing(&self) -> bool {
+        let has_condition = self.only_if.is_some() || self.unless.is_some();
+        Presence::of(has_condition, self.when_unmet, self.when_exhausted).may_be_missing
     }
 
     /// Its place in the graph, as plain data.

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::outputs::RunOutputs;
 use crate::schema::FlowSchemas;
 use crate::start::StartRun;
-use crate::{DataError, FlowDef};
+use crate::{DataError, FlowDef, StepDef};
 
 /// A flow. `#[flow] mod orders { … }` makes one called `orders::Flow`.
 ///
@@ -35,9 +35,7 @@ pub trait Flow: Sized + Send + Sync + 'static {
     const DEF: &'static FlowDef;
 
     #[doc(hidden)]
-    const READ_INPUT: fn(&Value) -> Result<Self::Input, DataError>;
-    #[doc(hidden)]
-    const WRITE_INPUT: fn(&Self::Input) -> Result<Value, DataError>;
+    const JSON: StepJson<Self::Input, Self::Input>;
     #[doc(hidden)]
     const READ_OUTPUT: fn(&RunOutputs<Self>) -> Result<Self::Output, DataError>;
 
@@ -104,7 +102,17 @@ pub trait Step: 'static {
     const SLUG: &'static str;
 
     #[doc(hidden)]
-    const READ: fn(&Value) -> Result<Self::Output, DataError>;
+    const JSON: StepJson<Self::TaskOutput, Self::Output>;
     #[doc(hidden)]
-    const WRITE: fn(&Self::TaskOutput) -> Result<Value, DataError>;
+    const DEF: StepDef;
+}
+
+/// How the outputs of a step are stored and read back.
+///
+/// One constant with two functions, not two constants: the compiler checks each on its own.
+pub struct StepJson<TaskOutput, Output> {
+    /// Reads what dependents see.
+    pub read: fn(&Value) -> Result<Output, DataError>,
+    /// Writes what one task outputs.
+    pub write: fn(&TaskOutput) -> Result<Value, DataError>,
 }

@@ -31,7 +31,7 @@ pub mod __private;
 
 pub use context::Context;
 pub use data_error::DataError;
-pub use def::{Finishes, FlowDef, StepDef, Take};
+pub use def::{Finishes, FlowDef, StepDef};
 pub use error::{Error, Result, Retry};
 pub use extract::{Extract, Need};
 pub use flow::{Flow, Step};

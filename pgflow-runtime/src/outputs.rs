@@ -61,7 +61,7 @@ impl<F: Flow> RunOutputs<F> {
     /// # Ok::<(), pgflow::DataError>(())
     /// ```
     pub fn step<S: Step<Flow = F>>(&self) -> Result<Option<S::Output>, DataError> {
-        self.by_slug.get(S::SLUG).map(|json| S::READ(json)).transpose()
+        self.by_slug.get(S::SLUG).map(|json| (S::JSON.read)(json)).transpose()
     }
 
     /// The run's output: that of every step which no other depends on.

@@ -31,7 +31,7 @@ fn unknown_field(flow: &FlowDef, step: &StepDef, fields: &Map<String, Value>) ->
         return missing(fields, &schema, &schema);
     }
     fields.iter().find_map(|(slug, wanted)| {
-        let dep = flow.steps.iter().find(|dep| dep.slug == slug)?;
+        let dep = flow.step(slug)?;
         let (StepKind::Single, Value::Object(fields)) = (dep.kind, wanted) else { return None };
         let schema = output_schema(dep)?.to_value();
         missing(fields, &schema, &schema).map(|path| format!("{slug}.{path}"))

@@ -4,8 +4,11 @@ use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use crate::{FlowDef, StepDef, Take};
+use crate::{FlowDef, StepDef};
 use pgflow_model::StepKind;
+
+/// The key of the run's input.
+const RUN: &str = "run";
 
 /// Describes a type.
 pub(crate) type SchemaFn = fn(&mut SchemaGenerator) -> Schema;
@@ -39,7 +42,8 @@ pub struct FlowSchemas {
 pub struct StepSchemas {
     /// Name in the database.
     pub slug: &'static str,
-    /// What the step's function takes: an object, or for a map step an element.
+    /// What the step is started with: the run's input and the outputs of its dependencies by key, or
+    /// for a map step an element.
     pub input: Schema,
     /// What dependents see, as it is written: for a map step, an array.
     pub output: Schema,
@@ -105,26 +109,24 @@ fn output(step: &StepDef, generator: &mut SchemaGenerator) -> Schema {
     }
 }
 
-/// What a single step's function takes, by key.
+/// What a single step is started with: the run's input and the outputs of its dependencies, by key.
 fn object(flow: &FlowDef, step: &StepDef, generator: &mut SchemaGenerator) -> Schema {
     let (mut properties, mut required) = (Map::new(), Vec::new());
-    for take in step.takes {
-        let (key, schema, is_required) = match *take {
-            Take::Run => ("run", describe(flow.input_schema, generator), true),
-            Take::Output(slug) => (slug, output_of(flow, slug, generator), true),
-            Take::OptionalOutput(slug) => (slug, output_of(flow, slug, generator), false),
-            Take::Item => continue,
-        };
-        properties.insert(key.to_owned(), schema.to_value());
-        required.extend(is_required.then_some(key));
+    if flow.input_type.is_some() {
+        properties.insert(RUN.to_owned(), describe(flow.input_schema, generator).to_value());
+        required.push(RUN);
+    }
+    for dep in step.depends_on.iter().filter_map(|slug| flow.step(slug)) {
+        properties.insert(dep.slug.to_owned(), output(dep, generator).to_value());
+        required.extend((!dep.may_be_missing()).then_some(dep.slug));
     }
     schema(json!({ "type": "object", "properties": properties, "required": required }))
 }
 
-/// What a map step's function takes: an element of what it maps over.
+/// What a task of a map step is started with: an element of what the step maps over.
 fn item(flow: &FlowDef, step: &StepDef, generator: &mut SchemaGenerator) -> Schema {
     let whole = match step.depends_on.first() {
-        Some(slug) => output_of(flow, slug, generator),
+        Some(slug) => flow.step(slug).map_or_else(Schema::default, |dep| output(dep, generator)),
         None => describe(flow.input_schema, generator),
     };
     let definitions = Value::Object(generator.definitions().clone());
@@ -137,11 +139,6 @@ fn resolve<'a>(schema: &'a Value, definitions: &'a Value) -> &'a Value {
     let name =
         schema.get("$ref").and_then(Value::as_str).and_then(|path| path.strip_prefix("#/$defs/"));
     name.and_then(|name| definitions.get(name)).unwrap_or(schema)
-}
-
-fn output_of(flow: &FlowDef, slug: &str, generator: &mut SchemaGenerator) -> Schema {
-    let step = flow.steps.iter().find(|step| step.slug == slug);
-    step.map_or_else(Schema::default, |step| output(step, generator))
 }
 
 fn describe(schema: Option<SchemaFn>, generator: &mut SchemaGenerator) -> Schema {

@@ -41,8 +41,7 @@ impl Served {
 
     /// The step that this version calls `slug`.
     pub fn step(&self, slug: &str) -> Option<&'static StepDef> {
-        let slug = self.current(slug);
-        self.flow.steps.iter().find(|step| step.slug == slug)
+        self.flow.step(self.current(slug))
     }
 
     /// What the code calls the step that this version calls `slug`.

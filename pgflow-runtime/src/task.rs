@@ -143,16 +143,14 @@ impl Task {
     }
 
     /// The output of a step this one depends on.
-    #[doc(hidden)]
-    pub fn output<S: Step>(&self) -> Result<S::Output, Error> {
+    pub(crate) fn output<S: Step>(&self) -> Result<S::Output, Error> {
         let missing = || DataError::Missing { step: S::SLUG.to_owned() };
         self.optional_output::<S>()?.ok_or_else(|| Error::fatal(missing()))
     }
 
     /// The output of a step this one depends on, unless it was skipped.
-    #[doc(hidden)]
-    pub fn optional_output<S: Step>(&self) -> Result<Option<S::Output>, Error> {
-        let output = self.outputs.get(S::SLUG).map(|json| S::READ(json));
+    pub(crate) fn optional_output<S: Step>(&self) -> Result<Option<S::Output>, Error> {
+        let output = self.outputs.get(S::SLUG).map(|json| (S::JSON.read)(json));
         // The same JSON would be read the same way next time.
         output.transpose().map_err(Error::fatal)
     }

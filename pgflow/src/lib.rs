@@ -7,13 +7,10 @@ pub mod prelude;
 pub use pgflow_macros::{data, flow, step};
 pub use pgflow_model as model;
 pub use pgflow_runtime::{
-    Context, DataError, Error, Extract, Finishes, Flow, FlowDef, FlowMigrations, FlowSchemas, Need, RegisterError, Registry,
-    Result, Retry, RunOutputs, Sequence, Served, StartRun, State, States, Step, StepDef, StepSchemas, Take,
-    Task, check, testing,
+    Context, DataError, Error, Extract, Finishes, Flow, FlowDef, FlowMigrations, FlowSchemas, Need,
+    RegisterError, Registry, Result, Retry, RunOutputs, Sequence, Served, StartRun, State, States,
+    Step, StepDef, StepSchemas, Task, check, testing,
 };
-pub use schemars;
-pub use serde;
-pub use serde_json;
 
 #[doc(hidden)]
 pub use pgflow_runtime::__private;

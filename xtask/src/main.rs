@@ -1,5 +1,6 @@
 //! The repository's own commands.
 
+mod mutants;
 mod stage;
 mod test;
 
@@ -13,11 +14,14 @@ use clap::Parser;
 enum Command {
     /// Check the format, the lints, all tests and the documentation.
     Test(test::Options),
+    /// Break the SQL core in one place at a time and see that a test notices.
+    Mutants(mutants::Options),
 }
 
 fn main() -> ExitCode {
     let result = match Command::parse() {
-        Command::Test(options) => test::run(&options),
+        Command::Test(options) => test::run(&options).map_err(|failure| failure.to_string()),
+        Command::Mutants(options) => mutants::run(&options).map_err(|error| error.to_string()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use pgflow::serde_json::{Value, json};
 use pgflow::{Flow as _, FlowMigrations, Registry};
 use pgflow_build_tests::{Worker, start};
 use pgflow_example_shop::{MIGRATIONS, orders::order};
 use pgflow_runtime::postgres::{migrate_flows, versions};
 use pgflow_test_support::TestDb;
+use serde_json::{Value, json};
 use sqlx::PgPool;
 use sqlx::migrate::Migrator;
 
@@ -76,7 +76,7 @@ fn the_code_knows_its_version() {
 
 #[test]
 fn every_version_is_there_as_data_for_other_databases() {
-    let flows: Value = pgflow::serde_json::from_str(MIGRATIONS.flows).expect("JSON");
+    let flows: Value = serde_json::from_str(MIGRATIONS.flows).expect("JSON");
     assert_eq!(flows[0]["slug"], "order");
     assert_eq!(flows[1]["slug"], "order__v2");
     assert_eq!(flows[1]["shape"]["steps"][1]["stepType"], "map");

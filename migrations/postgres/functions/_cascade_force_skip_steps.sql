@@ -13,10 +13,11 @@ as $$
 declare
   v_skipped int;
 begin
-  -- Started steps are locked before their run everywhere: see complete_tasks.
+  -- Map steps that run are locked before their run: see complete_tasks.
   perform from pgflow.step_states s
-    where s.run_id = _cascade_force_skip_steps.run_id and s.status = 'started'
-    order by s.step_slug for no key update;
+    join pgflow.steps d on d.flow_slug = s.flow_slug and d.step_slug = s.step_slug
+    where s.run_id = _cascade_force_skip_steps.run_id and s.status = 'started' and d.step_type = 'map'
+    order by s.step_slug for no key update of s;
   perform from pgflow.runs r where r.run_id = _cascade_force_skip_steps.run_id for no key update;
   if not found then
     raise exception 'Run not found: %', _cascade_force_skip_steps.run_id;

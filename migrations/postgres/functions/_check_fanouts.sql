@@ -9,9 +9,8 @@ begin
     where jsonb_typeof(i.output) = 'array'
       and exists (
         select from pgflow.runs r
-          join pgflow.deps e on e.flow_slug = r.flow_slug and e.dep_slug = i.step_slug
-          join pgflow.steps m on m.flow_slug = e.flow_slug and m.step_slug = e.step_slug and m.step_type = 'map'
-         where r.run_id = i.run_id
+          join pgflow.steps d on d.flow_slug = r.flow_slug and d.step_slug = i.step_slug
+         where r.run_id = i.run_id and d.step_type = 'single' and d.feeds_map
       );
 end;
 $$;

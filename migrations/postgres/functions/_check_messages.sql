@@ -17,7 +17,7 @@ begin
          where t.flow_slug = %L and t.status in ('queued', 'started') and t.permanently_stalled_at is null
       )
       select case when l.run_id is null then 'message_without_live_task' else 'live_task_without_message' end,
-             coalesce(l.run_id, case when q.message ->> 'run_id' ~ '^[0-9a-fA-F-]{36}$' then (q.message ->> 'run_id')::uuid end),
+             coalesce(l.run_id, case when q.message ->> 'run_id' ~ '^[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$' then (q.message ->> 'run_id')::uuid end),
              coalesce(format('task %%s of %%s', l.task_index, l.step_slug), format('message %%s', q.msg_id))
         from live l
         full join pgmq.%I q on q.msg_id = l.message_id

@@ -14,8 +14,17 @@ declare
   v_tasks pgflow.step_task_record[];
 begin
   select f.opt_timeout into v_timeout from pgflow.flows f where f.flow_slug = _claim_queue.queue_name;
-  select array_agg(m.msg_id), array_agg(m.message) into v_ids, v_bodies
-    from pgmq.read(_claim_queue.queue_name, coalesce(v_timeout + 2, _claim_queue.reservation), _claim_queue.qty) m;
+  -- As pgmq.read does, but by the index on vt: messages in flight or delayed are not looked at.
+  execute format(
+    'with read as (
+       update pgmq.%1$I q set vt = $1 + $2, read_ct = q.read_ct + 1
+        where q.msg_id = any (array(
+          select m.msg_id from pgmq.%1$I m where m.vt <= $1 order by m.vt limit $3 for update skip locked))
+       returning q.msg_id, q.message)
+     select array_agg(r.msg_id), array_agg(r.message) from read r',
+    pgmq.format_table_name(_claim_queue.queue_name, 'q')
+  ) into v_ids, v_bodies
+    using clock_timestamp(), make_interval(secs => coalesce(v_timeout + 2, _claim_queue.reservation)), _claim_queue.qty;
   if v_ids is null then
     return;
   end if;

@@ -13,11 +13,7 @@ as $$
 #variable_conflict use_column
 begin
   with wanted as materialized (
-    select k.run_id, k.step_slug, k.items, d.step_type = 'map' as is_map, d.step_type = 'single' and exists (
-        select from pgflow.deps e
-          join pgflow.steps m on m.flow_slug = e.flow_slug and m.step_slug = e.step_slug
-         where e.flow_slug = d.flow_slug and e.dep_slug = d.step_slug and m.step_type = 'map'
-      ) as feeds_map
+    select k.run_id, k.step_slug, k.items, d.step_type = 'map' as is_map, d.feeds_map
       from (
         select k.run_id, k.step_slug, count(*) as items
           from unnest(p_run_ids, p_step_slugs) k(run_id, step_slug) group by 1, 2

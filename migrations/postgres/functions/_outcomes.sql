@@ -23,6 +23,7 @@ begin
       when t.status = 'completed' and coalesce(i.attempt = t.attempts_count, true) then 'already_settled'
       when r.status in ('failed', 'cancelled') then 'run_ended'
       when t.status = 'queued' or i.attempt <> t.attempts_count then 'fenced'
+      when t.status = 'started' and s.status = 'started' then 'fenced'
       else 'already_settled'
     end order by i.n)
   into v_outcomes
@@ -30,6 +31,7 @@ begin
     with ordinality i(run_id, step_slug, task_index, attempt, n)
   left join pgflow.step_tasks t
     on t.run_id = i.run_id and t.step_slug = i.step_slug and t.task_index = i.task_index
+  left join pgflow.step_states s on s.run_id = i.run_id and s.step_slug = i.step_slug
   left join pgflow.runs r on r.run_id = i.run_id;
   foreach v_item in array coalesce(p_applied, '{}') loop
     v_outcomes[v_item] := 'applied';

@@ -1,11 +1,12 @@
--- Puts the stalled tasks of a flow that may be tried again back into the queue, visible at once.
-create or replace function pgflow._requeue_stalled(flow_slug text, grace int) returns int
+-- Puts the stalled tasks of a flow that may be tried again back into the queue; returns their
+-- messages, which the caller makes visible.
+create or replace function pgflow._requeue_stalled(flow_slug text, grace int) returns bigint[]
 language plpgsql
 set search_path = ''
 as $$
 #variable_conflict use_column
 declare
-  v_ids bigint[];
+  v_messages bigint[];
 begin
   with stalled as materialized (
     select t.run_id, t.step_slug, t.task_index
@@ -23,11 +24,7 @@ begin
      where t.run_id = k.run_id and t.step_slug = k.step_slug and t.task_index = k.task_index
     returning t.message_id
   )
-  select array_agg(q.message_id) into v_ids from requeued q;
-  if v_ids is null then
-    return 0;
-  end if;
-  perform pgflow.set_vt_batch(_requeue_stalled.flow_slug, v_ids, array_fill(0, array[cardinality(v_ids)]));
-  return cardinality(v_ids);
+  select array_agg(q.message_id) into v_messages from requeued q;
+  return v_messages;
 end;
 $$;

@@ -18,7 +18,8 @@ begin
     return v_status is distinct from 'failed';
   end if;
 
-  for wave in 1 .. 50 loop
+  -- Each wave skips a step or is the last.
+  loop
     select
       (array_agg(u.step_slug) filter (where u.when_unmet = 'fail'))[1],
       array_agg(u.step_slug) filter (where u.when_unmet = 'skip'),
@@ -41,6 +42,5 @@ begin
       return true;
     end if;
   end loop;
-  return true;
 end;
 $$;

@@ -31,9 +31,15 @@ begin
       from item i
       join pgflow.runs r on r.run_id = i.run_id
       join pgflow.step_states s on s.run_id = i.run_id and s.step_slug = i.step_slug
+      join pgflow.steps d on d.flow_slug = s.flow_slug and d.step_slug = s.step_slug
+      join pgflow.flows f on f.flow_slug = s.flow_slug
      where t.run_id = i.run_id and t.step_slug = i.step_slug and t.task_index = i.task_index
        and t.status = 'started' and (i.attempt is null or t.attempts_count = i.attempt)
-       and ((r.status = 'started' and s.status = 'started') or r.status in ('failed', 'cancelled'))
+       and (
+         r.status in ('failed', 'cancelled')
+         or (r.status = 'started' and s.status = 'started'
+             and t.attempts_count < coalesce(d.opt_max_attempts, f.opt_max_attempts))
+       )
     returning i.n, t.status
   )
   select array_agg(c.n::int) into v_retried from changed c where c.status = 'queued';

@@ -15,12 +15,11 @@ as $$
 declare
   v_delayed record;
   v_over record;
-  v_queue record;
 begin
-  select array_agg(d.flow_slug) as flow_slugs, array_agg(d.message_id) as message_ids, array_agg(d.delay) as delays
+  select array_agg(d.flow_slug) as flows, array_agg(d.message_id) as ids, array_agg(d.delay) as delays
     into v_delayed
     from pgflow._retry_delays(p_run_ids, p_step_slugs, p_task_indexes, p_attempts, p_applied) d;
-  select array_agg(m.flow_slug) as flow_slugs, array_agg(m.message_id) as message_ids into v_over
+  select array_agg(m.flow_slug) as flows, array_agg(m.message_id) as ids into v_over
     from (
       select t.flow_slug, t.message_id
         from unnest(p_run_ids, p_step_slugs, p_task_indexes, p_attempts) i(run_id, step_slug, task_index, attempt)
@@ -32,17 +31,6 @@ begin
       union all
       select * from pgflow._dead_messages(p_changed_runs)
     ) m;
-
-  -- Two passes over messages follow; both locks are taken here, in the order all keep.
-  perform pgflow._lock_messages(v_delayed.flow_slugs || v_over.flow_slugs,
-                                v_delayed.message_ids || v_over.message_ids);
-  for v_queue in
-    select d.flow_slug, array_agg(d.message_id) as ids, array_agg(d.delay) as delays
-      from unnest(v_delayed.flow_slugs, v_delayed.message_ids, v_delayed.delays) d(flow_slug, message_id, delay)
-     group by 1 order by 1
-  loop
-    perform pgflow.set_vt_batch(v_queue.flow_slug, v_queue.ids, v_queue.delays);
-  end loop;
-  perform pgflow._archive_messages(v_over.flow_slugs, v_over.message_ids);
+  perform pgflow._move_messages(v_delayed.flows, v_delayed.ids, v_delayed.delays, v_over.flows, v_over.ids);
 end;
 $$;

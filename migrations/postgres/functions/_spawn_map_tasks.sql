@@ -6,7 +6,6 @@ set search_path = ''
 as $$
 declare
   v_step record;
-  v_elements jsonb[];
 begin
   for v_step in
     select k.run_id, k.step_slug, coalesce(p.output, r.input) as elements
@@ -17,15 +16,21 @@ begin
       left join pgflow.step_states p on p.run_id = k.run_id and p.step_slug = e.dep_slug
      order by k.run_id, k.step_slug
   loop
-    v_elements := array(select jsonb_array_elements(v_step.elements));
-    perform pgflow._spawn_tasks(
-      _spawn_map_tasks.flow_slug,
-      array_fill(v_step.run_id, array[cardinality(v_elements)]),
-      array_fill(v_step.step_slug, array[cardinality(v_elements)]),
-      array(select generate_series(0, cardinality(v_elements) - 1)),
-      v_elements,
-      _spawn_map_tasks.delay
-    );
+    insert into pgflow.step_tasks (flow_slug, run_id, step_slug, task_index, input, message_id)
+    select _spawn_map_tasks.flow_slug, v_step.run_id, v_step.step_slug, t.n - 1, t.element, t.message_id
+      from rows from (
+        jsonb_array_elements(v_step.elements),
+        pgmq.send_batch(
+          _spawn_map_tasks.flow_slug,
+          array(
+            select jsonb_build_object('flow_slug', _spawn_map_tasks.flow_slug, 'run_id', v_step.run_id,
+                                      'step_slug', v_step.step_slug, 'task_index', i)
+              from generate_series(0, jsonb_array_length(v_step.elements) - 1) i
+          ),
+          null::jsonb[],
+          clock_timestamp() + make_interval(secs => _spawn_map_tasks.delay)
+        )
+      ) with ordinality t(element, message_id, n);
   end loop;
 end;
 $$;

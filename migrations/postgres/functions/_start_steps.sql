@@ -17,8 +17,7 @@ begin
     if v_queue.is_map then
       perform pgflow._spawn_map_tasks(v_queue.flow_slug, v_queue.run_ids, v_queue.step_slugs, v_queue.delay);
     else
-      perform pgflow._spawn_tasks(v_queue.flow_slug, v_queue.run_ids, v_queue.step_slugs,
-        array_fill(0, array[cardinality(v_queue.run_ids)]), null, v_queue.delay);
+      perform pgflow._spawn_tasks(v_queue.flow_slug, v_queue.run_ids, v_queue.step_slugs, v_queue.delay);
     end if;
   end loop;
 end;

@@ -9,7 +9,7 @@ as $$
 begin
   return query
     select
-      case when m.body ->> 'run_id' ~ '^[0-9a-fA-F-]{36}$' then (m.body ->> 'run_id')::uuid end,
+      case when m.body ->> 'run_id' ~ '^[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$' then (m.body ->> 'run_id')::uuid end,
       m.body ->> 'step_slug',
       case when m.body ->> 'task_index' ~ '^[0-9]{1,9}$' then (m.body ->> 'task_index')::int end,
       m.msg_id

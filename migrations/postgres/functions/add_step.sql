@@ -50,6 +50,10 @@ begin
 
   insert into pgflow.deps (flow_slug, dep_slug, step_slug)
   select add_step.flow_slug, d.slug, add_step.step_slug from unnest(v_deps) d(slug);
+  if v_type = 'map' then
+    update pgflow.steps s set feeds_map = true
+     where s.flow_slug = add_step.flow_slug and s.step_slug = any (v_deps);
+  end if;
   return v_step;
 end;
 $$;

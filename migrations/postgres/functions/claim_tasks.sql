@@ -12,13 +12,14 @@ set jit = off
 as $$
 declare
   v_queue text;
-  v_left int := claim_tasks.qty;
+  v_left int := coalesce(claim_tasks.qty, 0);
   v_got int;
 begin
   -- In random order, so that a full queue does not starve those named after it.
   for v_queue in select q from unnest(claim_tasks.queue_names) q order by random() loop
     exit when v_left <= 0;
-    return query select * from pgflow._claim_queue(v_queue, 30, v_left, claim_tasks.worker_id);
+    -- What could not be started now (its task was locked, or its worker is lost) is seen again in 5 s.
+    return query select * from pgflow._claim_queue(v_queue, 5, v_left, claim_tasks.worker_id);
     get diagnostics v_got = row_count;
     v_left := v_left - v_got;
   end loop;

@@ -1,9 +1,9 @@
 -- Completes tasks of any runs and moves the runs on. One outcome per item, in the order given:
 -- applied, fenced (a newer attempt exists), already_settled, run_ended, unknown.
 --
--- Locks are taken in one order by everybody: started steps by (run, step), then runs, then steps
--- that have not started, then tasks by (run, step, index), then messages by (flow, id). A run is
--- locked only when one of its steps may end, so that the tasks of a wide map do not queue for it.
+-- Locks are taken in one order by everybody: map steps by (run, step), then runs, whose lock covers
+-- their other steps, then tasks by (run, step, index), then messages by (flow, id). A run is locked
+-- only when one of its steps may end, so that the tasks of a wide map do not queue for it.
 create or replace function pgflow.complete_tasks(
   run_ids uuid[],
   step_slugs text[],
@@ -22,7 +22,7 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
-  v_attempts int[] := coalesce(attempts, array_fill(null::int, array[cardinality(run_ids)]));
+  v_attempts int[] := coalesce(attempts, array_fill(null::int, array[coalesce(cardinality(run_ids), 0)]));
   v_locked record;
   v_applied record;
   v_ended record;

@@ -18,7 +18,7 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
-  v_attempts int[] := coalesce(attempts, array_fill(null::int, array[cardinality(run_ids)]));
+  v_attempts int[] := coalesce(attempts, array_fill(null::int, array[coalesce(cardinality(run_ids), 0)]));
   v_exhausted uuid[];
   v_item record;
   v_applied int[];

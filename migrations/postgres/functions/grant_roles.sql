@@ -16,7 +16,10 @@ declare
     'mark_worker_stopped', 'track_worker_function', 'get_flow_versions',
     -- Runs with the caller's rights: a worker can verify a shape, not create or replace one.
     'ensure_flow_compiled', '_get_flow_shape', '_compare_flow_shapes', '_compare_step_shapes', '_pattern_shape'];
-  c_viewer constant text[] := array['get_run_with_states'];
+  c_viewer constant text[] := array[
+    'get_run_with_states',
+    -- Functions in a view run with its reader's rights.
+    '_event_payload'];
 begin
   revoke all on schema pgflow from public;
   revoke all on all tables in schema pgflow from public;

@@ -18,19 +18,20 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
-  v_outcomes text[] := array_fill('lost'::text, array[cardinality(run_ids)]);
+  v_outcomes text[] := array_fill('lost'::text, array[coalesce(cardinality(run_ids), 0)]);
   v_queue record;
   v_item int;
 begin
-  perform pgflow._check_batch(run_ids, step_slugs, task_indexes, cardinality(run_ids), attempts);
+  perform pgflow._check_batch(run_ids, step_slugs, task_indexes, coalesce(cardinality(run_ids), 0), attempts);
   update pgflow.workers w set last_heartbeat_at = clock_timestamp() where w.worker_id = heartbeat.worker_id;
 
   for v_queue in
     with item as (
-      select i.*, r.flow_slug, r.status as run_status
+      select i.*, r.flow_slug, r.status as run_status, s.status as step_status
         from unnest(run_ids, step_slugs, task_indexes, attempts)
           with ordinality i(run_id, step_slug, task_index, attempt, n)
         join pgflow.runs r on r.run_id = i.run_id
+        join pgflow.step_states s on s.run_id = i.run_id and s.step_slug = i.step_slug
        order by i.run_id, i.step_slug, i.task_index
     ), extended as (
       update pgflow.step_tasks t
@@ -39,7 +40,8 @@ begin
         join pgflow.steps d on d.flow_slug = i.flow_slug and d.step_slug = i.step_slug
         join pgflow.flows f on f.flow_slug = i.flow_slug
        where t.run_id = i.run_id and t.step_slug = i.step_slug and t.task_index = i.task_index
-         and t.status = 'started' and t.attempts_count = i.attempt and i.run_status = 'started'
+         and t.status = 'started' and t.attempts_count = i.attempt
+         and i.run_status = 'started' and i.step_status = 'started'
       returning i.n, t.flow_slug, t.message_id, coalesce(d.opt_timeout, f.opt_timeout) + 2 as seconds
     )
     select 'extended' as outcome, e.flow_slug, array_agg(e.n::int) as items,

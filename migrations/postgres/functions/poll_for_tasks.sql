@@ -16,13 +16,14 @@ set plan_cache_mode = force_generic_plan
 set jit = off
 as $$
 declare
-  v_until timestamptz := clock_timestamp() + make_interval(secs => max_poll_seconds);
+  v_until timestamptz := clock_timestamp() + make_interval(secs => coalesce(max_poll_seconds, 5));
 begin
   loop
     return query select * from pgflow._claim_queue(
-      poll_for_tasks.queue_name, poll_for_tasks.vt, poll_for_tasks.qty, null);
+      poll_for_tasks.queue_name, poll_for_tasks.vt, coalesce(poll_for_tasks.qty, 0), null);
     exit when found or clock_timestamp() >= v_until;
-    perform pg_sleep(poll_interval_ms / 1000.0);
+    -- Not below a millisecond: a poll is a wait, not a loop.
+    perform pg_sleep(greatest(coalesce(poll_interval_ms, 100), 1) / 1000.0);
   end loop;
 end;
 $$;

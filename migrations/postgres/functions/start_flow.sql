@@ -14,46 +14,43 @@ as $$
 declare
   v_flow text := pgflow.current_flow(start_flow.flow_slug);
   v_run_id uuid := coalesce(start_flow.run_id, pgflow._time_ordered_uuid());
-  v_steps int;
-  v_has_root_map boolean;
-  v_has_root_condition boolean;
+  v_plan record;
   v_elements int;
-  v_roots text[];
+  v_run pgflow.runs;
+  v_runs uuid[];
 begin
   select
-    count(*),
-    coalesce(bool_or(s.deps_count = 0 and s.step_type = 'map'), false),
+    count(*)::int as steps,
+    coalesce(bool_or(s.deps_count = 0 and s.step_type = 'map'), false) as has_root_map,
     coalesce(bool_or(s.deps_count = 0
-      and num_nonnulls(s.required_input_pattern, s.forbidden_input_pattern) > 0), false)
-  into v_steps, v_has_root_map, v_has_root_condition
+      and num_nonnulls(s.required_input_pattern, s.forbidden_input_pattern) > 0), false) as has_root_condition,
+    array_agg(s.step_slug order by s.step_index) filter (where s.deps_count = 0) as roots,
+    bool_and(s.step_type = 'single' and s.opt_start_delay is null) filter (where s.deps_count = 0) as is_plain
+  into v_plan
   from pgflow.steps s where s.flow_slug = v_flow;
 
-  if v_has_root_map then
+  if v_plan.has_root_map then
     v_elements := pgflow._count_root_elements(v_flow, start_flow.input);
   end if;
   perform pgflow._check_payload(start_flow.input, 'the run''s input');
 
-  insert into pgflow.runs (run_id, flow_slug, input, remaining_steps, record_events)
-  values (v_run_id, v_flow, start_flow.input, v_steps, coalesce(
-    (select f.record_events from pgflow.flows f where f.flow_slug = v_flow), true));
-
   -- Without conditions or an empty root map, root steps are born started: no row is written twice.
-  if not v_has_root_condition and v_elements is distinct from 0 then
-    v_roots := array(
-      select s.step_slug from pgflow.steps s
-       where s.flow_slug = v_flow and s.deps_count = 0 order by s.step_index
-    );
+  if v_plan.has_root_condition or v_elements = 0 then
+    v_plan.roots := null;
   end if;
-  perform pgflow._create_step_states(v_run_id, v_flow, v_elements, coalesce(v_roots, '{}'));
-  perform pgflow._record_events(
-    array_fill(v_run_id, array[coalesce(cardinality(v_roots), 0) + 1]),
-    'run:started'::text || array(select 'step:started ' || k from unnest(v_roots) k)
-  );
-  if v_roots is null or v_steps = 0 then
+  v_run := pgflow._insert_run(
+    v_run_id, v_flow, start_flow.input, v_plan.steps, v_elements, v_plan.roots);
+  if v_plan.roots is null then
     perform pgflow._advance(array[v_run_id]);
-  else
-    perform pgflow._start_steps(array_fill(v_run_id, array[cardinality(v_roots)]), v_roots);
+    return query select r.* from pgflow.runs r where r.run_id = v_run_id;
+    return;
   end if;
-  return query select r.* from pgflow.runs r where r.run_id = v_run_id;
+  v_runs := array_fill(v_run_id, array[cardinality(v_plan.roots)]);
+  if v_plan.is_plain then
+    perform pgflow._spawn_tasks(v_flow, v_runs, v_plan.roots, 0);
+  else
+    perform pgflow._start_steps(v_runs, v_plan.roots);
+  end if;
+  return next v_run;
 end;
 $$;

@@ -15,9 +15,21 @@ pub(super) async fn spawned(
     runs: u32,
     input: impl Fn(u32) -> Value,
 ) -> Result<Cost> {
+    let lanes = context.target.lanes.len();
+    spawned_on(context, lanes, slug, runs, input).await
+}
+
+/// The same on some of the connections.
+pub(super) async fn spawned_on(
+    context: &mut Context<'_>,
+    lanes: usize,
+    slug: &str,
+    runs: u32,
+    input: impl Fn(u32) -> Value,
+) -> Result<Cost> {
     let target = &mut *context.target;
     let mark = target.probe.mark().await?;
-    spawn(&mut target.lanes, slug, runs, input).await?;
+    spawn(&mut target.lanes[..lanes], slug, runs, input).await?;
     target.probe.since(mark).await
 }
 

@@ -68,6 +68,7 @@ fn results(summaries: &[Summary]) -> Table {
         "÷ INSERT",
         "ms",
         "CPU ms",
+        "CPU ÷ INSERT",
         "WAL B",
         "WAL B, no images",
         "spread",
@@ -84,6 +85,7 @@ fn results(summaries: &[Summary]) -> Table {
             format!("{:.2}", summary.to_insert),
             format!("{:.3}", summary.wall_ms),
             or_unknown(summary.cpu_ms, 3),
+            or_unknown(summary.cpu_to_insert, 2),
             format!("{:.0}", summary.wal_bytes),
             or_unknown(summary.wal_bytes_without_images, 0),
             format!("{:.0} %", summary.spread * 100.0),
@@ -93,7 +95,8 @@ fn results(summaries: &[Summary]) -> Table {
 }
 
 fn flat(report: &Report) -> Table {
-    let mut table = new_table(&["case", "phase", "core", "levels", "ratio", "target"]);
+    let mut table =
+        new_table(&["case", "phase", "core", "levels", "max ÷ min", "target", "growth"]);
     for flat in &report.flatness {
         let levels: Vec<String> =
             flat.levels.iter().map(|(level, cost)| format!("{level}: {cost:.4}")).collect();
@@ -105,6 +108,7 @@ fn flat(report: &Report) -> Table {
             &levels.join("; "),
             &format!("{:.2}", flat.ratio),
             target,
+            &format!("{:.2}", flat.growth),
         ]);
     }
     table
@@ -124,7 +128,7 @@ fn goals(report: &Report) -> Table {
             Some(false) => "NO",
             None => "",
         };
-        table.add_row([&goal.what, &goal.measured, goal.reference, goal.target, reached]);
+        table.add_row([&goal.what, &goal.measured, &goal.reference, goal.target, reached]);
     }
     table
 }

@@ -15,14 +15,9 @@ impl Expand<'_> {
             Source::Output(at) => {
                 let dep = steps[at].name();
                 let rule = if steps[at].map.is_some() { "OutputsAll" } else { "Outputs" };
-                let pass = self.edge(rule, dep, param, consumer);
-                quote!(#pass(task.output::<#dep>()?))
+                self.edge(rule, dep, param, consumer)
             }
-            Source::OptionalOutput(at) => {
-                let dep = steps[at].name();
-                let pass = self.edge("MayOutput", dep, param, consumer);
-                quote!(#pass(task.optional_output::<#dep>()?))
-            }
+            Source::OptionalOutput(at) => self.edge("MayOutput", steps[at].name(), param, consumer),
             Source::OutputItem(at) => {
                 let dep = steps[at].name();
                 let output = quote!(<#dep as #pgflow::Step>::Output);
@@ -41,23 +36,24 @@ impl Expand<'_> {
                 let flow = &self.flow.type_name;
                 let input = quote!(<#flow as #pgflow::Flow>::Input);
                 let rule = quote!(#pgflow::check::HasInput<#ty, #input, #consumer>);
-                let pass = function(shown_at(flow, pgflow, ty), &rule, "pass", ty);
-                quote!(#pass(task)?)
+                let take = function(shown_at(flow, pgflow, ty), &rule, "take", ty);
+                quote!(#take(task)?)
             }
             Source::Context => self.extractor("IsContext", param, consumer),
             Source::State => self.extractor("IsState", param, consumer),
         }
     }
 
-    /// The rule between a parameter and the step whose output it takes.
+    /// The output of a step, under the rule between it and the parameter.
     fn edge(&self, rule: &str, dep: &Ident, param: &Param<'_>, consumer: &Ident) -> TokenStream {
         let (pgflow, ty, rule) = (&self.pgflow, param.ty, format_ident!("{rule}"));
         let output = quote!(<#dep as #pgflow::Step>::Output);
         let rule = quote!(#pgflow::check::#rule<#ty, #output, #consumer>);
-        function(shown_at(dep, pgflow, ty), &rule, "pass", ty)
+        let take = function(shown_at(dep, pgflow, ty), &rule, "take", ty);
+        quote!(#take(task)?)
     }
 
-    /// The rule between the parameter of a map step and the elements it maps over.
+    /// An element, under the rule between it and the parameter.
     fn item(
         &self,
         rule: &str,

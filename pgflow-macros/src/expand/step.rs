@@ -42,14 +42,19 @@ impl Expand<'_> {
         };
         let read = function(output, &quote!(#pgflow::check::ReadBack<Self>), read, output);
         let write = function(output, &quote!(#pgflow::check::Stored<Self>), "write", output);
+        let def = match step.is_sound {
+            true => self.entry(step, output),
+            false => quote!(#pgflow::__private::BROKEN_STEP),
+        };
         quote! {
             impl #pgflow::Step for #name {
                 type Flow = #flow_type;
                 type TaskOutput = #output;
                 type Output = #seen;
                 const SLUG: &'static str = #slug;
-                const READ: fn(&#pgflow::__private::Value) -> ::core::result::Result<#seen, #pgflow::DataError> = #read;
-                const WRITE: fn(&#output) -> ::core::result::Result<#pgflow::__private::Value, #pgflow::DataError> = #write;
+                const JSON: #pgflow::__private::Json<#output, #seen> =
+                    #pgflow::__private::Json { read: #read, write: #write };
+                const DEF: #pgflow::StepDef = #def;
             }
         }
     }
@@ -59,14 +64,14 @@ impl Expand<'_> {
         let call = format_ident!("__call_{}", name);
         let args = step.params.iter().map(|param| self.argument(step, param));
         // At the name of the step, so that a future that is not `Send` is reported there.
-        let future = quote_spanned!(name.span()=> #name(#(#args),*));
+        let future = quote_spanned!(name.span()=> ::std::boxed::Box::pin(#name(#(#args),*)));
         let error = step
             .error
             .map_or_else(|| quote_spanned!(step.result_span=> _), ToTokens::to_token_stream);
         let report = function(&error, &quote!(#pgflow::check::Reported<#name>), "report", &error);
         quote! {
-            fn #call(task: &#pgflow::Task) -> #pgflow::Result<#pgflow::__private::StepFuture> {
-                ::core::result::Result::Ok(#pgflow::__private::future::<#name, _>(#future, #report))
+            fn #call(task: &#pgflow::Task) -> #pgflow::__private::Called {
+                #pgflow::__private::future::<#name, _>(#future, #report)
             }
         }
     }

@@ -1,9 +1,10 @@
 //! The table of steps: what a worker needs to know of them.
 
 use pgflow_model::{OnSkip, StepKind, StepOptions};
-use pgflow_syntax::{ConditionArg, Param, Source, Step, pretty};
+use pgflow_syntax::{ConditionArg, Source, Step, pretty};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
+use syn::Type;
 
 use super::Expand;
 
@@ -12,16 +13,19 @@ impl Expand<'_> {
     pub(super) fn table(&self) -> TokenStream {
         let pgflow = &self.pgflow;
         let steps = self.flow.order.iter().map(|&at| &self.flow.steps[at]);
-        let entries = steps.filter(|step| step.is_sound).filter_map(|step| self.entry(step));
+        let names = steps.filter(|step| step.is_sound).map(Step::name);
+        let flow_type = &self.flow.type_name;
+        // An associated constant is only evaluated where it is used; a plain one by every check.
         quote! {
-            #[doc(hidden)]
-            pub(super) const __STEPS: &[#pgflow::StepDef] = &[#(#entries),*];
+            impl #flow_type {
+                pub(super) const __STEPS: &'static [#pgflow::StepDef] = &[#(<#names as #pgflow::Step>::DEF),*];
+            }
         }
     }
 
     /// An entry: what the step says, and nothing for what it leaves as it is.
-    fn entry(&self, step: &Step<'_>) -> Option<TokenStream> {
-        let (pgflow, name, output) = (&self.pgflow, step.name(), step.output?);
+    pub(super) fn entry(&self, step: &Step<'_>, output: &Type) -> TokenStream {
+        let (pgflow, name) = (&self.pgflow, step.name());
         let private = quote!(#pgflow::__private);
         let kind = (step.kind() == StepKind::Map).then(|| quote!(kind: #private::StepKind::Map,));
         let only_if = condition("only_if", step.only_if.as_ref());
@@ -32,19 +36,18 @@ impl Expand<'_> {
             let options = self.options(step.options);
             quote!(options: #options,)
         });
-        let (depends_on, takes, needs) =
-            (self.depends_on(step), self.takes(step), self.needs(step));
+        let (depends_on, needs) = (self.depends_on(step), self.needs(step));
         let schema = self.flow.has_schema.then(|| {
             let schema = self.schema(&output.to_token_stream(), &quote!(Described<#name>));
             quote!(output_schema: #schema,)
         });
-        let (call, output) = (format_ident!("__call_{}", name), pretty(output));
-        Some(quote! {
+        let (slug, call, output) = (&step.slug, format_ident!("__call_{}", name), pretty(output));
+        quote! {
             #pgflow::StepDef {
-                #kind #depends_on #takes #only_if #unless #unmet #exhausted #options #needs #schema
-                ..#pgflow::StepDef::new::<#name>(#call, #output)
+                #kind #depends_on #only_if #unless #unmet #exhausted #options #needs #schema
+                ..#pgflow::StepDef::new(#slug, #call, #output)
             }
-        })
+        }
     }
 
     /// Naming each dependency as written makes it a link in editors.
@@ -53,25 +56,6 @@ impl Expand<'_> {
         let deps = step.depends_on.iter().map(|dep| &dep.ident);
         let slugs = quote!(depends_on: &[#(<#deps as #pgflow::Step>::SLUG),*],);
         (!step.depends_on.is_empty()).then_some(slugs)
-    }
-
-    fn takes(&self, step: &Step<'_>) -> Option<TokenStream> {
-        let pgflow = &self.pgflow;
-        let take = |param: &Param<'_>| match param.source {
-            Source::Run => Some(quote!(#pgflow::Take::Run)),
-            Source::RunItem | Source::OutputItem(_) => Some(quote!(#pgflow::Take::Item)),
-            Source::Output(at) => {
-                let slug = &self.flow.steps[at].slug;
-                Some(quote!(#pgflow::Take::Output(#slug)))
-            }
-            Source::OptionalOutput(at) => {
-                let slug = &self.flow.steps[at].slug;
-                Some(quote!(#pgflow::Take::OptionalOutput(#slug)))
-            }
-            Source::Context | Source::State => None,
-        };
-        let takes: Vec<_> = step.params.iter().filter_map(take).collect();
-        (!takes.is_empty()).then(|| quote!(takes: &[#(#takes),*],))
     }
 
     fn needs(&self, step: &Step<'_>) -> Option<TokenStream> {

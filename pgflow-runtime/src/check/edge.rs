@@ -1,6 +1,6 @@
 //! A parameter has the type of where its value comes from.
 
-use crate::{Error, Flow, Task};
+use crate::{Error, Flow, Step, Task};
 
 /// A parameter has the type its dependency outputs.
 ///
@@ -19,12 +19,12 @@ use crate::{Error, Flow, Task};
 )]
 pub trait Outputs<Param, Output, Consumer> {
     #[doc(hidden)]
-    fn pass(output: Output) -> Param;
+    fn take(task: &Task) -> Result<Param, Error>;
 }
 
-impl<Dependency, T, Consumer> Outputs<T, T, Consumer> for Dependency {
-    fn pass(output: T) -> T {
-        output
+impl<Dependency: Step<Output = T>, T, Consumer> Outputs<T, T, Consumer> for Dependency {
+    fn take(task: &Task) -> Result<T, Error> {
+        task.output::<Dependency>()
     }
 }
 
@@ -46,12 +46,12 @@ impl<Dependency, T, Consumer> Outputs<T, T, Consumer> for Dependency {
 )]
 pub trait OutputsAll<Param, Output, Consumer> {
     #[doc(hidden)]
-    fn pass(output: Output) -> Param;
+    fn take(task: &Task) -> Result<Param, Error>;
 }
 
-impl<Dependency, T, Consumer> OutputsAll<T, T, Consumer> for Dependency {
-    fn pass(output: T) -> T {
-        output
+impl<Dependency: Step<Output = T>, T, Consumer> OutputsAll<T, T, Consumer> for Dependency {
+    fn take(task: &Task) -> Result<T, Error> {
+        task.output::<Dependency>()
     }
 }
 
@@ -74,12 +74,12 @@ impl<Dependency, T, Consumer> OutputsAll<T, T, Consumer> for Dependency {
 )]
 pub trait MayOutput<Param, Output, Consumer> {
     #[doc(hidden)]
-    fn pass(output: Option<Output>) -> Param;
+    fn take(task: &Task) -> Result<Param, Error>;
 }
 
-impl<Dependency, T, Consumer> MayOutput<Option<T>, T, Consumer> for Dependency {
-    fn pass(output: Option<T>) -> Option<T> {
-        output
+impl<Dependency: Step<Output = T>, T, Consumer> MayOutput<Option<T>, T, Consumer> for Dependency {
+    fn take(task: &Task) -> Result<Option<T>, Error> {
+        task.optional_output::<Dependency>()
     }
 }
 
@@ -98,11 +98,11 @@ impl<Dependency, T, Consumer> MayOutput<Option<T>, T, Consumer> for Dependency {
 )]
 pub trait HasInput<Param, Input, Consumer>: Flow {
     #[doc(hidden)]
-    fn pass(task: &Task) -> Result<Param, Error>;
+    fn take(task: &Task) -> Result<Param, Error>;
 }
 
 impl<F: Flow<Input = T>, T, Consumer> HasInput<T, T, Consumer> for F {
-    fn pass(task: &Task) -> Result<T, Error> {
-        F::READ_INPUT(task.run_input()).map_err(Error::fatal)
+    fn take(task: &Task) -> Result<T, Error> {
+        (F::JSON.read)(task.run_input()).map_err(Error::fatal)
     }
 }

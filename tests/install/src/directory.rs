@@ -29,12 +29,11 @@ impl Directory {
     /// When they cannot be copied.
     pub fn with_core() -> Self {
         let copy = Self::empty();
-        for part in ["", "functions", "after"] {
-            let (from, to) = (source().join(part), copy.0.join(part));
-            std::fs::create_dir_all(&to).unwrap();
-            for entry in from.read_dir().unwrap().map(Result::unwrap).filter(is_file) {
-                std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
-            }
+        for part in ["functions", "after"] {
+            std::fs::create_dir_all(copy.0.join(part)).unwrap();
+        }
+        for (name, sql) in pgflow_test_support::core().files() {
+            copy.write(&format!("{name}.sql"), sql);
         }
         copy
     }
@@ -74,16 +73,4 @@ impl Drop for Directory {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
-}
-
-fn is_file(entry: &std::fs::DirEntry) -> bool {
-    entry.path().is_file()
-}
-
-/// The SQL under test, as in `pgflow_test_support::core`.
-fn source() -> PathBuf {
-    std::env::var_os("PGFLOW_TEST_CORE_DIR").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations/postgres"),
-        PathBuf::from,
-    )
 }

@@ -5,16 +5,18 @@ use pgflow_test_support::{TestDb, core};
 use sqlx::PgPool;
 
 /// Connects as a role that may create schemas here, and nothing else.
-async fn pool_of_role(db: &TestDb, role: &str, grant: &str) -> PgPool {
+async fn pool_of_role(db: &TestDb, grant: &str) -> PgPool {
+    // Roles outlive the database on a server that is not ours.
+    let role = &format!("{}_role", db.name());
     let grant = grant.replace("DATABASE", db.name()).replace("ROLE", role);
     execute(db, &format!("create role {role} login; {grant}")).await;
     let options: sqlx::postgres::PgConnectOptions = db.url().parse().unwrap();
     PgPool::connect_with(options.username(role)).await.unwrap()
 }
 
-async fn installs_for(role: &str, grant: &str) {
+async fn installs_after(grant: &str) {
     let db = TestDb::empty().await;
-    let pool = pool_of_role(&db, role, grant).await;
+    let pool = pool_of_role(&db, grant).await;
     core().migrate(&pool).await.unwrap();
     assert!(core().migrate(&pool).await.unwrap().applied.is_empty());
     let start = "select pgflow.create_flow('greet'); select pgflow.add_step('greet', 'hello');
@@ -27,10 +29,10 @@ async fn installs_for(role: &str, grant: &str) {
 
 #[tokio::test]
 async fn the_owner_of_a_database_can_install() {
-    installs_for("pgflow_test_owner", "alter database DATABASE owner to ROLE").await;
+    installs_after("alter database DATABASE owner to ROLE").await;
 }
 
 #[tokio::test]
 async fn whoever_may_create_schemas_can_install() {
-    installs_for("pgflow_test_creator", "grant create on database DATABASE to ROLE").await;
+    installs_after("grant create on database DATABASE to ROLE").await;
 }

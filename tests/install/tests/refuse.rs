@@ -48,8 +48,8 @@ async fn a_numbered_file_with_other_contents() {
 #[tokio::test]
 async fn a_function_with_another_body() {
     let error = after(
-        "create or replace function pgflow.calculate_retry_delay(base_delay numeric, attempts_count int)
-         returns int language sql immutable parallel safe as 'select 0'",
+        "update pg_proc set prosrc = prosrc || ' -- by hand'
+         where oid = 'pgflow.calculate_retry_delay(numeric, int)'::regprocedure",
     )
     .await;
     let expected = Problem::Function("calculate_retry_delay(numeric, int4)".into());
@@ -115,9 +115,8 @@ async fn comments_and_grants_are_no_tampering() {
     let db = TestDb::new().await;
     execute(
         &db,
-        "create role pgflow_test_guest;
-         grant usage on schema pgflow to pgflow_test_guest;
-         grant execute on function pgflow.is_valid_slug(text) to pgflow_test_guest;
+        "grant usage on schema pgflow to pg_monitor;
+         grant execute on function pgflow.is_valid_slug(text) to pg_monitor;
          comment on function pgflow.is_valid_slug(text) is 'looked at'",
     )
     .await;

@@ -99,10 +99,10 @@ fn new_directory(durable: bool) -> Result<PathBuf> {
     Ok(dir)
 }
 
-/// Four gigabytes: containers often have only 64 MB there, and a test costs about ten.
+/// Six gigabytes: a test costs about ten megabytes, and containers often have only 64 there.
 fn has_room(dir: &Path) -> bool {
     let available = run(std::process::Command::new("df").arg("-Pk").arg(dir))
         .ok()
         .and_then(|table| table.lines().nth(1)?.split_whitespace().nth(3)?.parse::<u64>().ok());
-    available.is_some_and(|kilobytes| kilobytes >= 4 << 20)
+    available.is_some_and(|kilobytes| kilobytes >= 6 << 20)
 }

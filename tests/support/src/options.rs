@@ -21,8 +21,10 @@ impl ServerOptions {
             "listen_addresses = ''".into(),
             "max_connections = 200".into(),
             "shared_buffers = 128MB".into(),
-            "max_wal_size = 4GB".into(),
+            "max_wal_size = 512MB".into(),
             "deadlock_timeout = 200ms".into(),
+            // In our directory, where the watchdog deletes it; on disk it would be slow.
+            format!("dynamic_shared_memory_type = {}", if self.fsync { "posix" } else { "mmap" }),
             format!("fsync = {on}"),
             format!("synchronous_commit = {on}"),
             format!("full_page_writes = {on}"),

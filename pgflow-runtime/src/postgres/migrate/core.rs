@@ -44,6 +44,17 @@ impl Core {
         Ok(core)
     }
 
+    /// All files in the order in which they are applied: the name below `migrations/postgres`,
+    /// without `.sql`, and the text.
+    ///
+    /// ```
+    /// let core = pgflow_runtime::postgres::Core::embedded();
+    /// assert!(core.files().any(|(name, _)| name == "functions/start_flow"));
+    /// ```
+    pub fn files(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.numbered.iter().chain(self.repeatable()).map(|file| (&*file.name, &*file.sql))
+    }
+
     /// Applied at every change, in this order.
     pub(super) fn repeatable(&self) -> impl Iterator<Item = &SqlFile> {
         self.functions.iter().chain(&self.after)

@@ -1,0 +1,43 @@
+//! Events.
+
+use super::bench::{Break, each_is_reported};
+
+pub(super) const BREAKS: &[Break] = &[
+    (
+        "event_gap",
+        "delete from pgflow.event_log where run_id = :done and last_seq = (
+            select min(last_seq) from pgflow.event_log where run_id = :done)",
+    ),
+    (
+        "event_gap",
+        "update pgflow.event_log set last_seq = last_seq + 5 where run_id = :done and last_seq = (
+            select max(last_seq) from pgflow.event_log where run_id = :done)",
+    ),
+    (
+        "event_orphan",
+        "insert into pgflow.event_log (run_id, last_seq, events) values (gen_random_uuid(), 1, array['run:started'])",
+    ),
+    (
+        "event_twice",
+        "insert into pgflow.event_log (run_id, last_seq, events)
+            select :live, max(last_seq) + 1, array['step:completed a'] from pgflow.event_log where run_id = :live",
+    ),
+    (
+        "event_of_state",
+        "delete from pgflow.event_log where run_id = :done and last_seq = (
+            select max(last_seq) from pgflow.event_log where run_id = :done)",
+    ),
+    ("event_of_state", "delete from pgflow.event_log where run_id = :live"),
+    (
+        "event_order",
+        "update pgflow.event_log set events = array(
+            select case e when 'step:completed a' then 'step:started m' when 'step:started m' then 'step:completed a'
+                else e end from unnest(events) with ordinality u(e, n) order by n)
+         where run_id = :live",
+    ),
+];
+
+#[tokio::test]
+async fn broken_events_are_reported() {
+    each_is_reported(BREAKS).await;
+}

@@ -1,0 +1,92 @@
+//! One worker of the storm: does anything to anything, in any order.
+
+use uuid::Uuid;
+
+use crate::harness::{Random, Session, Task};
+
+pub(super) struct Worker {
+    session: Session,
+    random: Random,
+    held: Vec<Task>,
+    runs: Vec<Uuid>,
+    pub(super) settled: usize,
+}
+
+impl Worker {
+    pub(super) fn new(session: Session, random: Random) -> Self {
+        Self { session, random, held: Vec::new(), runs: Vec::new(), settled: 0 }
+    }
+
+    pub(super) async fn act(&mut self) {
+        match self.random.below(20) {
+            0..4 => self.start().await,
+            4..10 => self.claim().await,
+            10..15 => self.settle("complete_tasks", "outputs", "'[1, 2]'::jsonb").await,
+            15..17 => self.settle("fail_tasks", "error_messages", "'boom'::text").await,
+            17 => self.heartbeat().await,
+            18 => self.session.run("select pgflow.requeue_stalled_tasks(grace => -1)").await,
+            _ => self.cancel().await,
+        }
+    }
+
+    async fn start(&mut self) {
+        let (flow, input) =
+            self.random.pick(&[("d", "{}"), ("w", "[1, 2, 3, 4, 5, 6, 7, 8]"), ("x", "{}")]);
+        let id = self
+            .session
+            .one(&format!("select run_id from pgflow.start_flow('{flow}', '{input}')"))
+            .await;
+        self.runs.push(Uuid::parse_str(&id).expect("an id"));
+    }
+
+    async fn claim(&mut self) {
+        let claim = "select to_jsonb(t) from pgflow.claim_tasks(array['d', 'w', 'x'], 8) t";
+        let rows = self.session.rows(claim).await;
+        self.held.extend(rows.iter().map(|row| Task::parse(row)));
+    }
+
+    /// Settles some of the tasks it holds, in random order, of many runs in one call.
+    async fn settle(&mut self, function: &str, parameter: &str, value: &str) {
+        self.random.shuffle(&mut self.held);
+        let taken: Vec<_> = self.held.drain(..self.held.len().min(12)).collect();
+        let list = list(&taken, value);
+        let call = format!(
+            "pgflow.{function}({}, {parameter} => array[{}], attempts => {})",
+            list[0], list[1], list[2]
+        );
+        if !taken.is_empty() {
+            let outcomes = self.session.rows(&format!("select outcome from {call}")).await;
+            self.settled += outcomes.iter().filter(|outcome| *outcome == "applied").count();
+        }
+    }
+
+    async fn heartbeat(&mut self) {
+        self.random.shuffle(&mut self.held);
+        if !self.held.is_empty() {
+            let list = list(&self.held, "");
+            self.session
+                .run(&format!("select pgflow.heartbeat({}, attempts => {})", list[0], list[2]))
+                .await;
+        }
+    }
+
+    async fn cancel(&mut self) {
+        if !self.runs.is_empty() && self.random.chance(50) {
+            let run = self.random.pick(&self.runs);
+            self.session.run(&format!("select pgflow.cancel_run('{run}', 'storm')")).await;
+        }
+    }
+}
+
+/// The keys, one value per task, the attempts.
+fn list(tasks: &[Task], value: &str) -> [String; 3] {
+    let join = |cell: fn(&Task) -> String| tasks.iter().map(cell).collect::<Vec<_>>().join(", ");
+    let keys = format!(
+        "run_ids => array[{}]::uuid[], step_slugs => array[{}], task_indexes => array[{}]",
+        join(|task| format!("'{}'", task.run)),
+        join(|task| format!("'{}'", task.step)),
+        join(|task| task.index.to_string()),
+    );
+    let values = vec![value; tasks.len()].join(", ");
+    [keys, values, format!("array[{}]", join(|task| task.attempt.to_string()))]
+}

@@ -1,0 +1,7 @@
+//! What a run tells its readers.
+
+mod off;
+mod order;
+mod payload;
+mod payload_skips;
+mod transaction;

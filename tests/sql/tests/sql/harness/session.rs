@@ -1,0 +1,38 @@
+//! One connection, for what must happen in one session: transactions, roles, locks.
+
+use sqlx::PgConnection;
+
+use super::answer::{Failure, ask};
+
+pub(crate) struct Session(PgConnection);
+
+impl Session {
+    pub(crate) fn new(connection: PgConnection) -> Self {
+        Self(connection)
+    }
+
+    pub(crate) async fn ask(&mut self, sql: &str) -> Result<Vec<String>, Failure> {
+        ask(&mut self.0, sql).await
+    }
+
+    pub(crate) async fn rows(&mut self, sql: &str) -> Vec<String> {
+        self.ask(sql).await.unwrap_or_else(|failure| panic!("{failure}\nin {sql}"))
+    }
+
+    pub(crate) async fn run(&mut self, sql: &str) {
+        self.rows(sql).await;
+    }
+
+    pub(crate) async fn one(&mut self, sql: &str) -> String {
+        let mut rows = self.rows(sql).await;
+        assert_eq!(rows.len(), 1, "one row expected from {sql}: {rows:?}");
+        rows.remove(0)
+    }
+
+    pub(crate) async fn error(&mut self, sql: &str) -> Failure {
+        match self.ask(sql).await {
+            Err(failure) => failure,
+            Ok(rows) => panic!("must be refused, but gave {rows:?}: {sql}"),
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Payload limits: refused before anything is written.
+
+use crate::harness::{Db, Failure, define};
+
+/// An SQL expression for an array nested so deep.
+fn nested(levels: usize) -> String {
+    format!("(repeat('[', {levels}) || repeat(']', {levels}))::jsonb")
+}
+
+/// An SQL expression for about so many bytes that do not compress.
+fn random_text(kilobytes: usize) -> String {
+    format!(
+        "(select to_jsonb(string_agg(md5(random()::text), '')) from generate_series(1, {kilobytes} * 32))"
+    )
+}
+
+fn assert_names(failure: &Failure, words: &[&str]) {
+    assert_eq!(failure.code, "54000", "{failure}");
+    for word in words {
+        assert!(failure.message.contains(word), "{failure} does not say {word}");
+    }
+}
+
+async fn nothing_written(db: &Db) {
+    assert_eq!(db.one("select count(*) from pgflow.runs").await, "0");
+    assert_eq!(db.one("select count(*) from pgflow.events").await, "0");
+    db.check().await;
+}
+
+#[tokio::test]
+async fn the_limits_are_one_row_of_sane_values() {
+    let db = Db::new().await;
+    let row = "select max_payload_bytes, max_depth, max_fanout from pgflow.limits";
+    assert_eq!(db.one(row).await, "4194304|100|250000");
+    assert!(db.error("insert into pgflow.limits default values").await.code.starts_with("23"));
+    for change in [
+        "max_payload_bytes = 1023",
+        "max_payload_bytes = 67108865",
+        "max_depth = 99",
+        "max_fanout = 1",
+    ] {
+        assert_eq!(
+            db.error(&format!("update pgflow.limits set {change}")).await.code,
+            "23514",
+            "{change}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn too_large_an_input_is_refused() {
+    let db = Db::with(&define("f", &["a"])).await;
+    let failure = db.error(&format!("select pgflow.start_flow('f', {})", random_text(4097))).await;
+    assert_names(&failure, &["4194304", "input"]);
+    nothing_written(&db).await;
+    db.run(&format!("select pgflow.start_flow('f', {})", random_text(4000))).await;
+    db.check().await;
+}
+
+#[tokio::test]
+async fn too_deep_an_input_is_refused() {
+    let db = Db::with(&define("f", &["a"])).await;
+    for levels in [101, 150, 1000] {
+        let failure = db.error(&format!("select pgflow.start_flow('f', {})", nested(levels))).await;
+        assert_names(&failure, &["100", "deep", "input"]);
+    }
+    nothing_written(&db).await;
+    db.run(&format!("select pgflow.start_flow('f', {})", nested(100))).await;
+    db.check().await;
+}
+
+#[tokio::test]
+async fn too_deep_an_object_is_refused() {
+    let db = Db::with(&define("f", &["a"])).await;
+    let object =
+        |levels| format!(r#"(repeat('{{"k":', {levels}) || '1' || repeat('}}', {levels}))::jsonb"#);
+    let failure = db.error(&format!("select pgflow.start_flow('f', {})", object(101))).await;
+    assert_names(&failure, &["100"]);
+    nothing_written(&db).await;
+    db.run(&format!("select pgflow.start_flow('f', {})", object(99))).await;
+}
+
+#[tokio::test]
+async fn a_payload_from_a_table_is_measured_as_it_is() {
+    let db = Db::with(&define("f", &["a"])).await;
+    db.run("create table public.stored (what text, payload jsonb)").await;
+    db.run(&format!("insert into public.stored values ('deep', {})", nested(1000))).await;
+    db.run("insert into public.stored values ('large', to_jsonb(repeat('x', 5000000)))").await;
+    for what in ["deep", "large"] {
+        let call = format!("(select payload from public.stored where what = '{what}')");
+        assert_names(
+            &db.error(&format!("select pgflow.start_flow('f', {call})")).await,
+            &["input"],
+        );
+    }
+    nothing_written(&db).await;
+}
+
+#[tokio::test]
+async fn too_wide_a_root_map_is_refused() {
+    let db = Db::with(&define("f", &["m map"])).await;
+    db.run("update pgflow.limits set max_fanout = 1000").await;
+    let input =
+        |elements: u32| format!("(select jsonb_agg(1) from generate_series(1, {elements}))");
+    let failure = db.error(&format!("select pgflow.start_flow('f', {})", input(1001))).await;
+    assert_names(&failure, &["1001", "1000", "m"]);
+    nothing_written(&db).await;
+    db.run(&format!("select pgflow.start_flow('f', {})", input(1000))).await;
+    assert_eq!(db.one("select count(*) from pgflow.step_tasks").await, "1000");
+    db.check().await;
+}
+
+#[tokio::test]
+async fn too_wide_a_dependent_map_is_refused() {
+    let db = Db::with(&define("f", &["a", "m map after a"])).await;
+    db.run("update pgflow.limits set max_fanout = 1000").await;
+    let run = db.start("f", "{}").await;
+    db.claim("f").await;
+    let output = "(select jsonb_agg(1) from generate_series(1, 1001))";
+    let failure =
+        db.error(&format!("select pgflow.complete_task('{}', 'a', 0, {output})", run.id)).await;
+    assert_names(&failure, &["1001", "1000", "m"]);
+    assert_eq!(run.tasks().await, ["a#0:started:1"], "the worker can still fail it");
+    db.check().await;
+    run.fail("a", 0, "too wide").await;
+    db.check().await;
+}
+
+#[tokio::test]
+async fn too_large_an_output_is_refused() {
+    let db = Db::with(&define("f", &["a", "b"])).await;
+    let run = db.start("f", "{}").await;
+    db.claim("f").await;
+    let single =
+        format!("select pgflow.complete_task('{}', 'a', 0, {})", run.id, random_text(4097));
+    assert_names(&db.error(&single).await, &["4194304", "a"]);
+    let arrays = format!("array['{0}', '{0}']::uuid[], array['b', 'a'], array[0, 0]", run.id);
+    let batch =
+        format!("select pgflow.complete_tasks({arrays}, array['1'::jsonb, {}])", nested(101));
+    assert_names(&db.error(&batch).await, &["100", "a"]);
+    assert_eq!(
+        run.tasks().await,
+        ["a#0:started:1", "b#0:started:1"],
+        "nothing of the batch is written"
+    );
+    db.check().await;
+}
+
+#[tokio::test]
+async fn an_operator_can_change_the_limits() {
+    let db = Db::with(&define("f", &["a"])).await;
+    db.run("update pgflow.limits set max_payload_bytes = 1024, max_depth = 200").await;
+    db.run(&format!("select pgflow.start_flow('f', {})", nested(101))).await;
+    let failure = db.error(&format!("select pgflow.start_flow('f', {})", random_text(2))).await;
+    assert_names(&failure, &["1024"]);
+    db.check().await;
+}

@@ -1,0 +1,20 @@
+//! The SQL core, rule by rule, on a real Postgres.
+
+mod checker;
+mod clients;
+mod concurrency;
+mod definition;
+mod events;
+mod harness;
+mod limits;
+mod maintenance;
+mod mutants;
+mod random_flows;
+mod schema;
+mod security;
+mod settling;
+mod shapes;
+mod skipping;
+mod starting;
+mod work;
+mod workers;

@@ -1,0 +1,48 @@
+//! Messages of what does not run.
+
+use crate::harness::{Db, define};
+
+/// Hidden for the reservation, not for the flow's timeout: the task may be queued a moment later.
+#[tokio::test]
+async fn a_message_that_started_nothing_is_hidden_for_the_reservation_only() {
+    let db = Db::with(
+        "select pgflow.create_flow('f', timeout => 3600); select pgflow.add_step('f', 'a')",
+    )
+    .await;
+    let run = db.start("f", "{}").await;
+    db.claim("f").await;
+    db.wake("f").await;
+    let poll = "select * from pgflow.poll_for_tasks('f', 7, 1, max_poll_seconds => 0)";
+    assert_eq!(db.rows(poll).await, [""; 0]);
+    let hidden = "select vt - clock_timestamp() between interval '4 seconds' and interval '7 seconds' from pgmq.q_f";
+    assert_eq!(db.one(hidden).await, "t");
+    assert_eq!(run.tasks().await, ["a#0:started:1"]);
+}
+
+/// Its run is over: nobody should wait for it longer.
+#[tokio::test]
+async fn a_heartbeat_after_the_end_extends_nothing() {
+    let db = Db::with(&define("f", &["a"])).await;
+    let run = db.start("f", "{}").await;
+    db.claim("f").await;
+    db.run(&format!("select pgflow.cancel_run('{}')", run.id)).await;
+    let beat = format!(
+        "select outcome from pgflow.heartbeat(array['{}']::uuid[], array['a'], array[0], array[1])",
+        run.id
+    );
+    assert_eq!(db.rows(&beat).await, ["cancelled"]);
+    assert_eq!(run.task("a", 0, "lease_until").await, "NULL");
+}
+
+#[tokio::test]
+async fn a_claim_hides_for_the_flows_timeout_and_two_seconds() {
+    let db = Db::with(
+        "select pgflow.create_flow('f', timeout => 40);
+         select pgflow.add_step('f', 'a'); select pgflow.add_step('f', 'b', timeout => 90)",
+    )
+    .await;
+    db.start("f", "{}").await;
+    let claim = "select pgflow.claim_tasks(array['f'], 10)";
+    assert_eq!(db.hides("f", claim).await, ["a:42", "b:92"]);
+    db.check().await;
+}

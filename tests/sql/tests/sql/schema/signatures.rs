@@ -1,0 +1,138 @@
+//! Names, parameters, defaults and results of functions are API.
+
+use crate::harness::Db;
+
+/// As `pg_get_function_arguments` and `pg_get_function_result` print them.
+const FUNCTIONS: &[(&str, &str, &str)] = &[
+    ("_archive_task_message", "p_run_id uuid, p_step_slug text, p_task_index integer", "void"),
+    ("_cascade_force_skip_steps", "run_id uuid, step_slug text, skip_reason text", "integer"),
+    ("_compare_flow_shapes", "p_local jsonb, p_db jsonb", "text[]"),
+    ("_create_flow_from_shape", "p_flow_slug text, p_shape jsonb", "void"),
+    ("_get_flow_shape", "p_flow_slug text", "jsonb"),
+    (
+        "add_step",
+        "flow_slug text, step_slug text, deps_slugs text[] DEFAULT '{}'::text[], max_attempts integer DEFAULT NULL::integer, \
+         base_delay integer DEFAULT NULL::integer, timeout integer DEFAULT NULL::integer, \
+         start_delay integer DEFAULT NULL::integer, step_type text DEFAULT 'single'::text, \
+         required_input_pattern jsonb DEFAULT NULL::jsonb, forbidden_input_pattern jsonb DEFAULT NULL::jsonb, \
+         when_unmet text DEFAULT 'skip'::text, when_exhausted text DEFAULT 'fail'::text",
+        "pgflow.steps",
+    ),
+    ("calculate_retry_delay", "base_delay numeric, attempts_count integer", "integer"),
+    ("cancel_run", "run_id uuid, reason text DEFAULT NULL::text", "SETOF pgflow.runs"),
+    ("cascade_complete_taskless_steps", "run_id uuid", "integer"),
+    ("cascade_resolve_conditions", "run_id uuid", "boolean"),
+    ("check", "", "TABLE(invariant text, run_id uuid, detail text)"),
+    (
+        "claim_tasks",
+        "queue_names text[], qty integer, worker_id uuid DEFAULT NULL::uuid",
+        "SETOF pgflow.step_task_record",
+    ),
+    (
+        "complete_task",
+        "run_id uuid, step_slug text, task_index integer, output jsonb, attempt integer DEFAULT NULL::integer",
+        "SETOF pgflow.step_tasks",
+    ),
+    (
+        "complete_tasks",
+        "run_ids uuid[], step_slugs text[], task_indexes integer[], outputs jsonb[], \
+         attempts integer[] DEFAULT NULL::integer[]",
+        OUTCOMES,
+    ),
+    (
+        "configure_flow",
+        "flow_slug text, record_events boolean DEFAULT NULL::boolean, retry_jitter real DEFAULT NULL::real",
+        "pgflow.flows",
+    ),
+    (
+        "create_flow",
+        "flow_slug text, max_attempts integer DEFAULT NULL::integer, base_delay integer DEFAULT NULL::integer, \
+         timeout integer DEFAULT NULL::integer",
+        "pgflow.flows",
+    ),
+    ("delete_flow_and_data", "p_flow_slug text", "void"),
+    (
+        "ensure_flow_compiled",
+        "flow_slug text, shape jsonb, allow_data_loss boolean DEFAULT false",
+        "jsonb",
+    ),
+    (
+        "fail_task",
+        "run_id uuid, step_slug text, task_index integer, error_message text, attempt integer DEFAULT NULL::integer",
+        "SETOF pgflow.step_tasks",
+    ),
+    (
+        "fail_tasks",
+        "run_ids uuid[], step_slugs text[], task_indexes integer[], error_messages text[], \
+         attempts integer[] DEFAULT NULL::integer[]",
+        OUTCOMES,
+    ),
+    ("get_run_with_states", "run_id uuid", "jsonb"),
+    (
+        "heartbeat",
+        "run_ids uuid[], step_slugs text[], task_indexes integer[], attempts integer[], \
+         worker_id uuid DEFAULT NULL::uuid",
+        OUTCOMES,
+    ),
+    ("is_valid_slug", "slug text", "boolean"),
+    ("mark_worker_stopped", "worker_id uuid", "void"),
+    ("maybe_complete_run", "run_id uuid", "void"),
+    (
+        "poll_for_tasks",
+        "queue_name text, vt integer, qty integer, max_poll_seconds integer DEFAULT 5, \
+         poll_interval_ms integer DEFAULT 100",
+        "SETOF pgflow.step_task_record",
+    ),
+    (
+        "prune_data_older_than",
+        "retention_interval interval, max_runs integer DEFAULT NULL::integer",
+        "TABLE(runs bigint, step_states bigint, step_tasks bigint, events bigint, messages bigint, \
+         archived_messages bigint, workers bigint)",
+    ),
+    ("requeue_stalled_tasks", "grace integer DEFAULT 30", "integer"),
+    (
+        "set_vt_batch",
+        "queue_name text, msg_ids bigint[], vt_offsets integer[]",
+        "TABLE(msg_id bigint, read_ct integer, enqueued_at timestamp with time zone, vt timestamp with time zone, \
+         message jsonb, headers jsonb)",
+    ),
+    (
+        "start_flow",
+        "flow_slug text, input jsonb, run_id uuid DEFAULT NULL::uuid",
+        "SETOF pgflow.runs",
+    ),
+    (
+        "start_flow_with_states",
+        "flow_slug text, input jsonb, run_id uuid DEFAULT NULL::uuid",
+        "jsonb",
+    ),
+    ("start_ready_steps", "run_id uuid", "void"),
+    (
+        "start_tasks",
+        "flow_slug text, msg_ids bigint[], worker_id uuid",
+        "SETOF pgflow.step_task_record",
+    ),
+    ("track_worker_function", "function_name text", "void"),
+];
+
+const OUTCOMES: &str = "TABLE(run_id uuid, step_slug text, task_index integer, outcome text)";
+
+#[tokio::test]
+async fn every_function_is_called_as_documented() {
+    let db = Db::new().await;
+    for (name, arguments, result) in FUNCTIONS {
+        let found = format!(
+            "select pg_get_function_arguments(oid), pg_get_function_result(oid) from pg_proc
+             where pronamespace = 'pgflow'::regnamespace and proname = '{name}'"
+        );
+        assert_eq!(db.rows(&found).await, [format!("{arguments}|{result}")], "{name}");
+    }
+}
+
+#[tokio::test]
+async fn no_function_has_a_second_form() {
+    let db = Db::new().await;
+    let twice = "select proname from pg_proc where pronamespace = 'pgflow'::regnamespace
+        group by proname having count(*) > 1";
+    assert_eq!(db.rows(twice).await, [""; 0]);
+}

@@ -1,0 +1,95 @@
+//! Nobody's code runs as the owner of the core.
+
+use std::collections::BTreeSet;
+
+use super::hijack_traps::attacker;
+use crate::harness::{Db, Session, define};
+
+const PATH: &str = "set search_path = evil, pg_temp, pgflow, pg_catalog";
+
+/// One call of each function that runs as the owner. `RUN` is a run of the attacker's.
+const CALLS: &[(&str, &str)] = &[
+    ("start_flow", "select pgflow.start_flow('f', '[1, 2]')"),
+    ("start_flow_with_states", "select pgflow.start_flow_with_states('f', '[1, 2]')"),
+    ("get_run_with_states", "select pgflow.get_run_with_states(RUN)"),
+    ("claim_tasks", "select pgflow.claim_tasks('{f}', 2)"),
+    ("poll_for_tasks", "select pgflow.poll_for_tasks('f', 1, 2, 1)"),
+    ("start_tasks", "select pgflow.start_tasks('f', '{1,2,3,4,5,6,7,8,9}', null)"),
+    ("heartbeat", "select pgflow.heartbeat(array[RUN]::uuid[], '{m}', '{0}', '{1}')"),
+    ("complete_task", "select pgflow.complete_task(RUN, 'm', 0, '1')"),
+    (
+        "complete_tasks",
+        "select pgflow.complete_tasks(array[RUN]::uuid[], '{m}', '{1}', array['1'::jsonb])",
+    ),
+    ("fail_task", "select pgflow.fail_task(RUN, 'e', 0, 'x')"),
+    ("fail_tasks", "select pgflow.fail_tasks(array[RUN]::uuid[], '{s}', '{0}', '{x}')"),
+    ("requeue_stalled_tasks", "select pgflow.requeue_stalled_tasks(-100000)"),
+    ("cancel_run", "select pgflow.cancel_run(RUN, 'x')"),
+];
+
+async fn database() -> Db {
+    let steps = [
+        "m map",
+        "e; max_attempts => 1, when_exhausted => 'skip'",
+        "s",
+        "z after m e",
+        r#"c after m; required_input_pattern => '{"m": []}'"#,
+    ];
+    Db::with(&define("f", &steps)).await
+}
+
+/// As whom the traps ran, apart from the attacker.
+async fn victims(db: &Db, attacker: &str) -> Vec<String> {
+    db.rows(&format!("select distinct ran_as, what from evil.marker where ran_as <> '{attacker}'"))
+        .await
+}
+
+async fn call_everything(db: &Db, session: &mut Session) {
+    let run = db.start("f", "[1, 2]").await;
+    session.run(PATH).await;
+    for (function, call) in CALLS {
+        let call = call.replace("RUN", &format!("'{}'::uuid", run.id));
+        let answer = session.ask(&call).await;
+        assert!(answer.is_ok(), "{function}: {answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_search_path_full_of_traps_springs_none_of_them() {
+    let db = database().await;
+    let (mut session, name) = attacker(&db).await;
+    call_everything(&db, &mut session).await;
+    assert_eq!(victims(&db, &name).await, [""; 0]);
+    db.check().await;
+}
+
+#[tokio::test]
+async fn the_traps_work_on_a_function_that_trusts_its_caller() {
+    let db = database().await;
+    let (mut session, name) = attacker(&db).await;
+    db.run(
+        "create function public.careless() returns text language plpgsql security definer as
+            $$ begin return lower('A') || jsonb_typeof('{}') || ('a'::text = 'b'::text); end $$;
+         grant execute on function public.careless() to public",
+    )
+    .await;
+    session.run(PATH).await;
+    session.run("select public.careless()").await;
+    let victims = victims(&db, &name).await;
+    for trap in ["jsonb_typeof", "lower", "operator ="] {
+        assert!(
+            victims.iter().any(|victim| victim.ends_with(&format!("|{trap}"))),
+            "{trap}: {victims:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn every_function_that_runs_as_the_owner_is_tried() {
+    let db = Db::new().await;
+    let definers =
+        "select proname from pg_proc where pronamespace = 'pgflow'::regnamespace and prosecdef";
+    let definers: BTreeSet<_> = db.rows(definers).await.into_iter().collect();
+    let tried: BTreeSet<_> = CALLS.iter().map(|(function, _)| (*function).to_owned()).collect();
+    assert_eq!(definers, tried);
+}

@@ -1,0 +1,150 @@
+//! Role × function: who may call what. A function without a decision fails the test.
+
+use std::collections::BTreeMap;
+
+use crate::harness::Db;
+
+const CLIENT: u8 = 1;
+const WORKER: u8 = 2;
+const VIEWER: u8 = 4;
+const OWNER_ONLY: u8 = 0;
+
+/// Every function that is not internal (`_…`), and the internal ones that a role may call.
+const DECISIONS: &[(&str, u8)] = &[
+    ("add_step", OWNER_ONLY),
+    ("calculate_retry_delay", OWNER_ONLY),
+    ("cancel_run", CLIENT),
+    ("cascade_complete_taskless_steps", OWNER_ONLY),
+    ("cascade_resolve_conditions", OWNER_ONLY),
+    ("check", OWNER_ONLY),
+    ("claim_tasks", WORKER),
+    ("complete_task", WORKER),
+    ("complete_tasks", WORKER),
+    ("configure_flow", OWNER_ONLY),
+    ("create_flow", OWNER_ONLY),
+    ("delete_flow_and_data", OWNER_ONLY),
+    ("ensure_flow_compiled", WORKER),
+    ("fail_task", WORKER),
+    ("fail_tasks", WORKER),
+    ("get_run_with_states", CLIENT | VIEWER),
+    ("grant_roles", OWNER_ONLY),
+    ("heartbeat", WORKER),
+    ("is_valid_slug", OWNER_ONLY),
+    ("mark_worker_stopped", WORKER),
+    ("maybe_complete_run", OWNER_ONLY),
+    ("poll_for_tasks", WORKER),
+    ("prune_data_older_than", OWNER_ONLY),
+    ("requeue_stalled_tasks", WORKER),
+    ("set_vt_batch", OWNER_ONLY),
+    ("start_flow", CLIENT),
+    ("start_flow_with_states", CLIENT),
+    ("start_ready_steps", OWNER_ONLY),
+    ("start_tasks", WORKER),
+    ("track_worker_function", WORKER),
+    ("_compare_flow_shapes", WORKER),
+    ("_event_payload", VIEWER),
+    ("_compare_step_shapes", WORKER),
+    ("_get_flow_shape", WORKER),
+    ("_pattern_shape", WORKER),
+];
+
+const ROLES: [(&str, u8); 3] =
+    [("pgflow_client", CLIENT), ("pgflow_worker", WORKER), ("pgflow_viewer", VIEWER)];
+
+fn decision(function: &str) -> u8 {
+    let decided = DECISIONS.iter().find(|(name, _)| *name == function).map(|(_, roles)| *roles);
+    let internal = function.starts_with('_').then_some(OWNER_ONLY);
+    decided.or(internal).unwrap_or_else(|| panic!("nobody decided who may call pgflow.{function}"))
+}
+
+async fn functions(db: &Db) -> Vec<String> {
+    db.rows("select proname from pg_proc where pronamespace = 'pgflow'::regnamespace order by 1")
+        .await
+}
+
+#[tokio::test]
+async fn every_role_may_call_what_was_decided_and_no_more() {
+    let db = Db::new().await;
+    for (role, bit) in ROLES {
+        let may = format!(
+            "select proname, has_function_privilege('{role}', oid, 'execute') from pg_proc
+             where pronamespace = 'pgflow'::regnamespace"
+        );
+        for row in db.rows(&may).await {
+            let (function, may) = row.split_once('|').expect("two columns");
+            assert_eq!(may == "t", decision(function) & bit != 0, "{role} and pgflow.{function}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_decision_is_about_a_function_that_exists() {
+    let db = Db::new().await;
+    let functions = functions(&db).await;
+    for (name, _) in DECISIONS {
+        assert!(functions.iter().any(|function| function == name), "there is no pgflow.{name}");
+    }
+}
+
+#[tokio::test]
+async fn the_public_has_nothing() {
+    let db = Db::new().await;
+    let open = "select 'function ' || proname from pg_proc p, aclexplode(coalesce(proacl, acldefault('f', proowner)))
+            where pronamespace = 'pgflow'::regnamespace and grantee = 0
+        union all
+        select 'table ' || relname from pg_class, aclexplode(coalesce(relacl, acldefault('r', relowner)))
+            where relnamespace = 'pgflow'::regnamespace and grantee = 0 and relkind in ('r', 'v', 'S')
+        union all
+        select 'schema ' || nspname from pg_namespace, aclexplode(nspacl) where nspname = 'pgflow' and grantee = 0";
+    assert_eq!(db.rows(open).await, [""; 0]);
+}
+
+/// Tables a role may read, or write beyond that.
+const TABLES: &[(&str, &str, &[&str])] = &[
+    ("pgflow_client", "SELECT", &["deps", "flows", "steps"]),
+    ("pgflow_client", "INSERT", &[]),
+    ("pgflow_worker", "SELECT", &["deps", "flows", "steps", "worker_functions", "workers"]),
+    ("pgflow_worker", "INSERT", &["worker_functions", "workers"]),
+    ("pgflow_worker", "UPDATE", &["worker_functions", "workers"]),
+    ("pgflow_client", "UPDATE", &[]),
+    ("pgflow_viewer", "INSERT", &[]),
+    ("pgflow_viewer", "UPDATE", &[]),
+];
+
+#[tokio::test]
+async fn tables_are_read_and_written_by_those_who_need_them() {
+    let db = Db::new().await;
+    let ours = "from pg_class where relnamespace = 'pgflow'::regnamespace and relkind in ('r', 'p', 'v', 'm')";
+    for (role, privilege, expected) in TABLES {
+        let may = format!(
+            "select relname {ours} and has_table_privilege('{role}', oid, '{privilege}') order by 1"
+        );
+        assert_eq!(db.rows(&may).await, *expected, "{role} {privilege}");
+    }
+    let hidden = format!(
+        "select relname {ours} and not has_table_privilege('pgflow_viewer', oid, 'SELECT')"
+    );
+    assert_eq!(db.rows(&hidden).await, [""; 0], "a viewer reads every table");
+    for (role, _) in ROLES {
+        for privilege in ["DELETE", "TRUNCATE", "REFERENCES", "TRIGGER"] {
+            let may = format!(
+                "select relname {ours} and has_table_privilege('{role}', oid, '{privilege}')"
+            );
+            assert_eq!(db.rows(&may).await, [""; 0], "{role} {privilege}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn no_role_gets_at_the_queues_or_creates_anything() {
+    let db = Db::new().await;
+    let mut answers = BTreeMap::new();
+    for (role, _) in ROLES {
+        let may = format!(
+            "select has_schema_privilege('{role}', 'pgmq', 'usage'), has_schema_privilege('{role}', 'pgflow', 'create'),
+                has_schema_privilege('{role}', 'pgflow', 'usage')"
+        );
+        answers.insert(role, db.one(&may).await);
+    }
+    assert!(answers.values().all(|answer| answer == "f|f|t"), "{answers:?}");
+}

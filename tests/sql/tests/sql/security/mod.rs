@@ -1,0 +1,11 @@
+//! Who may do what, and what no text can make the core do.
+
+mod calls;
+mod grants;
+mod hijack;
+mod hijack_traps;
+mod injection;
+mod literal_text;
+mod matrix;
+mod nulls;
+mod schema_dump;

@@ -1,0 +1,18 @@
+//! Completing and failing tasks.
+
+mod batch_complete;
+mod batch_fail;
+mod complete_task;
+mod empty_map;
+mod exhausted;
+mod exhausted_skip;
+mod fail_task;
+mod failed_run;
+mod fence;
+mod join;
+mod late_callback;
+mod map;
+mod retry_delay;
+mod type_violation;
+mod type_violation_not;
+mod wide_map_locks;

@@ -1,0 +1,323 @@
+#![feature(prelude_import)]
+//! The flow whose expansion is reviewed.
+extern crate std;
+#[prelude_import]
+use std::prelude::rust_2024::*;
+
+use pgflow::prelude::*;
+
+pub mod analyze_text {
+    use super::*;
+
+    #[allow(clippy :: unused_async)]
+    async fn words(run: String) -> Result<Vec<String>> {
+        Ok(run.split_whitespace().map(str::to_owned).collect())
+    }
+
+    #[allow(clippy :: unused_async)]
+    async fn length(item: String, ctx: Context) -> Result<usize> {
+        Ok(item.len() * ctx.attempt() as usize)
+    }
+
+    #[allow(clippy :: unused_async)]
+    async fn longest(words: Vec<String>) -> Result<Option<String>> {
+        Ok(words.into_iter().max_by_key(String::len))
+    }
+
+    #[allow(clippy :: unused_async)]
+    async fn total(lengths: Vec<usize>) -> Result<usize> {
+        Ok(lengths.into_iter().sum())
+    }
+
+    #[allow(clippy :: unused_async)]
+    async fn report(run: String, longest: Option<Option<String>>,
+        total: usize) -> Result<String> {
+        Ok(::alloc::__export::must_use({
+                    ::alloc::fmt::format(format_args!("{1}: {2}, {0}",
+                            longest.flatten().unwrap_or_default(), run, total))
+                }))
+    }
+    #[doc = r" The flow made of this module's steps."]
+    pub struct Flow;
+    #[automatically_derived]
+    #[doc(hidden)]
+    unsafe impl ::core::clone::TrivialClone for Flow { }
+    #[automatically_derived]
+    impl ::core::clone::Clone for Flow {
+        #[inline]
+        fn clone(&self) -> Flow { *self }
+    }
+    #[automatically_derived]
+    impl ::core::marker::Copy for Flow { }
+    #[automatically_derived]
+    impl ::core::fmt::Debug for Flow {
+        #[inline]
+        fn fmt(&self, f: &mut ::core::fmt::Formatter) -> ::core::fmt::Result {
+            ::core::fmt::Formatter::write_str(f, "Flow")
+        }
+    }
+    #[doc =
+    r" What a run of this flow ends with: the output of each step that no other depends on."]
+    #[allow(private_interfaces)]
+    pub struct Output {
+        #[doc = "Output of step `report`."]
+        pub report: String,
+    }
+    impl Output {
+        #[doc(hidden)]
+        pub(super) fn __read(run: &::pgflow::RunOutputs<Flow>)
+            -> ::core::result::Result<Self, ::pgflow::DataError> {
+            ::core::result::Result::Ok(Self { report: run.leaf::<report>()? })
+        }
+        fn __write(&self)
+            ->
+                ::core::result::Result<::pgflow::__private::Value,
+                ::pgflow::DataError> {
+            let mut leaves = ::pgflow::__private::Leaves::default();
+            leaves.one::<report>(&self.report)?;
+            ::core::result::Result::Ok(leaves.finish())
+        }
+    }
+    impl ::core::fmt::Debug for Output {
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>)
+            -> ::core::fmt::Result {
+            let json = self.__write().map_err(|_| ::core::fmt::Error)?;
+            ::core::fmt::Display::fmt(&json, f)
+        }
+    }
+    impl ::pgflow_runtime::__private::serde::Serialize for Output {
+        fn serialize<S: ::pgflow_runtime::__private::serde::Serializer>(&self,
+            serializer: S) -> ::core::result::Result<S::Ok, S::Error> {
+            let json =
+                self.__write().map_err(::pgflow_runtime::__private::serde::ser::Error::custom)?;
+            ::pgflow_runtime::__private::serde::Serialize::serialize(&json,
+                serializer)
+        }
+    }
+    impl Flow {
+        pub(super) const __STEPS: &'static [::pgflow::StepDef] =
+            &[<words as ::pgflow::Step>::DEF, <length as ::pgflow::Step>::DEF,
+                        <longest as ::pgflow::Step>::DEF,
+                        <total as ::pgflow::Step>::DEF,
+                        <report as ::pgflow::Step>::DEF];
+    }
+    #[doc(hidden)]
+    #[doc = "`async fn words(run: String) -> Result<Vec<String>>`"]
+    #[allow(non_camel_case_types, dead_code)]
+    enum words {}
+    impl ::pgflow::Step for words {
+        type Flow = Flow;
+        type TaskOutput = Vec<String>;
+        type Output = Vec<String>;
+        const SLUG: &'static str = "words";
+        const JSON: ::pgflow::__private::Json<Vec<String>, Vec<String>> =
+            ::pgflow::__private::Json {
+                read: <Vec<String> as
+                    ::pgflow::check::ReadBack<Self>>::read::<>,
+                write: <Vec<String> as
+                    ::pgflow::check::Stored<Self>>::write::<>,
+            };
+        const DEF: ::pgflow::StepDef =
+            ::pgflow::StepDef {
+                takes: &[::pgflow::Take::Run],
+                output_schema: ::core::option::Option::Some(<Vec<String> as
+                        ::pgflow::check::Described<words>>::schema::<>),
+                ..::pgflow::StepDef::new("words", __call_words, "Vec<String>")
+            };
+    }
+    fn __call_words(task: &::pgflow::Task)
+        -> ::pgflow::Result<::pgflow::__private::StepFuture> {
+        ::core::result::Result::Ok(::pgflow::__private::future::<words,
+                    _>(::std::boxed::Box::pin(words(<<Flow as
+                                    ::pgflow::__private::Itself>::Itself<> as
+                                    ::pgflow::check::HasInput<String,
+                                    <Flow as ::pgflow::Flow>::Input, words>>::pass::<>(task)?)),
+                <_ as ::pgflow::check::Reported<words>>::report::<>))
+    }
+    #[doc(hidden)]
+    #[doc = "`async fn length(item: String, ctx: Context) -> Result<usize>`"]
+    #[allow(non_camel_case_types, dead_code)]
+    enum length {}
+    impl ::pgflow::Step for length {
+        type Flow = Flow;
+        type TaskOutput = usize;
+        type Output = ::std::vec::Vec<usize>;
+        const SLUG: &'static str = "length";
+        const JSON: ::pgflow::__private::Json<usize, ::std::vec::Vec<usize>> =
+            ::pgflow::__private::Json {
+                read: <usize as
+                    ::pgflow::check::ReadBack<Self>>::read_all::<>,
+                write: <usize as ::pgflow::check::Stored<Self>>::write::<>,
+            };
+        const DEF: ::pgflow::StepDef =
+            ::pgflow::StepDef {
+                kind: ::pgflow::__private::StepKind::Map,
+                depends_on: &[<words as ::pgflow::Step>::SLUG],
+                takes: &[::pgflow::Take::Item],
+                output_schema: ::core::option::Option::Some(<usize as
+                        ::pgflow::check::Described<length>>::schema::<>),
+                ..::pgflow::StepDef::new("length", __call_length, "usize")
+            };
+    }
+    fn __call_length(task: &::pgflow::Task)
+        -> ::pgflow::Result<::pgflow::__private::StepFuture> {
+        ::core::result::Result::Ok(::pgflow::__private::future::<length,
+                    _>(::std::boxed::Box::pin(length(<<words as
+                                ::pgflow::__private::Itself>::Itself<> as
+                                ::pgflow::check::OutputsItems<String,
+                                <words as
+                                ::pgflow::check::OutputsSequence<<words as
+                                ::pgflow::Step>::Output, length>>::Item<>,
+                                length>>::pass::<>(task.item(<String as
+                                        ::pgflow::check::ReadItem<length>>::read::<>)?),
+                        <Context as
+                                    ::pgflow::check::IsContext<length>>::from_task::<>(task)?)),
+                <_ as ::pgflow::check::Reported<length>>::report::<>))
+    }
+    #[doc(hidden)]
+    #[doc =
+    "`async fn longest(words: Vec<String>) -> Result<Option<String>>`"]
+    #[allow(non_camel_case_types, dead_code)]
+    enum longest {}
+    impl ::pgflow::Step for longest {
+        type Flow = Flow;
+        type TaskOutput = Option<String>;
+        type Output = Option<String>;
+        const SLUG: &'static str = "longest";
+        const JSON: ::pgflow::__private::Json<Option<String>, Option<String>>
+            =
+            ::pgflow::__private::Json {
+                read: <Option<String> as
+                    ::pgflow::check::ReadBack<Self>>::read::<>,
+                write: <Option<String> as
+                    ::pgflow::check::Stored<Self>>::write::<>,
+            };
+        const DEF: ::pgflow::StepDef =
+            ::pgflow::StepDef {
+                depends_on: &[<words as ::pgflow::Step>::SLUG],
+                takes: &[::pgflow::Take::Output("words")],
+                when_exhausted: ::pgflow::__private::OnSkip::Skip,
+                options: ::pgflow::__private::StepOptions {
+                    timeout: ::core::option::Option::Some(30u32),
+                    ..::pgflow::__private::StepOptions::INHERIT
+                },
+                output_schema: ::core::option::Option::Some(<Option<String> as
+                        ::pgflow::check::Described<longest>>::schema::<>),
+                ..::pgflow::StepDef::new("longest", __call_longest,
+                    "Option<String>")
+            };
+    }
+    fn __call_longest(task: &::pgflow::Task)
+        -> ::pgflow::Result<::pgflow::__private::StepFuture> {
+        ::core::result::Result::Ok(::pgflow::__private::future::<longest,
+                    _>(::std::boxed::Box::pin(longest(<<words as
+                                ::pgflow::__private::Itself>::Itself<> as
+                                ::pgflow::check::Outputs<Vec<String>,
+                                <words as ::pgflow::Step>::Output,
+                                longest>>::pass::<>(task.output::<words>()?))),
+                <_ as ::pgflow::check::Reported<longest>>::report::<>))
+    }
+    #[doc(hidden)]
+    #[doc = "`async fn total(lengths: Vec<usize>) -> Result<usize>`"]
+    #[allow(non_camel_case_types, dead_code)]
+    enum total {}
+    impl ::pgflow::Step for total {
+        type Flow = Flow;
+        type TaskOutput = usize;
+        type Output = usize;
+        const SLUG: &'static str = "total";
+        const JSON: ::pgflow::__private::Json<usize, usize> =
+            ::pgflow::__private::Json {
+                read: <usize as ::pgflow::check::ReadBack<Self>>::read::<>,
+                write: <usize as ::pgflow::check::Stored<Self>>::write::<>,
+            };
+        const DEF: ::pgflow::StepDef =
+            ::pgflow::StepDef {
+                depends_on: &[<length as ::pgflow::Step>::SLUG],
+                takes: &[::pgflow::Take::Output("length")],
+                output_schema: ::core::option::Option::Some(<usize as
+                        ::pgflow::check::Described<total>>::schema::<>),
+                ..::pgflow::StepDef::new("total", __call_total, "usize")
+            };
+    }
+    fn __call_total(task: &::pgflow::Task)
+        -> ::pgflow::Result<::pgflow::__private::StepFuture> {
+        ::core::result::Result::Ok(::pgflow::__private::future::<total,
+                    _>(::std::boxed::Box::pin(total(<<length as
+                                ::pgflow::__private::Itself>::Itself<> as
+                                ::pgflow::check::OutputsAll<Vec<usize>,
+                                <length as ::pgflow::Step>::Output,
+                                total>>::pass::<>(task.output::<length>()?))),
+                <_ as ::pgflow::check::Reported<total>>::report::<>))
+    }
+    #[doc(hidden)]
+    #[doc =
+    "`async fn report(run: String, longest: Option<Option<String>>, total: usize) -> Result<String>`"]
+    #[allow(non_camel_case_types, dead_code)]
+    enum report {}
+    impl ::pgflow::Step for report {
+        type Flow = Flow;
+        type TaskOutput = String;
+        type Output = String;
+        const SLUG: &'static str = "report";
+        const JSON: ::pgflow::__private::Json<String, String> =
+            ::pgflow::__private::Json {
+                read: <String as ::pgflow::check::ReadBack<Self>>::read::<>,
+                write: <String as ::pgflow::check::Stored<Self>>::write::<>,
+            };
+        const DEF: ::pgflow::StepDef =
+            ::pgflow::StepDef {
+                depends_on: &[<longest as ::pgflow::Step>::SLUG,
+                            <total as ::pgflow::Step>::SLUG],
+                takes: &[::pgflow::Take::Run,
+                            ::pgflow::Take::OptionalOutput("longest"),
+                            ::pgflow::Take::Output("total")],
+                output_schema: ::core::option::Option::Some(<String as
+                        ::pgflow::check::Described<report>>::schema::<>),
+                ..::pgflow::StepDef::new("report", __call_report, "String")
+            };
+    }
+    fn __call_report(task: &::pgflow::Task)
+        -> ::pgflow::Result<::pgflow::__private::StepFuture> {
+        ::core::result::Result::Ok(::pgflow::__private::future::<report,
+                    _>(::std::boxed::Box::pin(report(<<Flow as
+                                    ::pgflow::__private::Itself>::Itself<> as
+                                    ::pgflow::check::HasInput<String,
+                                    <Flow as ::pgflow::Flow>::Input, report>>::pass::<>(task)?,
+                        <<longest as ::pgflow::__private::Itself>::Itself<> as
+                                ::pgflow::check::MayOutput<Option<Option<String>>,
+                                <longest as ::pgflow::Step>::Output,
+                                report>>::pass::<>(task.optional_output::<longest>()?),
+                        <<total as ::pgflow::__private::Itself>::Itself<> as
+                                ::pgflow::check::Outputs<usize,
+                                <total as ::pgflow::Step>::Output,
+                                report>>::pass::<>(task.output::<total>()?))),
+                <_ as ::pgflow::check::Reported<report>>::report::<>))
+    }
+}
+impl ::pgflow::Flow for analyze_text::Flow {
+    type Input = String;
+    type Output = analyze_text::Output;
+    const SLUG: &'static str = "analyze_text";
+    const DEF: &'static ::pgflow::FlowDef =
+        &::pgflow::FlowDef {
+                slug: "analyze_text",
+                options: ::pgflow::__private::StepOptions {
+                    max_attempts: ::core::option::Option::Some(3u32),
+                    ..::pgflow::__private::StepOptions::INHERIT
+                },
+                input_type: ::core::option::Option::Some("String"),
+                input_schema: ::core::option::Option::Some(<String as
+                        ::pgflow::check::DescribedInput<Self>>::schema::<>),
+                steps: Self::__STEPS,
+            };
+    const JSON: ::pgflow::__private::Json<String, String> =
+        ::pgflow::__private::Json {
+            read: <String as ::pgflow::check::StoredInput<Self>>::read::<>,
+            write: <String as ::pgflow::check::StoredInput<Self>>::write::<>,
+        };
+    const READ_OUTPUT:
+        fn(&::pgflow::RunOutputs<Self>)
+            -> ::core::result::Result<Self::Output, ::pgflow::DataError> =
+        analyze_text::Output::__read;
+}

@@ -1,0 +1,23 @@
+use pgflow::prelude::*;
+
+#[flow]
+mod billing {
+    use super::*;
+
+    #[step]
+    async fn fetch_user() -> Result<u32> {
+        Ok(1)
+    }
+
+    #[step(depends_on = [fetch_user, fetch_user])]
+    async fn invoice(fetch_user: u32) -> Result<u32> {
+        Ok(fetch_user)
+    }
+
+    #[step(depends_on = [fetch_user, fetch_user as user])]
+    async fn remind(fetch_user: u32, user: u32) -> Result<u32> {
+        Ok(fetch_user + user)
+    }
+}
+
+fn main() {}

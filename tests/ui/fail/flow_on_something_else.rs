@@ -1,0 +1,12 @@
+use pgflow::prelude::*;
+
+#[flow]
+struct Billing;
+
+#[flow(input = u32)]
+async fn billing() {}
+
+#[flow]
+impl Billing {}
+
+fn main() {}

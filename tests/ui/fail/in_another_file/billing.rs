@@ -1,0 +1,6 @@
+use pgflow::prelude::*;
+
+#[step]
+async fn score() -> Result<u32> {
+    Ok(1)
+}

@@ -1,0 +1,28 @@
+use pgflow::prelude::*;
+
+#[flow]
+mod billing {
+    use super::*;
+
+    #[step]
+    async fn fetch_user() -> Result<u32> {
+        Ok(1)
+    }
+
+    #[step]
+    async fn score() -> Result<u32> {
+        Ok(1)
+    }
+
+    #[step(depends_on = [fetch_user])]
+    async fn invoice(fetch_user: u32, score: u32) -> Result<u32> {
+        Ok(fetch_user + score)
+    }
+
+    #[step]
+    async fn remind(fetch_user: u32) -> Result<u32> {
+        Ok(fetch_user)
+    }
+}
+
+fn main() {}

@@ -1,0 +1,18 @@
+use pgflow::prelude::*;
+
+#[flow]
+mod billing {
+    use super::*;
+
+    #[step]
+    fn fetch_user() -> Result<u32> {
+        Ok(1)
+    }
+
+    #[step(depends_on = [fetch_user])]
+    async fn invoice(fetch_user: u32) -> Result<u32> {
+        Ok(fetch_user)
+    }
+}
+
+fn main() {}

@@ -1,0 +1,18 @@
+use pgflow::prelude::*;
+
+#[flow]
+mod billing {
+    use super::*;
+
+    #[step(max_attempt = 2)]
+    async fn fetch_user() -> Result<u32> {
+        Ok(1)
+    }
+
+    #[step(priority = 3)]
+    async fn invoice() -> Result<u32> {
+        Ok(1)
+    }
+}
+
+fn main() {}

@@ -1,0 +1,70 @@
+//! What an editor can do in a flow, right or wrong, asked of a real rust-analyzer.
+//!
+//! Ignored by default, because it is not part of the pinned toolchain:
+//!
+//! ```sh
+//! RUST_ANALYZER=rust-analyzer cargo test -p pgflow-ui-tests --test editor -- --ignored
+//! ```
+
+mod document;
+mod server;
+
+use std::path::Path;
+
+use document::Document;
+
+const RIGHT: &str = include_str!("right.rs");
+const WRONG: &str = include_str!("wrong.rs");
+
+const FETCH_USER: &str = "pub async fn fetch_user(run: Signup) -> Result<User> {";
+
+/// Every line of the right flow that names `fetch_user`, but for the parameter: that is its own.
+const MENTIONS: [&str; 5] = [
+    "#[step(depends_on = [fetch_user as user])]",
+    "#[step(depends_on = [list, fetch_user])]",
+    "analyze::fetch_user(Signup { id: 1 }).await",
+    FETCH_USER,
+    "run.step::<analyze::fetch_user>().ok().flatten()",
+];
+
+fn open(name: &str, text: &str) -> Document {
+    let binary = std::env::var("RUST_ANALYZER").expect("RUST_ANALYZER is the path of the binary");
+    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("editor");
+    Document::open(&binary, &scratch, name, text)
+}
+
+#[test]
+#[ignore = "needs rust-analyzer: set RUST_ANALYZER"]
+fn names_in_a_right_flow_lead_to_their_steps() {
+    let mut flow = open("right", RIGHT);
+    assert_eq!(flow.definition("depends_on = [fetch_us|er as user]"), [FETCH_USER]);
+    assert_eq!(flow.definition("depends_on = [list, fetch_us|er]"), [FETCH_USER]);
+    assert_eq!(flow.definition("fetch_user: Us|er, list"), ["pub struct User {"]);
+    assert!(flow.hover("depends_on = [fetch_us|er as user]").contains("async fn fetch_user"));
+    assert_eq!(flow.references("pub async fn fetch_us|er("), MENTIONS);
+    assert_eq!(flow.problems(), Vec::<String>::new());
+}
+
+#[test]
+#[ignore = "needs rust-analyzer: set RUST_ANALYZER"]
+fn a_rename_changes_the_step_and_everything_that_names_it() {
+    let mut flow = open("rename", RIGHT);
+    assert_eq!(flow.rename("pub async fn fetch_us|er(", "load_user"), MENTIONS);
+    assert_eq!(flow.rename("depends_on = [fetch_us|er as user]", "load_user"), MENTIONS);
+}
+
+#[test]
+#[ignore = "needs rust-analyzer: set RUST_ANALYZER"]
+fn a_wrong_flow_is_still_a_flow() {
+    let mut flow = open("wrong", WRONG);
+    assert_eq!(flow.definition("depends_on = [fetch_us|er, scoer]"), [FETCH_USER]);
+    assert_eq!(
+        flow.definition("depends_on = [ri|ng_b]"),
+        ["pub async fn ring_b() -> Result<u32> {"]
+    );
+    assert!(flow.completions("let name = fetch_user.|name;").contains(&"name".to_owned()));
+    let problems = flow.problems();
+    for expected in ["there is no step `scoer`", "`timeout`", "wait for each other"] {
+        assert!(problems.iter().any(|it| it.contains(expected)), "{expected}: {problems:#?}");
+    }
+}

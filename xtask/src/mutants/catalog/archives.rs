@@ -1,0 +1,86 @@
+//! Messages that nobody must read again.
+
+use crate::mutants::mutation::Mutation;
+
+pub(super) const ALL: &[Mutation] = &[
+    Mutation {
+        name: "archive-completed",
+        file: "functions/complete_tasks.sql",
+        find: "    perform pgflow._archive_messages(v_applied.flow_slugs, v_applied.message_ids);\n",
+        replace: "    null;\n",
+        why: "the message of a completed task would come back for ever",
+        tests: &["settling::complete_task"],
+    },
+    Mutation {
+        name: "archive-dead-on-complete",
+        file: "functions/complete_tasks.sql",
+        find: "        select * from pgflow._dead_messages(v_undecided)\n        union all\n",
+        replace: "",
+        why: "a completion that fails the run would leave the messages of its other steps",
+        tests: &["skipping::conditions_fail"],
+    },
+    Mutation {
+        name: "archive-late-completion",
+        file: "functions/complete_tasks.sql",
+        find: "        union all\n        select * from pgflow._late_messages(run_ids, step_slugs, task_indexes, v_attempts)\n",
+        replace: "",
+        why: "the message of a task whose step is over would come back for ever",
+        tests: &["settling::late_callback"],
+    },
+    Mutation {
+        name: "archive-late-failure",
+        file: "functions/_settle_failed_messages.sql",
+        find: "      union all\n      select * from pgflow._late_messages(p_run_ids, p_step_slugs, p_task_indexes, p_attempts)\n",
+        replace: "",
+        why: "the message of a task whose step is over would come back for ever",
+        tests: &["mutants::leftovers"],
+    },
+    Mutation {
+        name: "archive-dead-on-failure",
+        file: "functions/_settle_failed_messages.sql",
+        find: "      union all\n      select * from pgflow._dead_messages(p_changed_runs)\n",
+        replace: "",
+        why: "a failed run would leave the messages of its other tasks",
+        tests: &["settling::exhausted"],
+    },
+    Mutation {
+        name: "archive-failed",
+        file: "functions/_settle_failed_messages.sql",
+        find: "where t.status = 'failed' and",
+        replace: "where false and",
+        why: "the message of a task that has failed for good would come back for ever",
+        tests: &["settling::exhausted", "settling::failed_run"],
+    },
+    Mutation {
+        name: "archive-type-violation",
+        file: "functions/_fail_type_violation.sql",
+        find: "union select * from pgflow._dead_messages(array[_fail_type_violation.run_id])",
+        replace: "",
+        why: "a run that ended by a wrong type would leave the messages of its other tasks",
+        tests: &["settling::type_violation"],
+    },
+    Mutation {
+        name: "archive-stalled",
+        file: "functions/requeue_stalled_tasks.sql",
+        find: "(select array_agg(d.message_id) from pgflow._dead_messages(v_ended) d)",
+        replace: "null",
+        why: "a run that ended by a stalled task would leave the messages of its other tasks",
+        tests: &["maintenance::stalled_for_good"],
+    },
+    Mutation {
+        name: "archive-cancelled",
+        file: "functions/cancel_run.sql",
+        find: "    perform pgflow._archive_dead_messages(array[v_run.run_id]);\n",
+        replace: "",
+        why: "workers would keep reading the messages of a cancelled run",
+        tests: &["maintenance::cancel_run"],
+    },
+    Mutation {
+        name: "archive-force-skipped",
+        file: "functions/_cascade_force_skip_steps.sql",
+        find: "  perform pgflow._archive_dead_messages(array[_cascade_force_skip_steps.run_id]);\n",
+        replace: "",
+        why: "workers would keep reading the messages of skipped steps",
+        tests: &["skipping::force_skip"],
+    },
+];

@@ -1,0 +1,68 @@
+//! The mutations, by topic.
+
+mod archives;
+mod conditions;
+mod counters;
+mod definitions;
+mod events;
+mod fences;
+mod guards;
+mod limits;
+mod locks;
+mod maintenance;
+mod order;
+mod security;
+mod visibility;
+
+use super::mutation::Mutation;
+
+const TOPICS: &[&[Mutation]] = &[
+    fences::ALL,
+    locks::ALL,
+    order::ALL,
+    archives::ALL,
+    guards::ALL,
+    visibility::ALL,
+    counters::ALL,
+    conditions::ALL,
+    events::ALL,
+    limits::ALL,
+    security::ALL,
+    maintenance::ALL,
+    definitions::ALL,
+];
+
+pub(crate) fn all() -> impl Iterator<Item = Mutation> {
+    TOPICS.iter().flat_map(|topic| topic.iter().copied())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::all;
+    use crate::mutants::workplace;
+
+    #[test]
+    fn every_mutation_still_applies() {
+        let core = workplace::source();
+        let stale: Vec<_> = all().filter_map(|m| m.apply(&core).err()).collect();
+        let lines: Vec<_> = stale.iter().map(ToString::to_string).collect();
+        assert!(stale.is_empty(), "{}", lines.join("\n"));
+    }
+
+    #[test]
+    fn every_mutation_changes_something_and_says_why() {
+        for mutation in all() {
+            assert_ne!(mutation.find, mutation.replace, "{}", mutation.name);
+            assert!(!mutation.why.is_empty() && !mutation.tests.is_empty(), "{}", mutation.name);
+        }
+    }
+
+    #[test]
+    fn names_are_unique_and_there_are_enough() {
+        let names: HashSet<_> = all().map(|mutation| mutation.name).collect();
+        assert_eq!(names.len(), all().count());
+        assert!(names.len() >= 30, "{} mutations", names.len());
+    }
+}

@@ -1,0 +1,86 @@
+//! Orders that somebody relies on.
+
+use crate::mutants::mutation::Mutation;
+
+pub(super) const ALL: &[Mutation] = &[
+    Mutation {
+        name: "order-map-output",
+        file: "functions/_count_down_steps.sql",
+        find: "jsonb_agg(t.output order by t.task_index)",
+        replace: "jsonb_agg(t.output order by t.completed_at, t.output)",
+        why: "a map's output would not be in the order of its elements",
+        tests: &["settling::map"],
+    },
+    Mutation {
+        name: "order-events-of-a-call",
+        file: "functions/_finish_steps.sql",
+        find: "array_agg(e.event order by e.kind, e.step_index)",
+        replace: "array_agg(e.event order by e.kind desc, e.step_index)",
+        why: "a step would start before the step it waits for has ended",
+        tests: &["events::order"],
+    },
+    Mutation {
+        name: "order-recorded-events",
+        file: "functions/_record_events.sql",
+        find: "array_agg(e.event order by e.n)",
+        replace: "array_agg(e.event order by e.event)",
+        why: "events of one call would be numbered in any order",
+        tests: &["events::order"],
+    },
+    Mutation {
+        name: "order-skipped-events",
+        file: "functions/_skip_steps.sql",
+        find: "order by d.step_index)",
+        replace: "order by d.step_index desc)",
+        why: "a step would be told to be skipped before the one that is the cause",
+        tests: &["skipping::cascade", "events::order"],
+    },
+    Mutation {
+        name: "order-failure-events",
+        file: "functions/_fail_step.sql",
+        find: "array['step:failed ' || _fail_step.step_slug, 'run:failed']",
+        replace: "array['run:failed', 'step:failed ' || _fail_step.step_slug]",
+        why: "a reader that stops at the run's end would miss the cause",
+        tests: &["settling::exhausted", "events::order"],
+    },
+    Mutation {
+        name: "order-type-violation-events",
+        file: "functions/_fail_run_for_type.sql",
+        find: "array['run:failed', 'step:failed ' || _fail_run_for_type.step_slug]",
+        replace: "array['step:failed ' || _fail_run_for_type.step_slug, 'run:failed']",
+        why: "clients know this failure by the order of its events",
+        tests: &["settling::type_violation"],
+    },
+    Mutation {
+        name: "order-batch-of-failures",
+        file: "functions/fail_tasks.sql",
+        find: "order by i.run_id, i.step_slug, i.task_index, i.n",
+        replace: "order by i.n",
+        why: "which failure ends a run would depend on the caller's order",
+        tests: &["mutants::fences"],
+    },
+    Mutation {
+        name: "order-unmet-steps",
+        file: "functions/_unmet_steps.sql",
+        find: "order by d.step_index",
+        replace: "order by d.step_index desc",
+        why: "not the first unmet step would fail the run",
+        tests: &["skipping::conditions"],
+    },
+    Mutation {
+        name: "order-shape",
+        file: "functions/_get_flow_shape.sql",
+        find: "jsonb_agg(step.shape order by step.step_index)",
+        replace: "jsonb_agg(step.shape order by step.shape ->> 'slug')",
+        why: "a flow would differ from itself",
+        tests: &["shapes::get_shape"],
+    },
+    Mutation {
+        name: "order-outcomes",
+        file: "functions/_outcomes.sql",
+        find: "end order by i.n)",
+        replace: "end order by i.n desc)",
+        why: "a batch would be told the outcomes of its items the wrong way round",
+        tests: &["settling::batch_"],
+    },
+];

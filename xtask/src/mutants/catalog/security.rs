@@ -1,0 +1,54 @@
+//! Who may do what, and whose code runs.
+
+use crate::mutants::mutation::Mutation;
+
+pub(super) const ALL: &[Mutation] = &[
+    Mutation {
+        name: "security-search-path",
+        file: "functions/get_run_with_states.sql",
+        find: "set search_path = ''\n",
+        replace: "",
+        why: "a caller could have its own code run with the owner's rights",
+        tests: &["schema::functions", "security::hijack"],
+    },
+    Mutation {
+        name: "security-public-functions",
+        file: "functions/grant_roles.sql",
+        find: "  revoke all on all functions in schema pgflow from public;\n",
+        replace: "",
+        why: "everybody could call the internals",
+        tests: &["security::grants", "security::matrix"],
+    },
+    Mutation {
+        name: "security-public-schema",
+        file: "functions/grant_roles.sql",
+        find: "  revoke all on schema pgflow from public;\n",
+        replace: "  grant usage on schema pgflow to public;\n",
+        why: "everybody could look into the schema",
+        tests: &["security::grants", "security::matrix"],
+    },
+    Mutation {
+        name: "security-client-settles",
+        file: "functions/grant_roles.sql",
+        find: "'get_run_with_states', 'cancel_run'];",
+        replace: "'get_run_with_states', 'cancel_run', 'complete_task'];",
+        why: "a client could settle tasks",
+        tests: &["security::matrix"],
+    },
+    Mutation {
+        name: "security-old-grants",
+        file: "functions/_grant_functions.sql",
+        find: "  execute format('revoke all on all functions in schema pgflow from %I', role_name);\n",
+        replace: "",
+        why: "a role would keep what an older version had granted",
+        tests: &["mutants::grants"],
+    },
+    Mutation {
+        name: "security-queue-name",
+        file: "functions/set_vt_batch.sql",
+        find: "'update pgmq.%I q set",
+        replace: "'update pgmq.%s q set",
+        why: "a queue name could carry SQL",
+        tests: &["security::injection", "work::set_vt_batch"],
+    },
+];

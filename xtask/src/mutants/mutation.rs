@@ -1,0 +1,76 @@
+//! One change to the SQL core that a test has to notice.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::error::Error;
+
+/// A mutation replaces one piece of text in one file.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct Mutation {
+    /// What `--only` takes.
+    pub(crate) name: &'static str,
+    /// Below `migrations/postgres`.
+    pub(crate) file: &'static str,
+    /// Stands exactly once in the file.
+    pub(crate) find: &'static str,
+    pub(crate) replace: &'static str,
+    /// What goes wrong for users of such a core.
+    pub(crate) why: &'static str,
+    /// Filters for the test binary: the tests that are there to catch this.
+    pub(crate) tests: &'static [&'static str],
+}
+
+impl Mutation {
+    /// The mutated text of its file in a core.
+    pub(crate) fn apply(&self, core: &Path) -> Result<String, Error> {
+        let path = core.join(self.file);
+        let sql = std::fs::read_to_string(&path).map_err(|source| Error::io(&path, source))?;
+        match sql.matches(self.find).count() {
+            1 => Ok(sql.replacen(self.find, self.replace, 1)),
+            found => Err(Error::Stale { name: self.name, file: self.file, found }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MUTATION: Mutation = Mutation {
+        name: "m",
+        file: "f.sql",
+        find: "order by id",
+        replace: "",
+        why: "",
+        tests: &[],
+    };
+
+    fn applied_to(sql: &str) -> Result<String, Error> {
+        let name = format!("pgflow-mutation-{}-{}", std::process::id(), sql.len());
+        let dir = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&dir).unwrap();
+        std::fs::write(dir.join("f.sql"), sql).unwrap();
+        let result = MUTATION.apply(&dir);
+        std::fs::remove_dir_all(&dir).unwrap();
+        result
+    }
+
+    #[test]
+    fn the_text_is_replaced() {
+        assert_eq!(applied_to("select 1 order by id;").unwrap(), "select 1 ;");
+    }
+
+    #[test]
+    fn text_that_is_gone_is_an_error() {
+        let error = applied_to("select 1;").unwrap_err();
+        assert!(matches!(error, Error::Stale { found: 0, .. }), "{error}");
+    }
+
+    #[test]
+    fn text_that_is_there_twice_is_an_error() {
+        let error = applied_to("select 1 order by id, order by id").unwrap_err();
+        assert!(matches!(error, Error::Stale { found: 2, .. }), "{error}");
+    }
+}
