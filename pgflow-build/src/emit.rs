@@ -96,8 +96,9 @@ impl Migrations {
         };
         for path in &written {
             // Cargo repeats this until the script runs again, so it is true for longer than now.
+            let what = if *path == self.lock_path() { "has changed" } else { "is new" };
             let path = path.strip_prefix(&self.dir).unwrap_or(path).display();
-            say(lines, "warning", &format!("{path} is new: commit it"));
+            say(lines, "warning", &format!("{path} {what}: commit it"));
         }
         write::backdate(out_dir, written.into_iter().chain([self.migrations_dir()]));
         Ok(())

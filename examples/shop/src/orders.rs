@@ -52,8 +52,14 @@ pub mod order {
     }
 
     /// Adds everything up.
-    #[step(depends_on = [price], timeout = "30s")]
-    pub async fn bill(run: Order, price: Vec<u32>) -> Result<Invoice> {
+    #[step(depends_on = [price], timeout = "30s", was = "bill")]
+    pub async fn invoice(run: Order, price: Vec<u32>) -> Result<Invoice> {
         Ok(Invoice { customer: run.customer, cents: price.iter().sum() })
+    }
+
+    /// Writes to customers who bought for more than nothing.
+    #[step(depends_on = [invoice], unless = { "invoice": { "cents": 0 } })]
+    pub async fn letter(invoice: Invoice) -> Result<String> {
+        Ok(format!("Dear {}, please pay {} cents.", invoice.customer, invoice.cents))
     }
 }

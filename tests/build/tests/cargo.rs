@@ -26,7 +26,7 @@ fn writes_on_the_first_build(project: &Project) {
     let built = project.build(&[]);
     built.succeeds();
     built.says("migrations/0001_create_billing.sql is new: commit it");
-    built.says("pgflow.lock is new: commit it");
+    built.says("pgflow.lock has changed: commit it");
     assert_eq!(project.migrations(), ["0001_create_billing.sql"]);
 }
 

@@ -5,7 +5,7 @@
 mod random;
 mod support;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use pgflow_model::{FlowShape, Lock};
 use pgflow_test_support::TestDb;
@@ -89,13 +89,22 @@ fn a_hundred_flows_take_a_blink() {
     let mut random = Random::new(11);
     let source: String = (0..100).map(|n| random::of_size(&mut random, n, 20)).collect();
     let scratch = Scratch::new(&[("src/lib.rs", &source)]);
-    let start = Instant::now();
-    let written = scratch.migrate();
-    let first = start.elapsed();
+    let (first, written) = timed(|| scratch.migrate());
     assert_eq!(written.len(), 101);
-    let start = Instant::now();
-    assert!(scratch.migrate().is_empty());
-    println!("100 flows of 20 steps: written in {first:?}, compared in {:?}", start.elapsed());
-    // Unoptimised, on a machine that may be busy; optimised it is a tenth of that.
-    assert!(first.as_secs_f64() < 5.0, "it took {first:?}");
+    let (second, written) = timed(|| scratch.migrate());
+    assert!(written.is_empty());
+    println!("100 flows of 20 steps, unoptimised: written in {first:?}, compared in {second:?} (CPU)");
+    assert!(first.as_secs_f64() < 1.0, "it took {first:?}");
+}
+
+/// How long the processor was busy with it, whoever else wants one.
+fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
+    let busy = || {
+        let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+        text.split(' ').next()?.parse().ok().map(Duration::from_nanos)
+    };
+    let (start, before) = (Instant::now(), busy());
+    let done = work();
+    let took = before.zip(busy()).map(|(before, now)| now - before);
+    (took.unwrap_or_else(|| start.elapsed()), done)
 }

@@ -7,17 +7,17 @@ pub(crate) mod parcel {
     use super::*;
 
     #[step]
-    pub async fn weigh(run: Vec<u32>) -> Result<u32> {
+    async fn weigh(run: Vec<u32>) -> Result<u32> {
         Ok(run.iter().sum())
     }
 
     #[step(depends_on = [weigh])]
-    pub async fn stamp(weigh: u32) -> Result<String> {
+    async fn stamp(weigh: u32) -> Result<String> {
         Ok(format!("{weigh} g"))
     }
 
     #[step(depends_on = [stamp])]
-    pub async fn send(stamp: String) -> Result<String> {
+    async fn send(stamp: String) -> Result<String> {
         Ok(format!("sent, stamped {stamp}"))
     }
 }

@@ -7,17 +7,17 @@ pub(crate) mod parcel {
     use super::*;
 
     #[step]
-    pub async fn unpack(run: Vec<u32>) -> Result<Vec<u32>> {
+    async fn unpack(run: Vec<u32>) -> Result<Vec<u32>> {
         Ok(run)
     }
 
     #[step(map, depends_on = [unpack])]
-    pub async fn weigh(item: u32) -> Result<u32> {
+    async fn weigh(item: u32) -> Result<u32> {
         Ok(item * 10)
     }
 
     #[step(depends_on = [weigh])]
-    pub async fn send(weigh: Vec<u32>) -> Result<String> {
+    async fn send(weigh: Vec<u32>) -> Result<String> {
         Ok(format!("sent {weigh:?}"))
     }
 }
