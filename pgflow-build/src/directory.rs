@@ -1,5 +1,6 @@
 //! The directory that migrations are in.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -84,7 +85,10 @@ impl Directory {
 /// SHA-256 in hex; the same however a checkout ends its lines.
 pub(crate) fn checksum(text: &str) -> String {
     let digest = Sha256::digest(text.replace("\r\n", "\n"));
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    digest.iter().fold(String::with_capacity(64), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
 }
 
 #[cfg(test)]

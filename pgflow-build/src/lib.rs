@@ -1,10 +1,8 @@
 //! Writes the migrations of a crate's flows when it is built.
 //!
 //! ```no_run
-//! // build.rs
-//! fn main() {
-//!     pgflow_build::migrations("migrations").emit();
-//! }
+//! // in build.rs
+//! pgflow_build::migrations("migrations").emit();
 //! ```
 //!
 //! The source is read with the parser of the macros. A new flow gets a file that creates it, in

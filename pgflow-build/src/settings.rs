@@ -23,7 +23,8 @@ use crate::{roots, write};
 #[must_use = "call `emit` in a build script, or `migrate`"]
 pub struct Migrations {
     pub(crate) dir: PathBuf,
-    pub(crate) migrations: PathBuf,
+    /// Where migrations are, below the crate.
+    pub(crate) subdir: PathBuf,
     pub(crate) style: Style,
     pub(crate) is_check_only: bool,
     roots: Vec<PathBuf>,
@@ -33,17 +34,15 @@ pub struct Migrations {
 /// The migrations of the crate whose build script calls this, in the directory `dir`.
 ///
 /// ```no_run
-/// // build.rs
-/// fn main() {
-///     pgflow_build::migrations("migrations").emit();
-/// }
+/// // in build.rs
+/// pgflow_build::migrations("migrations").emit();
 /// ```
 pub fn migrations(dir: impl Into<PathBuf>) -> Migrations {
     let crate_dir =
         std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| ".".into(), PathBuf::from);
     Migrations {
         dir: crate_dir,
-        migrations: dir.into(),
+        subdir: dir.into(),
         style: Style::default(),
         is_check_only: false,
         roots: Vec::new(),
@@ -59,7 +58,7 @@ impl Migrations {
 
     /// In another directory below the crate.
     pub fn in_directory(self, dir: impl Into<PathBuf>) -> Self {
-        Self { migrations: dir.into(), ..self }
+        Self { subdir: dir.into(), ..self }
     }
 
     /// With file names for another tool; [`Style::Sqlx`] is the default.
@@ -88,7 +87,7 @@ impl Migrations {
     pub fn with_settings_of_lock(self) -> Result<Self, Error> {
         let Some((dir, style)) = self.read_lock()?.migrations else { return Ok(self) };
         let style = style.parse().unwrap_or(self.style);
-        Ok(Self { migrations: dir.into(), style, ..self })
+        Ok(Self { subdir: dir.into(), style, ..self })
     }
 
     /// Compares source, lock and migrations, and writes nothing.
@@ -158,7 +157,7 @@ impl Migrations {
     }
 
     pub(crate) fn migrations_dir(&self) -> PathBuf {
-        self.dir.join(&self.migrations)
+        self.dir.join(&self.subdir)
     }
 
     pub(crate) fn lock_path(&self) -> PathBuf {
@@ -175,7 +174,7 @@ impl Migrations {
 
     /// So that the command line knows what the build script said.
     fn note_settings(&self, plan: &mut Plan) {
-        let settings = Some((slashes(&self.migrations), self.style.to_string()));
+        let settings = Some((slashes(&self.subdir), self.style.to_string()));
         if !plan.lock.versions.is_empty() && plan.lock.migrations != settings {
             plan.lock.migrations = settings;
             plan.is_locked = false;

@@ -10,6 +10,7 @@ mod hidden;
 mod item;
 mod scope;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -78,7 +79,7 @@ impl<'a> Reader<'a> {
         let text = fs::read_to_string(&path).doing("read", &path)?;
         self.found.files.insert(scope.file.clone());
         // Where this is not Rust, the compiler says why.
-        match text.parse::<TokenStream>() {
+        match without_shebang(&text).parse::<TokenStream>() {
             Ok(tokens) => self.items(tokens, scope),
             Err(_) => Ok(()),
         }
@@ -89,4 +90,13 @@ impl<'a> Reader<'a> {
             self.found.unseen.push((place, why.into()));
         }
     }
+}
+
+/// The text without a first line that is for the system, as the compiler sees it.
+fn without_shebang(text: &str) -> Cow<'_, str> {
+    let line = text.lines().next().unwrap_or_default();
+    if line.starts_with("#!") && !line[2..].trim_start().starts_with('[') {
+        return Cow::Owned(text.replacen(line, "", 1));
+    }
+    Cow::Borrowed(text)
 }

@@ -48,8 +48,11 @@ fn drift(flow: &FoundFlow) -> String {
     match &flow.comparison {
         Comparison::New => format!("{place}: flow `{slug}` has no migration"),
         Comparison::With { version, changes, impact } => {
-            let lines: String = changes.iter().map(|change| format!("\n  {change}")).collect();
-            format!("{place}: flow `{slug}` has changed since version {version}{lines}\nnote: {impact}")
+            let lines: Vec<_> = changes.iter().map(ToString::to_string).collect();
+            let lines = lines.join("\n  ");
+            format!(
+                "{place}: flow `{slug}` has changed since version {version}\n  {lines}\nnote: {impact}"
+            )
         }
     }
 }

@@ -16,7 +16,12 @@ use crate::revision;
 pub(crate) enum FlowDiff<'a> {
     Added(&'a LockedVersion),
     Removed(&'a LockedVersion),
-    Changed { before: &'a LockedVersion, now: &'a LockedVersion, changes: Vec<Change>, impact: Impact },
+    Changed {
+        before: &'a LockedVersion,
+        now: &'a LockedVersion,
+        changes: Vec<Change>,
+        impact: Impact,
+    },
 }
 
 /// Prints what differs between two revisions.
@@ -55,8 +60,12 @@ fn compare<'a>(before: &'a Lock, now: &'a Lock) -> Vec<FlowDiff<'a>> {
 
 fn as_json(diff: &FlowDiff<'_>) -> Value {
     match diff {
-        FlowDiff::Added(now) => json!({ "flow": now.shape.slug, "impact": "new", "version": now.version }),
-        FlowDiff::Removed(before) => json!({ "flow": before.shape.slug, "impact": "removed", "version": before.version }),
+        FlowDiff::Added(now) => {
+            json!({ "flow": now.shape.slug, "impact": "new", "version": now.version })
+        }
+        FlowDiff::Removed(before) => {
+            json!({ "flow": before.shape.slug, "impact": "removed", "version": before.version })
+        }
         FlowDiff::Changed { before, now, changes, impact } => json!({
             "flow": now.shape.slug,
             "impact": format!("{impact:?}").to_lowercase(),

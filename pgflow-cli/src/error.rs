@@ -38,7 +38,7 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     let mut source = error.source();
     while let Some(error) = source {
         if !text.ends_with(&error.to_string()) {
-            text += &format!(": {error}");
+            text = format!("{text}: {error}");
         }
         source = error.source();
     }

@@ -1,6 +1,6 @@
 //! `cargo pgflow migrate`.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::json;
@@ -41,6 +41,6 @@ pub(crate) fn run(options: &Options, command: &Migrate) -> Result<ExitCode, Erro
     Ok(ExitCode::SUCCESS)
 }
 
-fn shown(options: &Options, path: &PathBuf) -> String {
+fn shown(options: &Options, path: &Path) -> String {
     path.strip_prefix(&options.dir).unwrap_or(path).display().to_string()
 }

@@ -34,9 +34,12 @@ fn text(flow: &FoundFlow, format: Format) -> String {
         Format::Mermaid => format!("%% {}\n{}", flow.shape.slug, flow.shape.to_mermaid()),
         Format::Dot => flow.shape.to_dot(),
         Format::Text | Format::Json => {
-            let steps: String =
-                flow.shape.steps.iter().map(|step| format!("  {}\n", step_line(step))).collect();
-            format!("{} ({}), {}\n{steps}", flow.shape.slug, standing(flow), flow.place)
+            let steps: Vec<_> = flow.shape.steps.iter().map(step_line).collect();
+            let steps = steps.join(
+                "
+  ",
+            );
+            format!("{} ({}), {}\n  {steps}\n", flow.shape.slug, standing(flow), flow.place)
         }
     }
 }

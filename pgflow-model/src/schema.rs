@@ -95,7 +95,7 @@ impl<'a> Compare<'a> {
     }
 
     fn schemas(&mut self, before: &'a Value, now: &'a Value) {
-        let names = (self.before.name(before), self.now.name(now));
+        let names = (Root::name(before), Root::name(now));
         if let (Some(a), Some(b)) = names {
             if self.seen.contains(&(a, b)) {
                 return;
@@ -127,8 +127,18 @@ impl<'a> Compare<'a> {
 /// A schema without any demand.
 fn is_anything(schema: &Value) -> bool {
     const DEMANDS: [&str; 12] = [
-        "type", "enum", "const", "oneOf", "anyOf", "allOf", "$ref", "properties", "required",
-        "items", "format", "not",
+        "type",
+        "enum",
+        "const",
+        "oneOf",
+        "anyOf",
+        "allOf",
+        "$ref",
+        "properties",
+        "required",
+        "items",
+        "format",
+        "not",
     ];
     match schema {
         Value::Object(fields) => DEMANDS.iter().all(|demand| !fields.contains_key(*demand)),

@@ -34,7 +34,9 @@ pub struct Invoice {
 /// From the basket to the letter.
 #[flow(input = Order, max_attempts = 5)]
 pub mod order {
-    use super::*;
+    use pgflow::prelude::*;
+
+    use super::{Article, Invoice, Order};
 
     /// Looks whether there is anything to do.
     #[step]

@@ -17,7 +17,7 @@ declare
     -- Runs with the caller's rights: a worker can verify a shape, not create or replace one.
     'ensure_flow_compiled', '_get_flow_shape', '_compare_flow_shapes', '_compare_step_shapes', '_pattern_shape'];
   c_viewer constant text[] := array[
-    'get_run_with_states',
+    'get_run_with_states', 'get_flow_versions',
     -- Functions in a view run with its reader's rights.
     '_event_payload'];
 begin

@@ -2,6 +2,7 @@
 
 use pgflow_syntax::is_attr;
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+use syn::parse::discouraged::Speculative as _;
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Ident, LitStr, Token, Visibility};
 
@@ -12,7 +13,7 @@ use crate::place::Place;
 
 /// An item, as far as it matters here.
 enum Item {
-    Flow(Attribute, TokenStream),
+    Flow(Box<Attribute>, TokenStream),
     File { name: Ident, attrs: Vec<Attribute> },
     Inline { name: Ident, attrs: Vec<Attribute>, content: TokenStream },
     Other { attrs: Vec<Attribute>, tokens: Vec<TokenTree> },
@@ -97,13 +98,11 @@ impl Reader<'_> {
     ) -> Result<(), Error> {
         let place = |span: Span| Place::of(&scope.file, span);
         if name == "include" {
-            return match syn::parse2::<LitStr>(arguments) {
-                Ok(path) => self.file(&scope.included(&path.value())),
-                Err(_) => {
-                    self.unseen(place(name.span()), "flows in this included file are not seen");
-                    Ok(())
-                }
-            };
+            if let Ok(path) = syn::parse2::<LitStr>(arguments) {
+                return self.file(&scope.included(&path.value()));
+            }
+            self.unseen(place(name.span()), "flows in this included file are not seen");
+            return Ok(());
         }
         if let Some(span) = hidden::find(arguments) {
             self.unseen(place(span), format!("a flow written by the macro `{name}!` is not seen"));
@@ -112,13 +111,20 @@ impl Reader<'_> {
     }
 }
 
-/// Splits tokens into items; what is no Rust ends the list, and the compiler says why.
+/// Splits tokens into items. Where one is not understood, it goes on with the next token: what is no
+/// Rust is for the compiler to say, and must not hide the flows after it.
 fn split(tokens: TokenStream) -> Vec<Item> {
     let mut items = Vec::new();
     let read = |input: ParseStream<'_>| {
-        input.call(Attribute::parse_inner)?;
+        let _ = input.call(Attribute::parse_inner);
         while !input.is_empty() {
-            items.push(item(input)?);
+            let ahead = input.fork();
+            if let Ok(item) = item(&ahead) {
+                input.advance_to(&ahead);
+                items.push(item);
+            } else {
+                input.parse::<TokenTree>()?;
+            }
         }
         Ok(())
     };
@@ -141,7 +147,7 @@ fn item(input: ParseStream<'_>) -> syn::Result<Item> {
         let kept = attrs.iter().filter(|attr| !is_attr(attr, "flow"));
         let mut tokens: TokenStream = kept.flat_map(quoted).collect();
         tokens.extend(until_end(input)?);
-        return Ok(Item::Flow(marker.clone(), tokens));
+        return Ok(Item::Flow(Box::new(marker.clone()), tokens));
     }
     input.call(Attribute::parse_outer)?;
     input.parse::<Visibility>()?;

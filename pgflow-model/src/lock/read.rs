@@ -64,9 +64,10 @@ impl Lock {
 fn flow(words: &mut Words<'_>) -> Option<LockedVersion> {
     let mut shape = FlowShape::new(words.next()?);
     let version = words.next()?.strip_prefix('v')?.parse().ok()?;
-    while let Some(name) = words.key_or_type(&mut shape.input_type)? {
+    while let Some(name) = words.key() {
         set_option(&mut shape.options, name, words)?;
     }
+    shape.input_type = words.ty()?;
     Some(LockedVersion { version, migration: String::new(), checksum: String::new(), shape })
 }
 
@@ -80,7 +81,7 @@ fn step(words: &mut Words<'_>) -> Option<StepShape> {
         words.next();
         step.depends_on = words.list()?;
     }
-    while let Some(name) = words.key_or_type(&mut step.output_type)? {
+    while let Some(name) = words.key() {
         match name {
             "only_if" => step.only_if = Some(words.pattern()?),
             "unless" => step.unless = Some(words.pattern()?),
@@ -90,6 +91,7 @@ fn step(words: &mut Words<'_>) -> Option<StepShape> {
             option => set_option(&mut step.options, option, words)?,
         }
     }
+    step.output_type = words.ty()?;
     Some(step)
 }
 
@@ -108,17 +110,16 @@ impl<'a> Words<'a> {
         Words(self.0).next()
     }
 
-    /// The next `name=`, or the type that ends the line; none at the end, twice none if it is
-    /// neither.
-    fn key_or_type(&mut self, ty: &mut Option<String>) -> Option<Option<&'a str>> {
-        match self.peek() {
+    /// The type that may end a line; none if something else does.
+    #[expect(
+        clippy::option_option,
+        reason = "a line without a type is not a line that cannot be read"
+    )]
+    fn ty(&mut self) -> Option<Option<String>> {
+        match self.next() {
             None => Some(None),
-            Some(":") => {
-                self.next();
-                *ty = Some(self.rest().to_owned());
-                Some(None)
-            }
-            Some(_) => self.key().map(Some),
+            Some(":") => Some(Some(self.rest().to_owned())),
+            Some(_) => None,
         }
     }
 }

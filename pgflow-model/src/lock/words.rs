@@ -43,7 +43,7 @@ impl<'a> Words<'a> {
     pub(super) fn key(&mut self) -> Option<&'a str> {
         let text = self.0.trim_start();
         let (name, value) = text.split_once('=')?;
-        if name.contains(' ') {
+        if name.contains([' ', ':']) {
             return None;
         }
         self.0 = value;

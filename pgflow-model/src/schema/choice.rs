@@ -21,25 +21,28 @@ impl<'a> Compare<'a> {
 
     /// Each variant that was written has to be one that is read.
     fn variants(&mut self, old: &[&'a Value], new: &[&'a Value]) {
+        let (before, now) = (self.before, self.now);
+        let with_data: Vec<_> =
+            new.iter().copied().filter(|variant| values(now.resolve(variant)).is_empty()).collect();
         for variant in old {
-            let values = values(self.before.resolve(variant));
+            let values = values(before.resolve(variant));
             for value in &values {
                 if !self.has_value(new, value) {
                     self.report(false, format!("variant {value} was removed"));
                 }
             }
-            if values.is_empty() && !new.iter().any(|now| self.is_readable(variant, now)) {
-                self.variant(variant, new);
+            if values.is_empty() && !with_data.iter().any(|now| self.is_readable(variant, now)) {
+                self.variant(variant, &with_data);
             }
         }
-        let (before, now) = (self.before, self.now);
-        let added = new.iter().flat_map(|variant| values(now.resolve(variant)));
         let known: Vec<_> =
             old.iter().flat_map(|variant| values(before.resolve(variant))).collect();
-        for value in added.filter(|value| !known.contains(value)) {
-            self.report(true, format!("variant {value} was added"));
+        for value in new.iter().flat_map(|variant| values(now.resolve(variant))) {
+            if !known.contains(&value) {
+                self.report(true, format!("variant {value} was added"));
+            }
         }
-        if new.len() > old.len() && new.iter().all(|v| values(now.resolve(v)).is_empty()) {
+        if with_data.len() > old.len() {
             self.report(true, "a variant was added");
         }
     }
@@ -60,8 +63,7 @@ impl<'a> Compare<'a> {
         let old = name(self.before.resolve(variant));
         let same = new.iter().find(|now| old.is_some() && name(self.now.resolve(now)) == old);
         match (same, old, new) {
-            (Some(now), _, _) => self.schemas(variant, now),
-            (None, None, [now]) => self.schemas(variant, now),
+            (Some(now), _, _) | (None, None, [now]) => self.schemas(variant, now),
             (None, old, _) => {
                 let old = old.map_or("of another form".to_owned(), |name| format!("\"{name}\""));
                 self.report(false, format!("variant {old} was removed"));
@@ -91,8 +93,8 @@ fn values(variant: &Value) -> Vec<&Value> {
 /// What tells a variant from the others: its only field, or the constant in one.
 fn tag(variant: &Value) -> Option<String> {
     let fields = variant.get("properties")?.as_object()?;
-    let constant = fields.iter().find_map(|(key, field)| {
-        Some(format!("{key}: {}", field.get("const")?.as_str()?))
-    });
+    let constant = fields
+        .iter()
+        .find_map(|(key, field)| Some(format!("{key}: {}", field.get("const")?.as_str()?)));
     constant.or_else(|| (fields.len() == 1).then(|| fields.keys().next().cloned())?)
 }

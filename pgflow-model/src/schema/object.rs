@@ -56,7 +56,8 @@ impl<'a> Compare<'a> {
 
     fn at(&mut self, name: &str, is_readable: bool, what: impl Into<String>) {
         let length = self.path.len();
-        self.path.push_str(&format!(".{name}"));
+        self.path.push('.');
+        self.path.push_str(name);
         self.report(is_readable, what);
         self.path.truncate(length);
     }

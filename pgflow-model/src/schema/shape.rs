@@ -11,11 +11,13 @@ impl<'a> Compare<'a> {
         if old.is_empty() || new.is_empty() || old == new {
             return true;
         }
-        let reads = |kind: &&str| {
-            new.contains(kind) || *kind == "integer" && new.contains(&"number")
-        };
+        let reads =
+            |kind: &&str| new.contains(kind) || *kind == "integer" && new.contains(&"number");
         let is_readable = old.iter().all(reads);
-        self.report(is_readable, format!("type was {}, now {}", old.join(" or "), new.join(" or ")));
+        self.report(
+            is_readable,
+            format!("type was {}, now {}", old.join(" or "), new.join(" or ")),
+        );
         is_readable
     }
 

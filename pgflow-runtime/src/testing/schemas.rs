@@ -90,7 +90,9 @@ pub fn compare_schemas(dir: impl AsRef<Path>, flows: &[&FlowDef]) -> Result<(), 
     if std::env::var_os("PGFLOW_SCHEMAS").is_none_or(|mode| mode != "write") {
         return Err(SchemaError::Changed(changes));
     }
-    changes.iter().for_each(|change| println!("{change}"));
+    for change in &changes {
+        println!("{change}");
+    }
     let text = format!("{:#}\n", Value::Object(committed));
     fs::write(&path, text).map_err(|source| SchemaError::Io { path, source })
 }

@@ -22,6 +22,13 @@ fn a_crate_is_built_changed_and_built_again() {
     warns_of_what_it_cannot_follow(&project);
 }
 
+#[test]
+fn the_example_can_be_packaged() {
+    let packaged = Project::of_example("shop").package();
+    packaged.succeeds();
+    packaged.says("Verifying shop v0.1.0");
+}
+
 fn writes_on_the_first_build(project: &Project) {
     let built = project.build(&[]);
     built.succeeds();
@@ -58,7 +65,8 @@ fn shows_drift_at_the_step_in_ci(project: &Project) {
 }
 
 fn names_a_flow_without_migration_in_ci(project: &Project) {
-    let mail = "#[flow]\npub mod mail { #[step] pub async fn send() -> pgflow::Result<u8> { Ok(1) } }\n";
+    let mail =
+        "#[flow]\npub mod mail { #[step] pub async fn send() -> pgflow::Result<u8> { Ok(1) } }\n";
     project.write("src/lib.rs", &format!("{FLOW}{mail}"));
     let built = project.build_with(&[("PGFLOW_MIGRATIONS", "check")], &[]);
     built.fails();
@@ -110,9 +118,8 @@ fn tunes_what_changed(project: &Project) {
 }
 
 fn makes_a_version_of_another_shape(project: &Project) {
-    let renamed = FLOW
-        .replace(CHANGED.0, "timeout = 31, was = \"list\"")
-        .replace("fn list", "fn order");
+    let renamed =
+        FLOW.replace(CHANGED.0, "timeout = 31, was = \"list\"").replace("fn list", "fn order");
     project.write("src/lib.rs", &renamed);
     project.build(&[]).succeeds();
     assert_eq!(project.migrations()[2], "0003_create_billing_v2.sql");

@@ -3,10 +3,10 @@
 
 #[path = "dags/random.rs"]
 mod random;
-mod support;
 
 use std::time::{Duration, Instant};
 
+use pgflow_build_tests::Scratch;
 use pgflow_model::{FlowShape, Lock};
 use pgflow_test_support::TestDb;
 use random::{Random, flow};
@@ -14,7 +14,6 @@ use serde_json::Value;
 use sqlparser::ast::Statement;
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::parser::Parser;
-use support::Scratch;
 
 const FLOWS: usize = 200;
 const MOST_STEPS: usize = 60;
@@ -64,7 +63,8 @@ async fn graphs_read_back_as_they_were_written() {
 type Options = Vec<(String, [Option<i32>; 4])>;
 
 async fn options(db: &TestDb, flow: &str) -> Options {
-    let rows: Vec<(String, Option<i32>, Option<i32>, Option<i32>, Option<i32>)> = sqlx::query_as(
+    type Row = (String, Option<i32>, Option<i32>, Option<i32>, Option<i32>);
+    let rows: Vec<Row> = sqlx::query_as(
         "select step_slug, opt_max_attempts, opt_base_delay, opt_timeout, opt_start_delay
            from pgflow.steps where flow_slug = $1 order by step_index",
     )
@@ -93,7 +93,9 @@ fn a_hundred_flows_take_a_blink() {
     assert_eq!(written.len(), 101);
     let (second, written) = timed(|| scratch.migrate());
     assert!(written.is_empty());
-    println!("100 flows of 20 steps, unoptimised: written in {first:?}, compared in {second:?} (CPU)");
+    println!(
+        "100 flows of 20 steps, unoptimised: written in {first:?}, compared in {second:?} (CPU)"
+    );
     assert!(first.as_secs_f64() < 1.0, "it took {first:?}");
 }
 
@@ -105,6 +107,6 @@ fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
     };
     let (start, before) = (Instant::now(), busy());
     let done = work();
-    let took = before.zip(busy()).map(|(before, now)| now - before);
+    let took = before.zip(busy()).map(|(before, now)| now.saturating_sub(before));
     (took.unwrap_or_else(|| start.elapsed()), done)
 }

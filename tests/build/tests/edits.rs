@@ -2,12 +2,11 @@
 
 #[path = "edits/cases.rs"]
 mod cases;
-mod support;
 
 use cases::{Case, EDITS, LIB, ORDERS, REFUSED};
 use pgflow_build::{Comparison, Plan};
+use pgflow_build_tests::Scratch;
 use pgflow_model::Impact;
-use support::Scratch;
 
 fn base() -> Scratch {
     let scratch = Scratch::new(&[("src/lib.rs", LIB), ("src/orders.rs", ORDERS)]);

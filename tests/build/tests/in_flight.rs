@@ -1,17 +1,15 @@
 //! Runs in flight while a flow changes: each finishes on the version it started with.
 
-mod support;
 #[path = "in_flight/v1.rs"]
 mod v1;
 #[path = "in_flight/v2.rs"]
 mod v2;
 
 use pgflow::Registry;
-use pgflow_build_tests::{Run, Worker, start};
+use pgflow_build_tests::{Run, Scratch, Worker, start};
 use pgflow_runtime::postgres::versions;
 use pgflow_test_support::TestDb;
 use serde_json::json;
-use support::Scratch;
 
 const V1: &str = include_str!("in_flight/v1.rs");
 const V2: &str = include_str!("in_flight/v2.rs");
@@ -105,8 +103,14 @@ async fn a_worker_without_the_old_code_leaves_old_runs_visibly_waiting() {
     let found = versions(&shop.db.pool, &new()).await.expect("versions");
     assert!(found.missing.is_empty());
     let waiting: Vec<_> = found.waiting().map(ToString::to_string).collect();
-    assert_eq!(waiting, ["version 1 of flow `parcel` has 2 open runs with 2 open tasks, and this program has no code for them"]);
-    let current: Vec<_> = found.known.iter().map(|v| (v.version, v.is_current, v.is_served)).collect();
+    assert_eq!(
+        waiting,
+        [
+            "version 1 of flow `parcel` has 2 open runs with 2 open tasks, and this program has no code for them"
+        ]
+    );
+    let current: Vec<_> =
+        found.known.iter().map(|v| (v.version, v.is_current, v.is_served)).collect();
     assert_eq!(current, [(1, false, false), (2, true, true)]);
 
     shop.worker(&old()).work().await.expect("work");
@@ -159,8 +163,10 @@ async fn code_that_is_ahead_of_its_migrations_says_so() {
 async fn options_reach_runs_in_flight() {
     let shop = Deployment::of_v1().await;
     let run = shop.start().await;
-    let tuned = V1.replace("input = Vec<u32>", "input = Vec<u32>, timeout = 7")
-        .replace("#[step(depends_on = [weigh])]", "#[step(depends_on = [weigh], max_attempts = 9)]");
+    let tuned = V1.replace("input = Vec<u32>", "input = Vec<u32>, timeout = 7").replace(
+        "#[step(depends_on = [weigh])]",
+        "#[step(depends_on = [weigh], max_attempts = 9)]",
+    );
     shop.deploy(&tuned, &["0002_tune_parcel.sql", "pgflow.lock"]).await;
     let options: (i32, i32, Option<i32>) = sqlx::query_as(
         "select f.opt_timeout, f.opt_base_delay, s.opt_max_attempts

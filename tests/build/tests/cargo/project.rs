@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::SystemTime;
 
-pub(crate) const FLOW: &str = r#"//! A crate with a flow.
+pub(crate) const FLOW: &str = r"//! A crate with a flow.
 
 use pgflow::prelude::*;
 
@@ -22,7 +22,7 @@ pub mod billing {
 }
 
 pub const MIGRATIONS: pgflow::FlowMigrations = pgflow::migrations!();
-"#;
+";
 
 const MAIN: &str = r#"use pgflow::Flow as _;
 
@@ -44,7 +44,7 @@ pub(crate) struct Built(Output);
 
 impl Project {
     pub(crate) fn new(name: &str) -> Self {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("a root");
+        let root = root();
         let project = Self { dir: Path::new(env!("CARGO_TARGET_TMPDIR")).join(name) };
         let _ = fs::remove_dir_all(&project.dir);
         let (pgflow, build) = (root.join("pgflow"), root.join("pgflow-build"));
@@ -52,16 +52,44 @@ impl Project {
             "Cargo.toml",
             &format!(
                 "[package]\nname = \"scratch\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n\
-                 [dependencies]\npgflow = {{ path = {pgflow:?} }}\n\
-                 [build-dependencies]\npgflow-build = {{ path = {build:?} }}\n\
-                 [profile.dev]\ndebug = false\n"
+                 [dependencies]\npgflow = {{ path = '{}' }}\n\
+                 [build-dependencies]\npgflow-build = {{ path = '{}' }}\n\
+                 [profile.dev]\ndebug = false\n",
+                pgflow.display(),
+                build.display()
             ),
         );
         fs::copy(root.join("Cargo.lock"), project.dir.join("Cargo.lock")).expect("a lock file");
-        project.write("build.rs", "fn main() { pgflow_build::migrations(\"migrations\").emit(); }\n");
+        project
+            .write("build.rs", "fn main() { pgflow_build::migrations(\"migrations\").emit(); }\n");
         project.write("src/lib.rs", FLOW);
         project.write("src/main.rs", MAIN);
         project
+    }
+
+    /// A copy of an example, whose dependencies are versions as they will be in a registry.
+    pub(crate) fn of_example(name: &str) -> Self {
+        let root = root();
+        let project = Self { dir: Path::new(env!("CARGO_TARGET_TMPDIR")).join(name) };
+        let _ = fs::remove_dir_all(&project.dir);
+        copy(&root.join("examples").join(name), &project.dir);
+        project.write(
+            "Cargo.toml",
+            &format!(
+                "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n\
+                 [dependencies]\npgflow = \"0.1.0\"\n[build-dependencies]\npgflow-build = \"0.1.0\"\n"
+            ),
+        );
+        let patch = |name: &str| format!("{name} = {{ path = '{}' }}\n", root.join(name).display());
+        let patches = ["pgflow", "pgflow-build"].map(patch).concat();
+        project.write(".cargo/config.toml", &format!("[patch.crates-io]\n{patches}"));
+        fs::copy(root.join("Cargo.lock"), project.dir.join("Cargo.lock")).expect("a lock file");
+        project
+    }
+
+    /// Packages the crate, and builds what was packaged.
+    pub(crate) fn package(&self) -> Built {
+        Built(self.cargo("package").arg("--allow-dirty").output().expect("cargo runs"))
     }
 
     pub(crate) fn write(&self, path: &str, text: &str) {
@@ -126,6 +154,23 @@ impl Project {
             let mut permissions = path.metadata().expect("a file").permissions();
             permissions.set_readonly(is_read_only);
             fs::set_permissions(path, permissions).expect("permissions");
+        }
+    }
+}
+
+/// The repository.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("a root")
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a directory");
+    for entry in fs::read_dir(from).expect("a directory").flatten() {
+        let to = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), to).expect("a copy");
         }
     }
 }

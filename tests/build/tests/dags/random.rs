@@ -12,7 +12,8 @@ impl Random {
 
     /// Below `limit`.
     fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(self.0 >> 33).expect("31 bits") % limit
     }
 
@@ -64,7 +65,9 @@ fn step(random: &mut Random, at: usize, is_map: &mut Vec<bool>) -> String {
         args += ["", ", when_exhausted = skip", ", when_exhausted = skip_cascade"][random.below(3)];
     }
     let item = if map { "item: u8" } else { "" };
-    format!("    #[step({args})]\n    pub async fn s{at}({item}) -> Result<Vec<u8>> {{ Ok(vec![]) }}\n")
+    format!(
+        "    #[step({args})]\n    pub async fn s{at}({item}) -> Result<Vec<u8>> {{ Ok(vec![]) }}\n"
+    )
 }
 
 fn options(random: &mut Random, known: usize) -> String {
