@@ -52,7 +52,7 @@ pub(crate) fn tune(
     describe(&mut header, "Changes options", changes, Impact::Options);
     let mut sql = String::new();
     let is_option =
-        |change: &&Change| matches!(change.edit, Edit::Changed { part: Part::Option(_), .. });
+        |change: &&Change| matches!(change.edit, Edit::Changed { part: Part::Setting(_), .. });
     let mut steps: Vec<_> = changes.iter().filter(is_option).map(|change| &change.step).collect();
     steps.dedup();
     for step in steps {

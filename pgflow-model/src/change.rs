@@ -46,7 +46,7 @@ pub enum Part {
     /// Conditions and what happens when they are not met, by the name of the argument.
     Policy(&'static str),
     /// Timeouts, attempts and delays, by the name of the argument.
-    Option(&'static str),
+    Setting(&'static str),
     /// The Rust type of an input or output, as written.
     Type,
 }
@@ -61,7 +61,7 @@ impl Part {
         match self {
             Self::Kind => "kind",
             Self::DependsOn => "depends_on",
-            Self::Policy(name) | Self::Option(name) => name,
+            Self::Policy(name) | Self::Setting(name) => name,
             Self::Type => "type",
         }
     }
@@ -154,7 +154,7 @@ fn options(step: Option<&str>, before: StepOptions, now: StepOptions, found: &mu
             options.set().find(|(name, _)| *name == rule.name).map(|(_, value)| value.to_string())
         };
         let (before, now) = (value(before), value(now));
-        part(step, Part::Option(rule.name), before.as_ref(), now.as_ref(), found);
+        part(step, Part::Setting(rule.name), before.as_ref(), now.as_ref(), found);
     }
 }
 

@@ -45,7 +45,7 @@ impl Impact {
         };
         let each = |change: &Change| match &change.edit {
             Edit::Changed { part: Part::Type, .. } => Self::Types,
-            Edit::Changed { part: Part::Option(_), .. } => Self::Options,
+            Edit::Changed { part: Part::Setting(_), .. } => Self::Options,
             _ => new_version(),
         };
         changes.iter().map(each).max().unwrap_or(Self::Nothing)

@@ -33,7 +33,7 @@ fn section(diff: &FlowDiff<'_>) -> String {
             text += &table("Graph", changes, |part| matches!(part, Part::Kind | Part::DependsOn));
             text += &table("Types", changes, |part| part == Part::Type);
             text += &table("Policies", changes, |part| {
-                matches!(part, Part::Policy(_) | Part::Option(_))
+                matches!(part, Part::Policy(_) | Part::Setting(_))
             });
             text += &graph("Graph before", &before.shape);
             text + "\n" + &graph("Graph now", &now.shape)
