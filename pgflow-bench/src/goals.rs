@@ -106,7 +106,7 @@ fn start_map(summary: &Summary) -> Goal {
     Goal {
         what: "start of a map of 10,000".to_owned(),
         measured: format!("{:.0} ms", summary.wall_ms),
-        reference: "".to_owned(),
+        reference: String::new(),
         target: "≤ 500 ms",
         is_reached: Some(summary.wall_ms <= 500.0),
     }
@@ -166,8 +166,8 @@ fn worst(flat: &[Flatness], case: &str) -> Option<Goal> {
     let levels: Vec<&str> = steepest.levels.iter().map(|(level, _)| level.as_str()).collect();
     Some(Goal {
         what: format!("{case}: {} at {}", steepest.phase, levels.join(", ")),
-        measured: format!("{:.2} ×", steepest.ratio),
-        reference: "".to_owned(),
+        measured: format!("{:.2} × (growth {:.2} ×)", steepest.ratio, steepest.growth),
+        reference: String::new(),
         target: "≤ 1.5 ×",
         is_reached: Some(steepest.ratio <= flatness::TARGET),
     })

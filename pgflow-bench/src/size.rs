@@ -25,6 +25,8 @@ pub(crate) struct Sizes {
     pub(crate) single_runs: u32,
     pub(crate) diamond_runs: u32,
     pub(crate) map_widths: &'static [u32],
+    /// One by one, wider maps only repeat the same figure for minutes.
+    pub(crate) widest_published: u32,
     pub(crate) start_calls: u32,
     pub(crate) start_width: u32,
     /// Tasks measured at each width: narrow maps are repeated to reach it.
@@ -56,6 +58,7 @@ fn smoke() -> Sizes {
         single_runs: 24,
         diamond_runs: 16,
         map_widths: &[100],
+        widest_published: 100,
         start_calls: 16,
         start_width: 200,
         width_tasks: 200,
@@ -70,20 +73,21 @@ fn smoke() -> Sizes {
 
 fn short() -> Sizes {
     Sizes {
-        rounds: 2,
-        control: Duration::from_millis(250),
-        window: Duration::from_secs(2),
-        single_runs: 400,
-        diamond_runs: 200,
+        rounds: 1,
+        control: Duration::from_millis(200),
+        window: Duration::from_secs(1),
+        single_runs: 300,
+        diamond_runs: 150,
         map_widths: &[1_000, 10_000],
-        start_calls: 150,
+        widest_published: 1_000,
+        start_calls: 100,
         start_width: 10_000,
-        width_tasks: 5_000,
+        width_tasks: 3_000,
         widths: &[100, 1_000, 10_000],
         history_runs: 2_000,
-        waiting: 10_000,
-        waiting_probe: 2_000,
-        batch_tasks: 1_000,
+        waiting: 5_000,
+        waiting_probe: 1_000,
+        batch_tasks: 500,
         batches: &[1, 10, 50, 200],
     }
 }
@@ -96,6 +100,7 @@ fn normal() -> Sizes {
         single_runs: 2_000,
         diamond_runs: 1_000,
         map_widths: &[1_000, 10_000, 50_000],
+        widest_published: 10_000,
         start_calls: 500,
         start_width: 10_000,
         width_tasks: 10_000,

@@ -20,7 +20,7 @@ use span::{function, marker};
 use visibility::outside;
 
 /// The module as written, and what makes it a flow, or why it is none.
-pub(crate) fn flow(args: TokenStream, item: TokenStream) -> TokenStream {
+pub(crate) fn flow(args: TokenStream, item: &TokenStream) -> TokenStream {
     let module = match syn::parse2::<FlowItem>(item.clone()) {
         Ok(module) => module,
         Err(error) => {
@@ -93,7 +93,6 @@ impl<'a> Expand<'a> {
         let flow_type = marker(&vis, "struct", &self.flow.type_name, &quote!(;), shown);
         quote! {
             /// The flow made of this module's steps.
-            #[derive(Clone, Copy, Debug)]
             #flow_type
         }
     }

@@ -13,7 +13,7 @@ use quote::quote;
 /// Turns a module into a flow.
 #[proc_macro_attribute]
 pub fn flow(args: TokenStream, item: TokenStream) -> TokenStream {
-    expand::flow(args.into(), item.into()).into()
+    expand::flow(args.into(), &item.into()).into()
 }
 
 /// Marks a step of a flow.
@@ -23,8 +23,8 @@ pub fn step(_args: TokenStream, item: TokenStream) -> TokenStream {
     let item = proc_macro2::TokenStream::from(item);
     let mut after_fn = item.clone().into_iter().skip_while(|token| token.to_string() != "fn");
     let name = after_fn.nth(1);
-    let error = syn::Error::new_spanned(name, "`#[step]` only works inside a `#[flow]` module");
-    let error = error.into_compile_error();
+    let message = "`#[step]` only works directly inside a `#[flow]` module";
+    let error = syn::Error::new_spanned(name, message).into_compile_error();
     quote!(#item #error).into()
 }
 

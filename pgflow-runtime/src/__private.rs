@@ -8,33 +8,31 @@ pub use serde_json::Value;
 
 pub use pgflow_model::{OnSkip, StepKind, StepOptions};
 
-pub use crate::fields::{Field, Fields, Probe, Unknown, may_have};
+pub use crate::fields::{Field, Fields, Probe, Unknown};
 pub use crate::flow::StepJson as Json;
 use crate::task::StepFuture;
-use crate::{DataError, Error, Step, StepDef};
+pub use crate::unknown_field::unknown_field;
+use crate::{DataError, Error, Step};
 
 /// What a step's function returns. Made by coercion: the compiler then explains a future that is not
 /// `Send` in the user's words, without a bound of ours to point at.
-pub type Returned<T, E> = Pin<Box<dyn Future<Output = Result<T, E>> + Send>>;
+pub type Returned<R> = Pin<Box<dyn Future<Output = R> + Send>>;
 
 /// What a call of a step returns, or why it could not be called.
 pub type Called = Result<StepFuture, Error>;
 
 /// A future that ends in JSON.
-pub fn future<S: Step, E: 'static>(
-    returned: Returned<S::TaskOutput, E>,
+pub fn future<S: Step, R: 'static, E: 'static>(
+    returned: Returned<R>,
+    into_result: fn(R) -> Result<S::TaskOutput, E>,
     report: fn(E) -> Error,
 ) -> Called {
     Ok(Box::pin(async move {
-        let output = returned.await.map_err(report)?;
+        let output = into_result(returned.await).map_err(report)?;
         // The same value would be refused again.
         (S::JSON.write)(&output).map_err(Error::fatal)
     }))
 }
-
-/// Stands for a step that does not compile, so that the others are checked all the same.
-pub const BROKEN_STEP: StepDef =
-    StepDef::new("", |_| Err(Error::fatal("this step did not compile")), "");
 
 /// Every type is itself.
 pub trait Itself {

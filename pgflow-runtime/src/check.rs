@@ -8,8 +8,12 @@ mod data;
 mod edge;
 mod map;
 mod parameter;
+mod returned;
+mod step_of;
 
 pub use data::{Described, DescribedInput, ReadBack, ReadItem, Reported, Stored, StoredInput};
 pub use edge::{HasInput, MayOutput, Outputs, OutputsAll};
 pub use map::{HasInputItems, HasSequenceInput, OutputsItems, OutputsSequence};
 pub use parameter::{IsContext, IsState};
+pub use returned::IsResult;
+pub use step_of::StepOf;

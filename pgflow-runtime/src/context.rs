@@ -19,7 +19,7 @@ use std::sync::Arc;
 ///
 /// let first = pgflow::testing::block_on(ping::pong(Context::for_test()));
 /// assert_eq!(first?, 1);
-/// # pgflow::Result::Ok(())
+/// # Ok::<(), pgflow::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Context {

@@ -2,6 +2,7 @@
 
 use pgflow_model::{FlowShape, OnSkip, Pattern, Presence, StepKind, StepOptions, StepShape};
 
+use crate::Error;
 use crate::extract::Need;
 use crate::schema::SchemaFn;
 use crate::task::Call;
@@ -119,22 +120,20 @@ impl FlowDef {
 impl StepDef {
     /// A step with nothing said about it: what the macro starts from.
     #[doc(hidden)]
-    pub const fn new(slug: &'static str, call: Call, output_type: &'static str) -> Self {
-        Self {
-            slug,
-            kind: StepKind::Single,
-            depends_on: &[],
-            only_if: None,
-            unless: None,
-            when_unmet: OnSkip::Skip,
-            when_exhausted: OnSkip::Fail,
-            options: StepOptions::INHERIT,
-            output_type,
-            needs: &[],
-            output_schema: None,
-            call,
-        }
-    }
+    pub const PLAIN: Self = Self {
+        slug: "",
+        kind: StepKind::Single,
+        depends_on: &[],
+        only_if: None,
+        unless: None,
+        when_unmet: OnSkip::Skip,
+        when_exhausted: OnSkip::Fail,
+        options: StepOptions::INHERIT,
+        output_type: "",
+        needs: &[],
+        output_schema: None,
+        call: |_| Err(Error::fatal("this step did not compile")),
+    };
 
     /// Whether dependents may run although this step was skipped.
     pub(crate) fn may_be_missing(&self) -> bool {

@@ -25,6 +25,7 @@ mod start;
 mod state;
 mod task;
 pub mod testing;
+mod unknown_field;
 
 #[doc(hidden)]
 pub mod __private;

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::{DataError, Flow, Step};
+use crate::check::StepOf;
+use crate::{DataError, Flow};
 
 /// Outputs of the steps of a run of flow `F`, read by the step's own type.
 ///
@@ -60,7 +61,7 @@ impl<F: Flow> RunOutputs<F> {
     /// assert_eq!(run.step::<ping::pong>()?, Some(1));
     /// # Ok::<(), pgflow::DataError>(())
     /// ```
-    pub fn step<S: Step<Flow = F>>(&self) -> Result<Option<S::Output>, DataError> {
+    pub fn step<S: StepOf<F>>(&self) -> Result<Option<S::Output>, DataError> {
         self.by_slug.get(S::SLUG).map(|json| (S::JSON.read)(json)).transpose()
     }
 
@@ -80,7 +81,7 @@ impl<F: Flow> RunOutputs<F> {
 
     /// The output of a step that cannot be skipped.
     #[doc(hidden)]
-    pub fn leaf<S: Step<Flow = F>>(&self) -> Result<S::Output, DataError> {
+    pub fn leaf<S: StepOf<F>>(&self) -> Result<S::Output, DataError> {
         self.step::<S>()?.ok_or_else(|| DataError::Missing { step: S::SLUG.to_owned() })
     }
 }

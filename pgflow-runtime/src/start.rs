@@ -48,7 +48,6 @@ impl<F: Flow> StartRun<F> {
     /// assert_eq!(ping::Flow::start(&())?.flow(), "ping");
     /// # Ok::<(), pgflow::DataError>(())
     /// ```
-    #[expect(clippy::unused_self, reason = "it belongs to this run, which knows it by its type")]
     pub fn flow(&self) -> &'static str {
         F::SLUG
     }

@@ -24,10 +24,12 @@ use std::sync::Arc;
 ///     }
 /// }
 ///
-/// // In a unit test:
-/// let text = pgflow::testing::block_on(hello::greet("Ann".into(), State(Greeting("Hi"))))?;
-/// assert_eq!(text, "Hi, Ann!");
-/// # pgflow::Result::Ok(())
+/// fn main() -> Result<()> {
+///     let greeting = State(Greeting("Hi"));
+///     let text = pgflow::testing::block_on(hello::greet("Ann".into(), greeting))?;
+///     assert_eq!(text, "Hi, Ann!");
+///     Ok(())
+/// }
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct State<T>(pub T);

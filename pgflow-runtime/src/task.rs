@@ -13,7 +13,7 @@ use crate::{Context, Error, States, Step, StepDef};
 pub(crate) type Call = fn(&Task) -> Result<StepFuture, Error>;
 
 /// What a [`Call`] returns.
-pub type StepFuture = Pin<Box<dyn Future<Output = Result<Value, Error>> + Send>>;
+pub(crate) type StepFuture = Pin<Box<dyn Future<Output = Result<Value, Error>> + Send>>;
 
 /// What a step's function is called with: JSON in, JSON out.
 ///
@@ -28,7 +28,7 @@ pub type StepFuture = Pin<Box<dyn Future<Output = Result<Value, Error>> + Send>>
 /// let task = Task::new(Context::for_test()).with_run(json!(7));
 /// let output = pgflow::testing::block_on(task.run(&count::Flow::DEF.steps[0]))?;
 /// assert_eq!(output, 8);
-/// # pgflow::Result::Ok(())
+/// # Ok::<(), pgflow::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Task {
@@ -116,9 +116,9 @@ impl Task {
     /// ```
     /// # use pgflow::{Context, Task, prelude::*};
     /// # #[flow] mod ping { #[step] pub async fn pong() -> pgflow::Result<u8> { Ok(1) } }
-    /// let pong = Task::new(Context::for_test()).run(&ping::Flow::DEF.steps[0]);
-    /// assert_eq!(pgflow::testing::block_on(pong)?, 1);
-    /// # pgflow::Result::Ok(())
+    /// let task = Task::new(Context::for_test());
+    /// assert_eq!(pgflow::testing::block_on(task.run(&ping::Flow::DEF.steps[0]))?, 1);
+    /// # Ok::<(), pgflow::Error>(())
     /// ```
     pub async fn run(&self, step: &StepDef) -> Result<Value, Error> {
         (step.call)(self)?.await

@@ -26,7 +26,7 @@
 //! let run = testing::block_on(testing::run(total::Flow, vec![1, 2, 3]))?;
 //! assert_eq!(run.output()?.sum, 12);
 //! assert_eq!(run.step::<total::double>()?, Some(vec![2, 4, 6]));
-//! # pgflow::Result::Ok(())
+//! # Ok::<(), pgflow::Error>(())
 //! ```
 
 mod block_on;

@@ -5,14 +5,19 @@ use std::collections::HashSet;
 use pgflow_model::{OnSkip, StepOptions};
 use proc_macro2::TokenTree;
 use syn::ext::IdentExt;
+use syn::parse::discouraged::Speculative;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Ident, LitBool, LitInt, LitStr, Meta, Path, Token, Type, bracketed, token};
+use syn::{Attribute, Ident, LitInt, LitStr, Meta, Path, Token, Type, bracketed, token};
 
 use crate::errors::Errors;
 use crate::options;
 use crate::pattern::ConditionArg;
 use crate::suggest::closest;
+use crate::value::{boolean, equals, value};
+
+const INPUT: &str = "`input` is a type: `input = Signup`";
+const DEPENDS_ON: &str = "`depends_on` is a list of steps: `depends_on = [fetch_user]`";
 
 /// What `#[flow(…)]` said.
 #[derive(Default)]
@@ -42,6 +47,8 @@ pub(crate) struct StepArgs {
 /// `fetch_user`, or `fetch_user as user`.
 pub(crate) struct DependsOn {
     pub(crate) step: Ident,
+    /// The whole of `other_flow::step`, which is not allowed; `step` is its last name.
+    pub(crate) path: Option<Path>,
     pub(crate) alias: Option<Ident>,
 }
 
@@ -53,11 +60,11 @@ impl FlowArgs {
         let mut out = Self::default();
         each_option(args, Self::KNOWN, errors, |name, args| {
             match name.to_string().as_str() {
-                "input" => out.input = Some((name.clone(), value(args)?)),
-                "slug" => out.slug = Some(options::flow_slug(args)?),
-                "schema" => out.has_no_schema = !value::<LitBool>(args)?.value,
-                "crate" => out.crate_path = Some(crate_path(args)?),
-                "version" => out.version = Some(options::version(args)?),
+                "input" => out.input = Some((name.clone(), value(args, name, INPUT)?)),
+                "slug" => out.slug = Some(options::flow_slug(args, name)?),
+                "schema" => out.has_no_schema = !boolean(args, name)?,
+                "crate" => out.crate_path = Some(crate_path(args, name)?),
+                "version" => out.version = Some(options::version(args, name)?),
                 _ => options::number(args, name, &mut out.options)?,
             }
             Ok(())
@@ -100,10 +107,10 @@ impl StepArgs {
 
     fn option(&mut self, name: &Ident, args: ParseStream<'_>) -> syn::Result<()> {
         match name.to_string().as_str() {
-            "depends_on" => self.depends_on = depends_on(args)?,
+            "depends_on" => self.depends_on = depends_on(args, name)?,
             "map" => self.map = Some(flag(args, name)?),
-            "slug" => self.slug = Some(options::step_slug(args)?),
-            "was" => self.was = Some(options::step_slug(args)?),
+            "slug" => self.slug = Some(options::step_slug(args, name)?),
+            "was" => self.was = Some(options::step_slug(args, name)?),
             "only_if" => self.only_if = Some(ConditionArg::read(args, name)?),
             "unless" => self.unless = Some(ConditionArg::read(args, name)?),
             "when_unmet" => self.when_unmet = Some((name.clone(), options::on_skip(args, name)?)),
@@ -129,7 +136,9 @@ pub(crate) fn each_option(
         } else if !seen.insert(name.to_string()) {
             Err(syn::Error::new(name.span(), format!("`{name}` is given more than once")))
         } else {
-            read(&name, args)
+            // In a fork, or what a wrong value leaves unread would be reported once more.
+            let fork = args.fork();
+            read(&name, &fork).map(|()| args.advance_to(&fork))
         };
         if errors.keep(result).is_none() {
             skip_to_comma(args)?;
@@ -141,22 +150,16 @@ pub(crate) fn each_option(
     Ok(())
 }
 
-/// Reads `= …`.
-fn value<T: Parse>(args: ParseStream<'_>) -> syn::Result<T> {
-    args.parse::<Token![=]>()?;
-    args.parse()
-}
-
 /// Reads `= ::renamed`. It is used inside the module and outside, so it cannot be relative.
-pub(crate) fn crate_path(args: ParseStream<'_>) -> syn::Result<Path> {
-    args.parse::<Token![=]>()?;
-    let path = args.call(Path::parse_mod_style)?;
+pub(crate) fn crate_path(args: ParseStream<'_>, name: &Ident) -> syn::Result<Path> {
+    const WANTED: &str =
+        "`crate` is a path from a crate: `crate = renamed`, or `crate = crate::reexport::pgflow`";
+    equals(args, name, WANTED)?;
+    let at = args.span();
+    let path = args.call(Path::parse_mod_style).map_err(|_| syn::Error::new(at, WANTED))?;
     match path.segments.first() {
         Some(first) if first.ident == "self" || first.ident == "super" => {
-            Err(syn::Error::new_spanned(
-                &path,
-                "`crate` is a path from a crate: `crate = renamed`, or `crate = crate::reexport::pgflow`",
-            ))
+            Err(syn::Error::new_spanned(&path, WANTED))
         }
         _ => Ok(path),
     }
@@ -186,8 +189,8 @@ fn skip_to_comma(args: ParseStream<'_>) -> syn::Result<()> {
 }
 
 /// Reads `= step`, or `= [step, other as name]`.
-fn depends_on(args: ParseStream<'_>) -> syn::Result<Vec<DependsOn>> {
-    args.parse::<Token![=]>()?;
+fn depends_on(args: ParseStream<'_>, name: &Ident) -> syn::Result<Vec<DependsOn>> {
+    equals(args, name, DEPENDS_ON)?;
     if !args.peek(token::Bracket) {
         return Ok(vec![args.parse()?]);
     }
@@ -195,6 +198,26 @@ fn depends_on(args: ParseStream<'_>) -> syn::Result<Vec<DependsOn>> {
     bracketed!(list in args);
     let list = Punctuated::<DependsOn, Token![,]>::parse_terminated(&list)?;
     Ok(list.into_iter().collect())
+}
+
+/// Reads `other_flow::step`, if it is more than a name.
+fn path(input: ParseStream<'_>) -> syn::Result<Option<Path>> {
+    if !input.peek(Token![::]) && !input.peek2(Token![::]) {
+        return Ok(None);
+    }
+    let at = input.span();
+    let path = input.call(Path::parse_mod_style);
+    path.map(Some).map_err(|_| syn::Error::new(at, DEPENDS_ON))
+}
+
+/// Reads `as name`, if it is there.
+fn alias(step: &Ident, input: ParseStream<'_>) -> syn::Result<Option<Ident>> {
+    let Some(token) = input.parse::<Option<Token![as]>>()? else { return Ok(None) };
+    if !input.peek(Ident::peek_any) {
+        let message = format!("give it a name: `{step} as other_name`");
+        return Err(syn::Error::new_spanned(token, message));
+    }
+    input.parse().map(Some)
 }
 
 impl Parse for DependsOn {
@@ -206,11 +229,13 @@ impl Parse for DependsOn {
                 format!("name the step itself, without quotes: `{}`", literal.value()),
             ));
         }
-        let step = input.parse()?;
-        let alias = match input.parse::<Option<Token![as]>>()? {
-            Some(_) => Some(input.parse()?),
-            None => None,
-        };
-        Ok(Self { step, alias })
+        if !input.peek(Ident::peek_any) && !input.peek(Token![::]) {
+            return Err(syn::Error::new(input.span(), DEPENDS_ON));
+        }
+        let path = path(input)?;
+        let last = path.as_ref().and_then(|path| path.segments.last());
+        let step = last.map_or_else(|| input.parse(), |last| Ok(last.ident.clone()))?;
+        let alias = alias(&step, input)?;
+        Ok(Self { step, path, alias })
     }
 }

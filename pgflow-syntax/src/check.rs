@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use pgflow_model::{Cycle, check_flow_slug, topological_order};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident};
-use syn::Ident;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
+use syn::{Ident, LitStr};
 
 use crate::args::{FlowArgs, StepArgs};
 use crate::errors::Errors;
@@ -85,11 +85,12 @@ fn steps<'a>(
     let read: Vec<_> = read.map(|(item, found)| StepArgs::read(&item.marker, found)).collect();
     let outline = Outline::new(args, &items, &read);
 
-    let mut by_slug: HashMap<String, Ident> = HashMap::with_capacity(items.len());
+    let mut by_slug: HashMap<String, Named> = HashMap::with_capacity(items.len());
     let mut steps: Vec<Step<'a>> = Vec::with_capacity(items.len());
     for (at, ((item, args), mut found)) in items.into_iter().zip(read).zip(found).enumerate() {
+        let named = Named { step: item.sig.ident.clone(), slug: args.slug.clone() };
         let mut step = step::check(at, item, args, &outline, own, &mut found);
-        check_unique(&mut step, &mut by_slug, &mut found);
+        check_unique(&mut step, named, &mut by_slug, &mut found);
         step.is_sound &= found.is_empty();
         steps.push(step);
         errors.append(found);
@@ -97,17 +98,36 @@ fn steps<'a>(
     steps
 }
 
-fn check_unique(step: &mut Step<'_>, by_slug: &mut HashMap<String, Ident>, errors: &mut Errors) {
-    let name = step.name().clone();
+/// A step's name, and its slug if that was written.
+struct Named {
+    step: Ident,
+    slug: Option<LitStr>,
+}
+
+fn check_unique(
+    step: &mut Step<'_>,
+    named: Named,
+    by_slug: &mut HashMap<String, Named>,
+    errors: &mut Errors,
+) {
     match by_slug.get(&step.slug) {
         None => {
-            by_slug.insert(step.slug.clone(), name);
+            by_slug.insert(step.slug.clone(), named);
         }
         // The compiler reports two functions of one name, and shows both of them.
-        Some(first) if *first == name => (step.is_duplicate, step.is_sound) = (true, false),
-        Some(first) => errors
-            .at(&name, format!("step `{name}` has the slug of step `{first}`: `{}`", step.slug)),
+        Some(first) if first.step == named.step => {
+            (step.is_duplicate, step.is_sound) = (true, false);
+        }
+        // What is to be changed is the slug that was written.
+        Some(first) if named.slug.is_none() => report_slug(first, &named, &step.slug, errors),
+        Some(first) => report_slug(&named, first, &step.slug, errors),
     }
+}
+
+fn report_slug(wrong: &Named, other: &Named, slug: &str, errors: &mut Errors) {
+    let Named { step, slug: literal } = wrong;
+    let at = literal.as_ref().map_or_else(|| step.to_token_stream(), ToTokens::to_token_stream);
+    errors.at(at, format!("step `{step}` has the slug of step `{}`: `{slug}`", other.step));
 }
 
 fn order(steps: &[Step<'_>], errors: &mut Errors) -> Vec<usize> {
@@ -121,12 +141,12 @@ fn order(steps: &[Step<'_>], errors: &mut Errors) -> Vec<usize> {
 }
 
 fn report_cycle(cycle: &Cycle, steps: &[Step<'_>], errors: &mut Errors) {
-    let [first, .., last] = cycle.path[..] else { return };
+    let [first, second, ..] = cycle.path[..] else { return };
     let path: Vec<_> =
         cycle.path.iter().chain([&first]).map(|&at| format!("`{}`", steps[at].name())).collect();
-    let closing = steps[last].depends_on.iter().find(|dep| dep.step == first);
+    let arrow = steps[first].depends_on.iter().find(|dep| dep.step == second);
     errors.at(
-        closing.map(|dep| dep.ident.to_token_stream()),
+        arrow.map(|dep| dep.ident.to_token_stream()),
         format!(
             "these steps wait for each other, so none of them can start\n\
              note: {} (each depends on the next)",

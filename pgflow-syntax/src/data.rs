@@ -2,11 +2,12 @@
 
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Attribute, Data, DeriveInput, Field, Fields, LitBool, LitStr, Path, Token, Type};
+use syn::{Attribute, Data, DeriveInput, Field, Fields, LitStr, Path, Token, Type};
 
 use crate::args::{crate_path, each_option};
 use crate::errors::Errors;
 use crate::item::is_attr;
+use crate::value::boolean;
 
 /// What `#[data(…)]` said.
 pub struct DataArgs {
@@ -22,10 +23,9 @@ impl DataArgs {
         let mut out = Self { has_schema: true, crate_path: None };
         each_option(args, &["schema", "crate"], errors, |name, args| {
             if name == "crate" {
-                out.crate_path = Some(crate_path(args)?);
+                out.crate_path = Some(crate_path(args, name)?);
             } else {
-                args.parse::<Token![=]>()?;
-                out.has_schema = args.parse::<LitBool>()?.value;
+                out.has_schema = boolean(args, name)?;
             }
             Ok(())
         })?;
@@ -97,9 +97,10 @@ fn options(attrs: &[Attribute], mut known: impl FnMut(&str, Option<String>) -> b
     for attr in attrs.iter().filter(|attr| is_attr(attr, "serde")) {
         let mut is_known = true;
         let read = attr.parse_nested_meta(|meta| {
-            let value = match meta.input.peek(Token![=]) {
-                true => Some(meta.value()?.parse::<LitStr>()?.value()),
-                false => None,
+            let value = if meta.input.peek(Token![=]) {
+                Some(meta.value()?.parse::<LitStr>()?.value())
+            } else {
+                None
             };
             let name = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
             is_known &= known(&name, value);

@@ -1,10 +1,10 @@
 //! `depends_on`: names become edges.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use quote::quote;
-use syn::Ident;
 use syn::ext::IdentExt;
+use syn::{Ident, Path};
 
 use crate::args::{DependsOn, StepArgs};
 use crate::errors::Errors;
@@ -12,6 +12,7 @@ use crate::flow::Dependency;
 use crate::item::StepItem;
 use crate::names::Outline;
 use crate::params;
+use crate::pretty::pretty;
 
 /// Resolves every name in `depends_on`.
 pub(crate) fn resolve(
@@ -22,9 +23,13 @@ pub(crate) fn resolve(
 ) -> Vec<Dependency> {
     let name = item.sig.ident.unraw().to_string();
     let mut found: Vec<Dependency> = Vec::with_capacity(args.depends_on.len());
-    let mut seen = HashMap::new();
+    let mut seen = HashSet::new();
     for dep in &args.depends_on {
         let target = dep.step.unraw().to_string();
+        if let Some(path) = &dep.path {
+            report_path(path, &target, outline, errors);
+            continue;
+        }
         match outline.find(&target) {
             None => {
                 let help = outline.did_you_mean(&target, &name);
@@ -34,7 +39,7 @@ pub(crate) fn resolve(
             Some(_) if target == name => {
                 errors.at(&dep.step, format!("step `{name}` depends on itself"));
             }
-            Some(at) if seen.insert(at, ()).is_some() => {
+            Some(at) if !seen.insert(at) => {
                 errors.at(&dep.step, format!("step `{name}` already depends on `{target}`"));
             }
             Some(at) => found.push(dependency(dep, at)),
@@ -45,6 +50,15 @@ pub(crate) fn resolve(
         report_map(&name, &found, errors);
     }
     found
+}
+
+fn report_path(path: &Path, target: &str, outline: &Outline<'_>, errors: &mut Errors) {
+    let help = outline.find(target).map_or(String::new(), |_| format!("\nhelp: write `{target}`"));
+    let path_text = pretty(path);
+    errors.at(
+        path,
+        format!("a step depends on steps of its own flow: `{path_text}` is a path{help}"),
+    );
 }
 
 fn dependency(dep: &DependsOn, step: usize) -> Dependency {

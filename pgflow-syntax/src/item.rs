@@ -4,7 +4,8 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::parse::discouraged::Speculative;
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, Ident, Signature, Token, Visibility, token};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Ident, Meta, Signature, Token, Visibility, token};
 
 /// `#[flow] mod name { … }`.
 ///
@@ -106,7 +107,7 @@ impl Parse for FlowItem {
             return Err(syn::Error::new_spanned(
                 &ident,
                 format!(
-                    "write the steps here, `mod {ident} {{ … }}`, and let their bodies call into other files"
+                    "a flow cannot be in a file of its own: write the steps here, `mod {ident} {{ … }}`, and let their bodies call into other files"
                 ),
             ));
         }
@@ -125,17 +126,45 @@ fn pieces(input: ParseStream<'_>) -> syn::Result<Vec<Piece>> {
             continue;
         }
         let mut attrs = input.call(Attribute::parse_outer)?;
-        match attrs.iter().position(|attr| is_attr(attr, "step")) {
+        match take_marker(&mut attrs) {
             None => attrs.iter().for_each(|attr| attr.to_tokens(&mut other)),
-            Some(at) => {
+            Some(marker) => {
                 content.push(Piece::Other(std::mem::take(&mut other)));
-                let marker = attrs.remove(at);
                 content.push(marked(marker, &attrs, input));
             }
         }
     }
     content.push(Piece::Other(other));
     Ok(content)
+}
+
+/// The first `#[step]`, or the one that a `cfg_attr` holds: that one stays, to be reported.
+fn take_marker(attrs: &mut Vec<Attribute>) -> Option<Attribute> {
+    match attrs.iter().position(|attr| is_attr(attr, "step")) {
+        Some(at) => Some(attrs.remove(at)),
+        None => attrs.iter().find_map(conditional_marker),
+    }
+}
+
+/// The `#[step]` in a `#[cfg_attr(…, step)]`.
+pub(crate) fn conditional_marker(attr: &Attribute) -> Option<Attribute> {
+    if !attr.path().is_ident("cfg_attr") {
+        return None;
+    }
+    let metas = attr.parse_args_with(|args: ParseStream<'_>| {
+        while !args.is_empty() && !args.peek(Token![,]) {
+            args.parse::<TokenTree>()?; // The condition.
+        }
+        args.parse::<Token![,]>()?;
+        Punctuated::<Meta, Token![,]>::parse_terminated(args)
+    });
+    let mut markers = metas.ok()?.into_iter().map(|meta| Attribute { meta, ..attr.clone() });
+    markers.find(|attr| is_attr(attr, "step"))
+}
+
+/// What is left of a step's attributes. None may mark it again: outside a flow that is an error.
+fn unmarked(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
+    attrs.iter().filter(|attr| !is_attr(attr, "step") && conditional_marker(attr).is_none())
 }
 
 fn marked(marker: Attribute, attrs: &[Attribute], input: ParseStream<'_>) -> Piece {
@@ -145,14 +174,17 @@ fn marked(marker: Attribute, attrs: &[Attribute], input: ParseStream<'_>) -> Pie
             input.advance_to(&fork);
             Piece::Step(Box::new(step))
         }
-        Err(error) => Piece::Broken(quote!(#(#attrs)*), error),
+        Err(error) => {
+            let attrs = unmarked(attrs);
+            Piece::Broken(quote!(#(#attrs)*), error)
+        }
     }
 }
 
 impl ToTokens for StepItem {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         let Self { marker: _, attrs, vis, sig, body } = self;
-        for attr in attrs {
+        for attr in unmarked(attrs) {
             attr.to_tokens(tokens);
         }
         vis.to_tokens(tokens);

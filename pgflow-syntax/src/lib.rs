@@ -21,6 +21,7 @@ mod item;
 mod names;
 mod options;
 mod own_items;
+mod owned;
 mod params;
 mod pattern;
 mod pretty;
@@ -29,6 +30,8 @@ mod signature;
 mod standing;
 mod step;
 mod suggest;
+mod unknown_param;
+mod value;
 
 pub use check::check;
 pub use condition::FieldCheck;

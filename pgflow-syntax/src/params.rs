@@ -8,9 +8,9 @@ use syn::{FnArg, Ident, Pat, PatType, Type};
 
 use crate::errors::Errors;
 use crate::flow::{Dependency, Step};
-use crate::names::{Outline, listed};
+use crate::names::Outline;
 use crate::pretty::pretty;
-use crate::suggest::closest;
+use crate::unknown_param;
 
 /// A parameter of a step.
 pub struct Param<'a> {
@@ -39,9 +39,9 @@ pub enum Source {
     OptionalOutput(usize),
 }
 
-const RUN: &str = "run";
-const CONTEXT: &str = "ctx";
-const ITEM: &str = "item";
+pub(crate) const RUN: &str = "run";
+pub(crate) const CONTEXT: &str = "ctx";
+pub(crate) const ITEM: &str = "item";
 const TRANSACTION: &str = "tx";
 
 /// Whether a parameter of this name has a meaning of its own.
@@ -97,8 +97,7 @@ fn param<'a>(
             Err(Problem::Shape(arg.pat.to_token_stream(), message))
         };
     };
-    let word = pat.ident.unraw().to_string();
-    let word = word.trim_start_matches('_');
+    let word = &*matched_name(&pat.ident);
     if word == TRANSACTION && !bindings.contains_key(word) {
         return Err(Problem::Shape(pat.ident.to_token_stream(), no_transaction(name)));
     }
@@ -139,7 +138,7 @@ fn source(
             None => Err(no_input(name, &quote!(Vec<#ty>))),
         },
         (_, None, _) if is_state(ty) => Ok(Source::State),
-        (_, None, _) => Err(unknown(step, word, outline)),
+        (_, None, _) => Err(unknown_param::message(step, word, ty, outline)),
     }
 }
 
@@ -156,7 +155,17 @@ fn check_item(step: &Step<'_>, params: &[Param<'_>], errors: &mut Errors) {
 }
 
 fn is_state(ty: &Type) -> bool {
-    matches!(ty, Type::Path(ty) if ty.path.segments.last().is_some_and(|last| last.ident == "State"))
+    is_called(ty, "State")
+}
+
+/// Whether a type's path ends in `name`.
+pub(crate) fn is_called(ty: &Type, name: &str) -> bool {
+    matches!(ty, Type::Path(ty) if ty.path.segments.last().is_some_and(|last| last.ident == name))
+}
+
+/// The name that a parameter is matched by: one that the body does not use may start with `_`.
+pub(crate) fn matched_name(ident: &Ident) -> String {
+    ident.unraw().to_string().trim_start_matches('_').to_owned()
 }
 
 fn no_input(step: &Ident, ty: &impl ToTokens) -> String {
@@ -172,26 +181,6 @@ fn no_transaction(step: &Ident) -> String {
         "step `{step}` takes a database transaction, which this version cannot give it yet\n\
          help: leave `{TRANSACTION}` out; the name is kept free for it"
     )
-}
-
-fn unknown(step: &Step<'_>, word: &str, outline: &Outline<'_>) -> String {
-    let name = step.name();
-    let mut bindings: Vec<_> = step.depends_on.iter().map(|dep| dep.binding.as_str()).collect();
-    bindings.extend([RUN, CONTEXT]);
-    let help = if word == "state" {
-        "application state is taken as `State<T>`: write `state: State<App>`".to_owned()
-    } else if outline.find(word).is_some() && name.unraw() != word {
-        let all = step.depends_on.iter().map(|dep| dep.ident.to_string()).chain([word.to_owned()]);
-        format!("add it: `depends_on = [{}]`", all.collect::<Vec<_>>().join(", "))
-    } else if let Some(near) = closest(word, bindings.iter().copied()) {
-        format!("did you mean `{near}`?")
-    } else if let [only] = &step.depends_on[..] {
-        let only = &only.ident;
-        format!("call it `{only}`, or write `depends_on = [{only} as {word}]`")
-    } else {
-        format!("a parameter of `{name}` is one of {}", listed(&bindings))
-    };
-    format!("step `{name}` does not depend on `{word}`\nhelp: {help}")
 }
 
 /// Values come out of the database, so there is nothing to borrow from.

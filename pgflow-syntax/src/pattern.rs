@@ -6,6 +6,8 @@ use serde_json::{Map, Number, Value};
 use syn::parse::ParseStream;
 use syn::{Ident, Lit, LitBool, LitStr, Token, braced, bracketed, token};
 
+use crate::value::equals;
+
 /// A condition, and where its parts were written.
 #[derive(Clone)]
 pub struct ConditionArg {
@@ -29,14 +31,15 @@ pub struct PatternKey {
 impl ConditionArg {
     /// Reads `= { "plan": "pro" }` or `= r#"{ "plan": "pro" }"#`.
     pub(crate) fn read(args: ParseStream<'_>, name: &Ident) -> syn::Result<Self> {
-        args.parse::<Token![=]>()?;
+        let wanted = format!("`{name}` is a JSON object: `{name} = {{ \"plan\": \"pro\" }}`");
+        equals(args, name, &wanted)?;
         if args.peek(token::Brace) {
             return Self::from_tokens(args, name);
         }
         if args.peek(LitStr) {
             return Self::from_text(&args.parse()?, name);
         }
-        Err(args.error(format!("`{name}` is a JSON object: `{name} = {{ \"plan\": \"pro\" }}`")))
+        Err(args.error(wanted))
     }
 
     fn from_tokens(args: ParseStream<'_>, name: &Ident) -> syn::Result<Self> {

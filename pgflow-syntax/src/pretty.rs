@@ -17,21 +17,30 @@ pub fn pretty(tokens: impl ToTokens) -> String {
 
 fn write(tokens: TokenStream, text: &mut String) {
     let mut glue = true;
+    let mut after_reference = false;
     for token in tokens {
         match token {
             TokenTree::Group(group) => {
                 let (open, close) = delimiters(group.delimiter());
+                if after_reference {
+                    text.push(' ');
+                }
                 text.push_str(open);
                 write(group.stream(), text);
                 text.push_str(close);
-                glue = false;
+                (glue, after_reference) = (false, false);
             }
-            TokenTree::Punct(punct) => glue = punctuation(punct.as_char(), punct.spacing(), text),
+            TokenTree::Punct(punct) => {
+                glue = punctuation(punct.as_char(), punct.spacing(), text);
+                after_reference = false;
+            }
             other => {
                 if !glue && !text.ends_with(' ') {
                     text.push(' ');
                 }
-                text.push_str(&other.to_string());
+                let word = other.to_string();
+                after_reference = text.ends_with('\'') || word == "mut";
+                text.push_str(&word);
                 glue = false;
             }
         }
@@ -41,11 +50,11 @@ fn write(tokens: TokenStream, text: &mut String) {
 /// Writes a mark with its spaces; says whether the next token sticks to it.
 fn punctuation(mark: char, spacing: Spacing, text: &mut String) -> bool {
     match mark {
-        ',' | ';' => text.push_str(&format!("{mark} ")),
+        ',' | ';' => text.extend([mark, ' ']),
         ':' if spacing == Spacing::Alone && !text.ends_with(':') => text.push_str(": "),
         '>' if text.ends_with('-') => text.push_str("> "),
         '>' => text.push('>'),
-        '-' | '=' | '+' => text.push_str(&format!(" {mark}")),
+        '-' | '=' | '+' => text.extend([' ', mark]),
         other => text.push(other),
     }
     mark != '>'
@@ -72,6 +81,7 @@ mod tests {
             "async fn fetch(item: &str, n: u32) -> Result<Vec<u8>, Oops>",
             "pub async fn nothing()",
             "State<Arc<dyn Mailer>>",
+            "(&'static [u8], &mut [u8], &'static (u8, u8))",
         ] {
             let tokens: TokenStream = text.parse().expect("tokens");
             assert_eq!(pretty(tokens), text);

@@ -6,6 +6,7 @@ use syn::{GenericArgument, PathArguments, ReturnType, Safety, Signature, Type};
 
 use crate::errors::Errors;
 use crate::item::{StepItem, is_attr};
+use crate::owned;
 use crate::pretty::pretty;
 
 /// Checks everything but the parameters and the return type.
@@ -72,8 +73,8 @@ pub(crate) fn result<'a>(
         );
         return None;
     };
-    if let Some(types) = result_types(ty) {
-        return Some(types);
+    if let Some((output, error)) = result_types(ty) {
+        return owned::check(name, output, errors).then_some((output, error));
     }
     let help = if let Type::Path(path) = &**ty
         && path.path.is_ident("Result")

@@ -6,7 +6,7 @@ use syn::ext::IdentExt;
 use crate::args::StepArgs;
 use crate::errors::Errors;
 use crate::flow::Step;
-use crate::item::StepItem;
+use crate::item::{StepItem, conditional_marker};
 use crate::names::Outline;
 use crate::own_items::OwnItems;
 use crate::{condition, dependencies, params, signature};
@@ -21,6 +21,7 @@ pub(crate) fn check<'a>(
     errors: &mut Errors,
 ) -> Step<'a> {
     check_name(item, &args, own, errors);
+    check_marker(item, errors);
     signature::check(item, errors);
     let (output, error) = signature::result(&item.sig, errors).unzip();
     let depends_on = dependencies::resolve(item, &args, outline, errors);
@@ -67,6 +68,18 @@ fn check_name(item: &StepItem, args: &StepArgs, own: &OwnItems, errors: &mut Err
         errors.at(
             other,
             format!("step `{name}` needs this name for its own type\nhelp: rename this item, or move it out of the module"),
+        );
+    }
+}
+
+fn check_marker(item: &StepItem, errors: &mut Errors) {
+    let name = &item.sig.ident;
+    for attr in item.attrs.iter().filter(|attr| conditional_marker(attr).is_some()) {
+        errors.at(
+            attr,
+            format!(
+                "step `{name}` cannot depend on the build: a flow has one shape in the database"
+            ),
         );
     }
 }

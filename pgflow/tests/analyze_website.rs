@@ -37,24 +37,24 @@ mod analyze_website {
     use super::*;
 
     #[step]
-    pub async fn website(run: Site) -> Result<Page> {
+    pub(super) async fn website(run: Site) -> Result<Page> {
         let links = ["a", "b"].map(|path| format!("{}/{path}", run.url)).to_vec();
         Ok(Page { text: "good good bad".to_owned(), links })
     }
 
     #[step(depends_on = [website])]
-    pub async fn sentiment(website: Page) -> Result<Sentiment> {
+    pub(super) async fn sentiment(website: Page) -> Result<Sentiment> {
         let count = |word| i32::try_from(website.text.matches(word).count());
         Ok(Sentiment { score: count("good")? - count("bad")? })
     }
 
     #[step(depends_on = [website], timeout = 30, max_attempts = 5)]
-    pub async fn links(website: Page) -> Result<Vec<String>> {
+    pub(super) async fn links(website: Page) -> Result<Vec<String>> {
         Ok(website.links)
     }
 
     #[step(map, depends_on = [links])]
-    pub async fn check_link(item: String, ctx: Context) -> Result<LinkStatus> {
+    pub(super) async fn check_link(item: String, ctx: Context) -> Result<LinkStatus> {
         if ctx.attempt() == 1 {
             return Err("no answer".into());
         }
@@ -62,7 +62,7 @@ mod analyze_website {
     }
 
     #[step(depends_on = [sentiment, check_link])]
-    pub async fn report(
+    pub(super) async fn report(
         run: Site,
         sentiment: Sentiment,
         check_link: Vec<LinkStatus>,

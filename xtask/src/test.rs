@@ -13,6 +13,8 @@ const STAGES: &[Stage] = &[
         env: &[],
     },
     Stage { name: "tests", args: &["test", "--workspace"], env: &[] },
+    // A sample of them; all are a command of their own: `cargo xtask mutants`.
+    Stage { name: "mutants", args: &["xtask", "mutants", "--short"], env: &[] },
     Stage {
         name: "docs",
         args: &["doc", "--workspace", "--no-deps"],
@@ -24,7 +26,7 @@ const STAGES: &[Stage] = &[
 #[derive(Args)]
 pub(crate) struct Options {
     /// Run only these stages.
-    #[arg(long, value_name = "STAGE", value_parser = ["format", "lints", "tests", "docs"])]
+    #[arg(long, value_name = "STAGE", value_parser = ["format", "lints", "tests", "mutants", "docs"])]
     only: Vec<String>,
 
     /// What follows `--` goes to the test binaries.

@@ -6,13 +6,10 @@ use crate::error::Result;
 use crate::flow;
 use crate::sample::Reading;
 
-/// One by one, wider maps only repeat the same figure for minutes.
-const WIDEST_PUBLISHED: u32 = 10_000;
-
 pub(super) async fn run(context: &mut Context<'_>) -> Result<Vec<Reading>> {
     let mut readings = Vec::new();
     for &width in context.sizes.map_widths {
-        if context.protocol == Protocol::Published && width > WIDEST_PUBLISHED {
+        if context.protocol == Protocol::Published && width > context.sizes.widest_published {
             continue;
         }
         readings.push(drained(context, width).await?);

@@ -2,7 +2,7 @@
 
 use pgflow_syntax::{FieldCheck, Step};
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::{format_ident, quote, quote_spanned};
 
 use super::Expand;
 
@@ -33,13 +33,19 @@ impl Expand<'_> {
             step.name(),
             path.join("."),
         );
-        let fail = quote_spanned!(field.span=> ::core::panic!(#message));
+        // The compiler shows the constant's name.
+        let name = format_ident!("condition_of_{}", step.name());
+        let fail = quote_spanned!(field.span=> ::core::panic!("{}", why.as_str()));
         quote! {
             const _: () = {
                 use #pgflow::__private::Unknown as _;
-                if !#pgflow::__private::may_have(<#pgflow::__private::Probe<#ty>>::FIELDS, &[#(#path),*]) {
-                    #fail
-                }
+                #[allow(non_upper_case_globals, dead_code)]
+                const #name: () = {
+                    let fields = <#pgflow::__private::Probe<#ty>>::FIELDS;
+                    if let ::core::option::Option::Some(why) = #pgflow::__private::unknown_field(fields, &[#(#path),*], #message) {
+                        #fail
+                    }
+                };
             };
         }
     }

@@ -3,19 +3,24 @@
 use pgflow_model::StepKind;
 use pgflow_syntax::Step;
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{format_ident, quote};
+use syn::Index;
 
 use super::Expand;
 use super::visibility::outside;
 
+/// Leaves that one function reads. The compiler's work on a function grows with the square of the
+/// values it must drop if a later one cannot be read.
+const READ_AT_ONCE: usize = 16;
+
 impl Expand<'_> {
     pub(super) fn output(&self) -> TokenStream {
         let (pgflow, name) = (&self.pgflow, &self.flow.output_name);
-        let (flow_type, vis) = (&self.flow.type_name, outside(&self.flow.item.vis));
+        let vis = outside(&self.flow.item.vis);
         let leaves = self.flow.steps.iter().filter(|step| step.is_leaf && !step.is_duplicate);
         let leaves: Vec<_> = leaves.filter(|step| step.output.is_some()).collect();
         let fields = leaves.iter().map(|step| field(step));
-        let reads = leaves.iter().map(|step| read(step));
+        let read = self.read(&leaves);
         let writes = leaves.iter().map(|step| write(step));
         quote! {
             /// What a run of this flow ends with: the output of each step that no other depends on.
@@ -23,10 +28,7 @@ impl Expand<'_> {
             #vis struct #name { #(#fields),* }
 
             impl #name {
-                #[doc(hidden)]
-                pub(super) fn __read(run: &#pgflow::RunOutputs<#flow_type>) -> ::core::result::Result<Self, #pgflow::DataError> {
-                    ::core::result::Result::Ok(Self { #(#reads),* })
-                }
+                #read
 
                 fn __write(&self) -> ::core::result::Result<#pgflow::__private::Value, #pgflow::DataError> {
                     let mut leaves = #pgflow::__private::Leaves::default();
@@ -38,28 +40,59 @@ impl Expand<'_> {
             #pgflow::__private::impl_output!(#name);
         }
     }
+
+    /// Reads the leaves, [`READ_AT_ONCE`] per function.
+    fn read(&self, leaves: &[&Step<'_>]) -> TokenStream {
+        let (pgflow, flow_type) = (&self.pgflow, &self.flow.type_name);
+        let part = |at: usize| format_ident!("__read_{at}");
+        let parts: Vec<_> = (0..leaves.len().div_ceil(READ_AT_ONCE)).map(part).collect();
+        let types = leaves.chunks(READ_AT_ONCE).map(|steps| steps.iter().map(|step| seen(step)));
+        let types = types.map(|types| quote!((#(#types,)*)));
+        let reads = leaves.chunks(READ_AT_ONCE).map(|steps| steps.iter().map(|step| read(step)));
+        let reads = reads.map(|reads| quote!((#(#reads,)*)));
+        let fields = leaves.iter().enumerate().map(|(at, step)| {
+            let (name, part) = (step.name(), part(at / READ_AT_ONCE));
+            let index = Index::from(at % READ_AT_ONCE);
+            quote!(#name: #part.#index)
+        });
+        quote! {
+            #[doc(hidden)]
+            pub(super) fn __read(run: &#pgflow::RunOutputs<#flow_type>) -> ::core::result::Result<Self, #pgflow::DataError> {
+                #(let #parts = Self::#parts(run)?;)*
+                ::core::result::Result::Ok(Self { #(#fields),* })
+            }
+
+            #(
+                fn #parts(run: &#pgflow::RunOutputs<#flow_type>) -> ::core::result::Result<#types, #pgflow::DataError> {
+                    ::core::result::Result::Ok(#reads)
+                }
+            )*
+        }
+    }
 }
 
-fn field(step: &Step<'_>) -> TokenStream {
-    let (name, ty) = (step.name(), step.output);
+/// The type that a reader of the run's output sees.
+fn seen(step: &Step<'_>) -> TokenStream {
+    let ty = step.output;
     let ty = match step.kind() {
         StepKind::Single => quote!(#ty),
         StepKind::Map => quote!(::std::vec::Vec<#ty>),
     };
+    if step.presence.is_optional() { quote!(::core::option::Option<#ty>) } else { ty }
+}
+
+fn field(step: &Step<'_>) -> TokenStream {
+    let (name, ty) = (step.name(), seen(step));
     let doc = format!("Output of step `{name}`.");
-    if step.presence.is_optional() {
-        quote!(#[doc = #doc] pub #name: ::core::option::Option<#ty>)
-    } else {
-        quote!(#[doc = #doc] pub #name: #ty)
-    }
+    quote!(#[doc = #doc] pub #name: #ty)
 }
 
 fn read(step: &Step<'_>) -> TokenStream {
     let name = step.name();
     if step.presence.is_optional() {
-        quote!(#name: run.step::<#name>()?)
+        quote!(run.step::<#name>()?)
     } else {
-        quote!(#name: run.leaf::<#name>()?)
+        quote!(run.leaf::<#name>()?)
     }
 }
 

@@ -2,9 +2,9 @@
 
 use pgflow_model::StepKind;
 use pgflow_syntax::{Step, pretty};
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::Type;
+use syn::{Type, parse_quote};
 
 use super::Expand;
 use super::span::{function, marker};
@@ -13,13 +13,15 @@ use super::visibility::narrower;
 impl Expand<'_> {
     /// A step's type and, if it can be called, the function that calls it.
     pub(super) fn step(&self, step: &Step<'_>) -> TokenStream {
-        let Some(output) = step.output else { return TokenStream::new() };
+        // A step that does not say what it outputs still has a type, since others may name it.
+        let unit = parse_quote!(());
+        let output = step.output.unwrap_or(&unit);
         let name = step.name();
-        let vis = narrower(&step.item.vis, &self.flow.item.vis);
+        let vis = narrower(&step.item.vis, &self.flow.item.vis, &self.flow.item.ident);
         let marker = marker(&vis, "enum", name, &quote!({}), Some(&step.item.sig.output));
         let doc = format!("`{}`", pretty(&step.item.sig));
         let impl_step = self.impl_step(step, output);
-        let call = if step.is_sound { self.call(step) } else { self.links(step) };
+        let call = if self.is_callable(step) { self.call(step) } else { self.links(step) };
         let conditions = self.conditions(step);
         quote! {
             #[doc(hidden)]
@@ -33,6 +35,13 @@ impl Expand<'_> {
         }
     }
 
+    /// Whether a call can be generated: nothing is wrong with the step, and what its dependencies
+    /// output is known.
+    pub(super) fn is_callable(&self, step: &Step<'_>) -> bool {
+        let mut deps = step.depends_on.iter().map(|dep| &self.flow.steps[dep.step]);
+        step.is_sound && deps.all(|dep| dep.output.is_some())
+    }
+
     fn impl_step(&self, step: &Step<'_>, output: &Type) -> TokenStream {
         let pgflow = &self.pgflow;
         let (name, slug, flow_type) = (step.name(), &step.slug, &self.flow.type_name);
@@ -42,10 +51,7 @@ impl Expand<'_> {
         };
         let read = function(output, &quote!(#pgflow::check::ReadBack<Self>), read, output);
         let write = function(output, &quote!(#pgflow::check::Stored<Self>), "write", output);
-        let def = match step.is_sound {
-            true => self.entry(step, output),
-            false => quote!(#pgflow::__private::BROKEN_STEP),
-        };
+        let def = self.entry(step, output);
         quote! {
             impl #pgflow::Step for #name {
                 type Flow = #flow_type;
@@ -65,15 +71,25 @@ impl Expand<'_> {
         let args = step.params.iter().map(|param| self.argument(step, param));
         // At the name of the step, so that a future that is not `Send` is reported there.
         let future = quote_spanned!(name.span()=> ::std::boxed::Box::pin(#name(#(#args),*)));
-        let error = step
-            .error
-            .map_or_else(|| quote_spanned!(step.result_span=> _), ToTokens::to_token_stream);
+        let inferred = quote_spanned!(step.result_span=> _);
+        let rule = quote!(#pgflow::check::IsResult<_, _, #name>);
+        let into_result = function(&inferred, &rule, "into_result", &inferred);
+        let error = step.error.map_or(inferred, ToTokens::to_token_stream);
         let report = function(&error, &quote!(#pgflow::check::Reported<#name>), "report", &error);
+        let deps = self.functions(step);
         quote! {
             fn #call(task: &#pgflow::Task) -> #pgflow::__private::Called {
-                #pgflow::__private::future::<#name, _>(#future, #report)
+                #(let _ = #deps;)*
+                #pgflow::__private::future::<#name, _, _>(#future, #into_result, #report)
             }
         }
+    }
+
+    /// Its dependencies, named as functions: an editor that renames one in `depends_on` then renames
+    /// its callers as well.
+    fn functions<'a>(&self, step: &'a Step<'_>) -> impl Iterator<Item = &'a Ident> {
+        let deps = step.depends_on.iter().filter(|dep| self.flow.steps[dep.step].is_sound);
+        deps.map(|dep| &dep.ident)
     }
 
     /// For a step that is wrong in some way: its dependencies still lead somewhere in an editor.

@@ -41,11 +41,19 @@ impl Expand<'_> {
             let schema = self.schema(&output.to_token_stream(), &quote!(Described<#name>));
             quote!(output_schema: #schema,)
         });
-        let (slug, call, output) = (&step.slug, format_ident!("__call_{}", name), pretty(output));
+        // A step that is wrong in some way has no call, but others may still name it.
+        let call = self.is_callable(step).then(|| {
+            let call = format_ident!("__call_{}", name);
+            quote!(call: #call,)
+        });
+        let (slug, output) = (&step.slug, pretty(output));
         quote! {
             #pgflow::StepDef {
-                #kind #depends_on #only_if #unless #unmet #exhausted #options #needs #schema
-                ..#pgflow::StepDef::new(#slug, #call, #output)
+                slug: #slug,
+                #kind #depends_on #only_if #unless #unmet #exhausted #options
+                output_type: #output,
+                #needs #schema #call
+                ..#pgflow::StepDef::PLAIN
             }
         }
     }

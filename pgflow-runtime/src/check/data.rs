@@ -22,8 +22,7 @@ use crate::{DataError, Error};
 #[diagnostic::on_unimplemented(
     message = "step `{Step}` outputs `{Self}`, which cannot be stored",
     label = "`{Self}` is not `Serialize`",
-    note = "outputs are stored as JSON: derive `Serialize` for `{Self}` and for what it holds",
-    note = "for a type from another crate, check whether it has a `serde` feature"
+    note = "outputs are stored as JSON: derive `Serialize` for `{Self}` and for what it holds (in another crate: enable its `serde` feature)"
 )]
 pub trait Stored<Step> {
     #[doc(hidden)]
@@ -40,17 +39,18 @@ impl<T: Serialize, Step: crate::Step> Stored<Step> for T {
 /// An output can be read back from the database.
 ///
 /// ```compile_fail
-/// #[pgflow::flow]
+/// #[pgflow::flow(schema = false)]
 /// mod wrong {
+///     #[derive(serde::Serialize)]
+///     struct NotReadBack;
 ///     #[step]
-///     async fn make() -> pgflow::Result<&'static str> { Ok("borrowed") }
+///     async fn make() -> pgflow::Result<NotReadBack> { Ok(NotReadBack) }
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
     message = "step `{Step}` outputs `{Self}`, which cannot be read back",
     label = "`{Self}` is not `Deserialize`",
-    note = "outputs are stored as JSON: derive `Deserialize` for `{Self}` and for what it holds",
-    note = "it must own its data: a type that borrows, such as `&str`, cannot be read back"
+    note = "outputs are stored as JSON: derive `Deserialize` for `{Self}` and for what it holds"
 )]
 pub trait ReadBack<Step>: Sized {
     #[doc(hidden)]

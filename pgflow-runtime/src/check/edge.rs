@@ -69,8 +69,7 @@ impl<Dependency: Step<Output = T>, T, Consumer> OutputsAll<T, T, Consumer> for D
 #[diagnostic::on_unimplemented(
     message = "step `{Consumer}` takes `{Param}`, but its dependency `{Self}` may be skipped",
     label = "expected `Option<{Output}>`",
-    note = "`{Consumer}` runs even when `{Self}` was skipped, and then gets `None`",
-    note = "to skip `{Consumer}` as well, say `skip_cascade` instead of `skip` on `{Self}`"
+    note = "`{Consumer}` runs even when `{Self}` was skipped, and then gets `None`; with `skip_cascade` on `{Self}` it would be skipped too"
 )]
 pub trait MayOutput<Param, Output, Consumer> {
     #[doc(hidden)]

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::{DataError, Flow, RunOutputs, Step};
+use crate::check::StepOf;
+use crate::{DataError, Flow, RunOutputs};
 
 /// A run that completed in this process.
 ///
@@ -11,9 +12,8 @@ use crate::{DataError, Flow, RunOutputs, Step};
 /// # #[flow] mod ping { #[step] pub async fn pong() -> pgflow::Result<u8> { Ok(1) } }
 /// let run = testing::block_on(testing::run(ping::Flow, ()))?;
 /// assert_eq!(run.output()?.pong, 1);
-/// # pgflow::Result::Ok(())
+/// # Ok::<(), pgflow::Error>(())
 /// ```
-#[derive(Debug)]
 pub struct FinishedRun<F: Flow> {
     pub(super) outputs: RunOutputs<F>,
     pub(super) steps: HashMap<&'static str, StepStatus>,
@@ -26,7 +26,7 @@ pub struct FinishedRun<F: Flow> {
 /// # #[flow] mod ping { #[step] pub async fn pong() -> pgflow::Result<u8> { Ok(1) } }
 /// let run = testing::block_on(testing::run(ping::Flow, ()))?;
 /// assert_eq!(run.status::<ping::pong>(), StepStatus::Completed { attempts: 1 });
-/// # pgflow::Result::Ok(())
+/// # Ok::<(), pgflow::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -55,7 +55,7 @@ impl<F: Flow> FinishedRun<F> {
     /// # #[flow] mod ping { #[step] pub async fn pong() -> pgflow::Result<u8> { Ok(1) } }
     /// let run = testing::block_on(testing::run(ping::Flow, ()))?;
     /// assert_eq!(run.output()?.pong, 1);
-    /// # pgflow::Result::Ok(())
+    /// # Ok::<(), pgflow::Error>(())
     /// ```
     pub fn output(&self) -> Result<F::Output, DataError> {
         self.outputs.output()
@@ -68,9 +68,9 @@ impl<F: Flow> FinishedRun<F> {
     /// # #[flow] mod ping { #[step] pub async fn pong() -> pgflow::Result<u8> { Ok(1) } }
     /// let run = testing::block_on(testing::run(ping::Flow, ()))?;
     /// assert_eq!(run.step::<ping::pong>()?, Some(1));
-    /// # pgflow::Result::Ok(())
+    /// # Ok::<(), pgflow::Error>(())
     /// ```
-    pub fn step<S: Step<Flow = F>>(&self) -> Result<Option<S::Output>, DataError> {
+    pub fn step<S: StepOf<F>>(&self) -> Result<Option<S::Output>, DataError> {
         self.outputs.step::<S>()
     }
 
@@ -85,10 +85,19 @@ impl<F: Flow> FinishedRun<F> {
     /// }
     /// let run = testing::block_on(testing::run(maybe::Flow, true))?;
     /// assert_eq!(run.status::<maybe::fail>(), StepStatus::Exhausted { attempts: 3 });
-    /// # pgflow::Result::Ok(())
+    /// # Ok::<(), pgflow::Error>(())
     /// ```
-    pub fn status<S: Step<Flow = F>>(&self) -> StepStatus {
+    pub fn status<S: StepOf<F>>(&self) -> StepStatus {
         // Every step of a run that completed has one.
         self.steps.get(S::SLUG).copied().unwrap_or(StepStatus::DependencySkipped)
+    }
+}
+
+impl<F: Flow> std::fmt::Debug for FinishedRun<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FinishedRun")
+            .field("steps", &self.steps)
+            .field("outputs", &self.outputs)
+            .finish()
     }
 }

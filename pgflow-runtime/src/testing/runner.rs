@@ -12,7 +12,7 @@ use crate::{Flow, States, pattern_check};
 /// # #[flow(input = u8)] mod count { #[step] pub async fn next(run: u8) -> pgflow::Result<u8> { Ok(run + 1) } }
 /// let run = testing::block_on(testing::run(count::Flow, 7))?;
 /// assert_eq!(run.output()?.next, 8);
-/// # pgflow::Result::Ok(())
+/// # Ok::<(), pgflow::Error>(())
 /// ```
 pub async fn run<F: Flow>(flow: F, input: F::Input) -> Result<FinishedRun<F>, RunError> {
     Runner::default().run(flow, input).await
@@ -36,7 +36,7 @@ pub async fn run<F: Flow>(flow: F, input: F::Input) -> Result<FinishedRun<F>, Ru
 /// let runner = Runner::default().state(String::from("Ann"));
 /// let run = testing::block_on(runner.run(greeting::Flow, ()))?;
 /// assert_eq!(run.output()?.hello, "Hello, Ann!");
-/// # pgflow::Result::Ok(())
+/// # Ok::<(), pgflow::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Runner {
@@ -62,7 +62,7 @@ impl Runner {
     /// # #[flow] mod ping { #[step] pub async fn pong() -> pgflow::Result<u8> { Ok(1) } }
     /// let run = testing::block_on(Runner::default().run(ping::Flow, ()))?;
     /// assert_eq!(run.output()?.pong, 1);
-    /// # pgflow::Result::Ok(())
+    /// # Ok::<(), pgflow::Error>(())
     /// ```
     pub async fn run<F: Flow>(
         &self,

@@ -24,8 +24,7 @@ mod before {
 
     #[step]
     async fn pay(run: Order) -> Result<Vec<Payment>> {
-        drop(run);
-        Ok(vec![Payment::Cash, Payment::Card { number: String::new() }])
+        Ok(vec![Payment::Cash, Payment::Card { number: run.id.to_string() }])
     }
 
     #[step(depends_on = [pay])]
@@ -54,8 +53,7 @@ mod now {
 
     #[step]
     async fn pay(run: NewOrder) -> Result<Vec<Payment>> {
-        drop(run);
-        Ok(vec![Payment::Later, Payment::Card { number: 1 }])
+        Ok(vec![Payment::Later, Payment::Card { number: run.id }])
     }
 
     #[step(depends_on = [pay])]

@@ -39,23 +39,6 @@ pub mod analyze_text {
     }
     #[doc = r" The flow made of this module's steps."]
     pub struct Flow;
-    #[automatically_derived]
-    #[doc(hidden)]
-    unsafe impl ::core::clone::TrivialClone for Flow { }
-    #[automatically_derived]
-    impl ::core::clone::Clone for Flow {
-        #[inline]
-        fn clone(&self) -> Flow { *self }
-    }
-    #[automatically_derived]
-    impl ::core::marker::Copy for Flow { }
-    #[automatically_derived]
-    impl ::core::fmt::Debug for Flow {
-        #[inline]
-        fn fmt(&self, f: &mut ::core::fmt::Formatter) -> ::core::fmt::Result {
-            ::core::fmt::Formatter::write_str(f, "Flow")
-        }
-    }
     #[doc =
     r" What a run of this flow ends with: the output of each step that no other depends on."]
     #[allow(private_interfaces)]
@@ -67,7 +50,12 @@ pub mod analyze_text {
         #[doc(hidden)]
         pub(super) fn __read(run: &::pgflow::RunOutputs<Flow>)
             -> ::core::result::Result<Self, ::pgflow::DataError> {
-            ::core::result::Result::Ok(Self { report: run.leaf::<report>()? })
+            let __read_0 = Self::__read_0(run)?;
+            ::core::result::Result::Ok(Self { report: __read_0.0 })
+        }
+        fn __read_0(run: &::pgflow::RunOutputs<Flow>)
+            -> ::core::result::Result<(String,), ::pgflow::DataError> {
+            ::core::result::Result::Ok((run.leaf::<report>()?,))
         }
         fn __write(&self)
             ->
@@ -119,20 +107,22 @@ pub mod analyze_text {
             };
         const DEF: ::pgflow::StepDef =
             ::pgflow::StepDef {
-                takes: &[::pgflow::Take::Run],
+                slug: "words",
+                output_type: "Vec<String>",
                 output_schema: ::core::option::Option::Some(<Vec<String> as
                         ::pgflow::check::Described<words>>::schema::<>),
-                ..::pgflow::StepDef::new("words", __call_words, "Vec<String>")
+                call: __call_words,
+                ..::pgflow::StepDef::PLAIN
             };
     }
-    fn __call_words(task: &::pgflow::Task)
-        -> ::pgflow::Result<::pgflow::__private::StepFuture> {
-        ::core::result::Result::Ok(::pgflow::__private::future::<words,
-                    _>(::std::boxed::Box::pin(words(<<Flow as
-                                    ::pgflow::__private::Itself>::Itself<> as
-                                    ::pgflow::check::HasInput<String,
-                                    <Flow as ::pgflow::Flow>::Input, words>>::pass::<>(task)?)),
-                <_ as ::pgflow::check::Reported<words>>::report::<>))
+    fn __call_words(task: &::pgflow::Task) -> ::pgflow::__private::Called {
+        ::pgflow::__private::future::<words, _,
+                _>(::std::boxed::Box::pin(words(<<Flow as
+                                ::pgflow::__private::Itself>::Itself<> as
+                                ::pgflow::check::HasInput<String,
+                                <Flow as ::pgflow::Flow>::Input, words>>::take::<>(task)?)),
+            <_ as ::pgflow::check::IsResult<_, _, words>>::into_result::<>,
+            <_ as ::pgflow::check::Reported<words>>::report::<>)
     }
     #[doc(hidden)]
     #[doc = "`async fn length(item: String, ctx: Context) -> Result<usize>`"]
@@ -151,28 +141,31 @@ pub mod analyze_text {
             };
         const DEF: ::pgflow::StepDef =
             ::pgflow::StepDef {
+                slug: "length",
                 kind: ::pgflow::__private::StepKind::Map,
                 depends_on: &[<words as ::pgflow::Step>::SLUG],
-                takes: &[::pgflow::Take::Item],
+                output_type: "usize",
                 output_schema: ::core::option::Option::Some(<usize as
                         ::pgflow::check::Described<length>>::schema::<>),
-                ..::pgflow::StepDef::new("length", __call_length, "usize")
+                call: __call_length,
+                ..::pgflow::StepDef::PLAIN
             };
     }
-    fn __call_length(task: &::pgflow::Task)
-        -> ::pgflow::Result<::pgflow::__private::StepFuture> {
-        ::core::result::Result::Ok(::pgflow::__private::future::<length,
-                    _>(::std::boxed::Box::pin(length(<<words as
-                                ::pgflow::__private::Itself>::Itself<> as
-                                ::pgflow::check::OutputsItems<String,
-                                <words as
-                                ::pgflow::check::OutputsSequence<<words as
-                                ::pgflow::Step>::Output, length>>::Item<>,
-                                length>>::pass::<>(task.item(<String as
-                                        ::pgflow::check::ReadItem<length>>::read::<>)?),
-                        <Context as
-                                    ::pgflow::check::IsContext<length>>::from_task::<>(task)?)),
-                <_ as ::pgflow::check::Reported<length>>::report::<>))
+    fn __call_length(task: &::pgflow::Task) -> ::pgflow::__private::Called {
+        let _ = words;
+        ::pgflow::__private::future::<length, _,
+                _>(::std::boxed::Box::pin(length(<<words as
+                            ::pgflow::__private::Itself>::Itself<> as
+                            ::pgflow::check::OutputsItems<String,
+                            <words as
+                            ::pgflow::check::OutputsSequence<<words as
+                            ::pgflow::Step>::Output, length>>::Item<>,
+                            length>>::pass::<>(task.item(<String as
+                                    ::pgflow::check::ReadItem<length>>::read::<>)?),
+                    <Context as
+                                ::pgflow::check::IsContext<length>>::from_task::<>(task)?)),
+            <_ as ::pgflow::check::IsResult<_, _, length>>::into_result::<>,
+            <_ as ::pgflow::check::Reported<length>>::report::<>)
     }
     #[doc(hidden)]
     #[doc =
@@ -194,28 +187,30 @@ pub mod analyze_text {
             };
         const DEF: ::pgflow::StepDef =
             ::pgflow::StepDef {
+                slug: "longest",
                 depends_on: &[<words as ::pgflow::Step>::SLUG],
-                takes: &[::pgflow::Take::Output("words")],
                 when_exhausted: ::pgflow::__private::OnSkip::Skip,
                 options: ::pgflow::__private::StepOptions {
                     timeout: ::core::option::Option::Some(30u32),
                     ..::pgflow::__private::StepOptions::INHERIT
                 },
+                output_type: "Option<String>",
                 output_schema: ::core::option::Option::Some(<Option<String> as
                         ::pgflow::check::Described<longest>>::schema::<>),
-                ..::pgflow::StepDef::new("longest", __call_longest,
-                    "Option<String>")
+                call: __call_longest,
+                ..::pgflow::StepDef::PLAIN
             };
     }
-    fn __call_longest(task: &::pgflow::Task)
-        -> ::pgflow::Result<::pgflow::__private::StepFuture> {
-        ::core::result::Result::Ok(::pgflow::__private::future::<longest,
-                    _>(::std::boxed::Box::pin(longest(<<words as
+    fn __call_longest(task: &::pgflow::Task) -> ::pgflow::__private::Called {
+        let _ = words;
+        ::pgflow::__private::future::<longest, _,
+                _>(::std::boxed::Box::pin(longest(<<words as
                                 ::pgflow::__private::Itself>::Itself<> as
                                 ::pgflow::check::Outputs<Vec<String>,
                                 <words as ::pgflow::Step>::Output,
-                                longest>>::pass::<>(task.output::<words>()?))),
-                <_ as ::pgflow::check::Reported<longest>>::report::<>))
+                                longest>>::take::<>(task)?)),
+            <_ as ::pgflow::check::IsResult<_, _, longest>>::into_result::<>,
+            <_ as ::pgflow::check::Reported<longest>>::report::<>)
     }
     #[doc(hidden)]
     #[doc = "`async fn total(lengths: Vec<usize>) -> Result<usize>`"]
@@ -233,22 +228,25 @@ pub mod analyze_text {
             };
         const DEF: ::pgflow::StepDef =
             ::pgflow::StepDef {
+                slug: "total",
                 depends_on: &[<length as ::pgflow::Step>::SLUG],
-                takes: &[::pgflow::Take::Output("length")],
+                output_type: "usize",
                 output_schema: ::core::option::Option::Some(<usize as
                         ::pgflow::check::Described<total>>::schema::<>),
-                ..::pgflow::StepDef::new("total", __call_total, "usize")
+                call: __call_total,
+                ..::pgflow::StepDef::PLAIN
             };
     }
-    fn __call_total(task: &::pgflow::Task)
-        -> ::pgflow::Result<::pgflow::__private::StepFuture> {
-        ::core::result::Result::Ok(::pgflow::__private::future::<total,
-                    _>(::std::boxed::Box::pin(total(<<length as
+    fn __call_total(task: &::pgflow::Task) -> ::pgflow::__private::Called {
+        let _ = length;
+        ::pgflow::__private::future::<total, _,
+                _>(::std::boxed::Box::pin(total(<<length as
                                 ::pgflow::__private::Itself>::Itself<> as
                                 ::pgflow::check::OutputsAll<Vec<usize>,
                                 <length as ::pgflow::Step>::Output,
-                                total>>::pass::<>(task.output::<length>()?))),
-                <_ as ::pgflow::check::Reported<total>>::report::<>))
+                                total>>::take::<>(task)?)),
+            <_ as ::pgflow::check::IsResult<_, _, total>>::into_result::<>,
+            <_ as ::pgflow::check::Reported<total>>::report::<>)
     }
     #[doc(hidden)]
     #[doc =
@@ -267,32 +265,34 @@ pub mod analyze_text {
             };
         const DEF: ::pgflow::StepDef =
             ::pgflow::StepDef {
+                slug: "report",
                 depends_on: &[<longest as ::pgflow::Step>::SLUG,
                             <total as ::pgflow::Step>::SLUG],
-                takes: &[::pgflow::Take::Run,
-                            ::pgflow::Take::OptionalOutput("longest"),
-                            ::pgflow::Take::Output("total")],
+                output_type: "String",
                 output_schema: ::core::option::Option::Some(<String as
                         ::pgflow::check::Described<report>>::schema::<>),
-                ..::pgflow::StepDef::new("report", __call_report, "String")
+                call: __call_report,
+                ..::pgflow::StepDef::PLAIN
             };
     }
-    fn __call_report(task: &::pgflow::Task)
-        -> ::pgflow::Result<::pgflow::__private::StepFuture> {
-        ::core::result::Result::Ok(::pgflow::__private::future::<report,
-                    _>(::std::boxed::Box::pin(report(<<Flow as
-                                    ::pgflow::__private::Itself>::Itself<> as
-                                    ::pgflow::check::HasInput<String,
-                                    <Flow as ::pgflow::Flow>::Input, report>>::pass::<>(task)?,
-                        <<longest as ::pgflow::__private::Itself>::Itself<> as
+    fn __call_report(task: &::pgflow::Task) -> ::pgflow::__private::Called {
+        let _ = longest;
+        let _ = total;
+        ::pgflow::__private::future::<report, _,
+                _>(::std::boxed::Box::pin(report(<<Flow as
+                                ::pgflow::__private::Itself>::Itself<> as
+                                ::pgflow::check::HasInput<String,
+                                <Flow as ::pgflow::Flow>::Input, report>>::take::<>(task)?,
+                    <<longest as ::pgflow::__private::Itself>::Itself<> as
                                 ::pgflow::check::MayOutput<Option<Option<String>>,
                                 <longest as ::pgflow::Step>::Output,
-                                report>>::pass::<>(task.optional_output::<longest>()?),
-                        <<total as ::pgflow::__private::Itself>::Itself<> as
+                                report>>::take::<>(task)?,
+                    <<total as ::pgflow::__private::Itself>::Itself<> as
                                 ::pgflow::check::Outputs<usize,
                                 <total as ::pgflow::Step>::Output,
-                                report>>::pass::<>(task.output::<total>()?))),
-                <_ as ::pgflow::check::Reported<report>>::report::<>))
+                                report>>::take::<>(task)?)),
+            <_ as ::pgflow::check::IsResult<_, _, report>>::into_result::<>,
+            <_ as ::pgflow::check::Reported<report>>::report::<>)
     }
 }
 impl ::pgflow::Flow for analyze_text::Flow {

@@ -18,6 +18,17 @@ mod billing {
     async fn inside() -> Result<Borrowing<'static>> {
         Ok(Borrowing { name: "name" })
     }
+
+    #[step(map, depends_on = [names])]
+    async fn first(item: String) -> Result<Option<&'static [u8]>> {
+        let _ = item;
+        Ok(None)
+    }
+
+    #[step(depends_on = [name])]
+    async fn names(name: String) -> Result<Vec<String>> {
+        Ok(vec![name])
+    }
 }
 
 fn main() {}

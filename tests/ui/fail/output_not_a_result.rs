@@ -17,6 +17,11 @@ mod billing {
         Ok(1)
     }
 
+    #[step(depends_on = [fetch_user, nothing])]
+    async fn after(fetch_user: u32) -> Result<u32> {
+        Ok(fetch_user)
+    }
+
     #[step]
     async fn maybe() -> Option<Vec<u32>> {
         None

@@ -9,7 +9,11 @@ use pgflow_ui_tests::{Report, cases, orphans, reports};
 const LIMIT: usize = 12;
 
 /// Errors that are longer, and why.
-const LONGER: &[(&str, usize, &str)] = &[];
+const LONGER: &[(&str, usize, &str)] = &[(
+    "future_not_send",
+    15,
+    "rustc itself shows the value and the await that keep it from being `Send`",
+)];
 
 /// What no message may show: our own machinery, and rustc's way of naming it.
 const INTERNALS: &[&str] = &[

@@ -10,7 +10,7 @@ use pgflow_ui_tests::Scratch;
 use serde_json::{Value, json};
 
 /// Long enough for the first build of all dependencies on a slow machine.
-const PATIENCE: Duration = Duration::from_secs(300);
+const PATIENCE: Duration = Duration::from_mins(5);
 
 /// A running rust-analyzer that has loaded a project.
 pub(crate) struct Server {

@@ -30,8 +30,8 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "security-client-settles",
         file: "functions/grant_roles.sql",
-        find: "'get_run_with_states', 'cancel_run'];",
-        replace: "'get_run_with_states', 'cancel_run', 'complete_task'];",
+        find: "'read_events', 'cancel_run'];",
+        replace: "'read_events', 'cancel_run', 'complete_task'];",
         why: "a client could settle tasks",
         tests: &["security::matrix"],
     },
@@ -44,11 +44,11 @@ pub(super) const ALL: &[Mutation] = &[
         tests: &["mutants::grants"],
     },
     Mutation {
-        name: "security-queue-name",
+        name: "queue-table-name",
         file: "functions/set_vt_batch.sql",
-        find: "'update pgmq.%I q set",
-        replace: "'update pgmq.%s q set",
-        why: "a queue name could carry SQL",
-        tests: &["security::injection", "work::set_vt_batch"],
+        find: "pgmq.format_table_name(set_vt_batch.queue_name, 'q')",
+        replace: "'q_' || set_vt_batch.queue_name",
+        why: "a flow with capitals in its slug would not find its queue",
+        tests: &["mutants::messages", "work::set_vt_batch"],
     },
 ];

@@ -46,3 +46,17 @@ async fn a_claim_hides_for_the_flows_timeout_and_two_seconds() {
     assert_eq!(db.hides("f", claim).await, ["a:42", "b:92"]);
     db.check().await;
 }
+
+/// pgmq folds the case of a queue's tables; the slug keeps its own.
+#[tokio::test]
+async fn a_flow_with_capitals_works_from_start_to_end() {
+    let db = Db::with(&define("MyFlow", &["a; timeout => 30"])).await;
+    let run = db.start("MyFlow", "{}").await;
+    db.run("select pgflow.claim_tasks(array['MyFlow'], 1)").await;
+    assert_eq!(run.fail("a", 0, "again").await, ["queued"]);
+    let claim = "select pgflow.claim_tasks(array['MyFlow'], 1)";
+    assert_eq!(db.hides("myflow", claim).await, ["a:32"]);
+    assert_eq!(run.complete("a", 0, "1").await, ["completed"]);
+    assert_eq!(run.status().await, "completed");
+    db.check().await;
+}

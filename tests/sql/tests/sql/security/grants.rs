@@ -17,6 +17,14 @@ async fn a_client_starts_reads_and_cancels() {
         client.one(&format!("select pgflow.get_run_with_states('{id}')->'run'->>'status'")).await,
         "started"
     );
+    assert_eq!(
+        client.rows(&format!("select seq, event_type from pgflow.read_events('{id}')")).await,
+        ["1|run:started", "2|step:started"]
+    );
+    assert_eq!(
+        client.rows(&format!("select step_slug from pgflow.read_events('{id}', 1, 1)")).await,
+        ["a"]
+    );
     client.run("select pgflow.start_flow_with_states('f', '1')").await;
     assert_eq!(
         client.one(&format!("select status from pgflow.cancel_run('{id}', 'x')")).await,

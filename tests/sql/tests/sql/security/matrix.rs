@@ -37,6 +37,7 @@ const DECISIONS: &[(&str, u8)] = &[
     ("maybe_complete_run", OWNER_ONLY),
     ("poll_for_tasks", WORKER),
     ("prune_data_older_than", OWNER_ONLY),
+    ("read_events", CLIENT | VIEWER),
     ("requeue_stalled_tasks", WORKER),
     ("set_flow_options", OWNER_ONLY),
     ("set_step_options", OWNER_ONLY),

@@ -1,0 +1,30 @@
+//! What a step's function returns.
+
+/// A step returns a `Result`: the one of the standard library, under whatever alias.
+///
+/// ```compile_fail
+/// mod other {
+///     pub enum Result<T> { Fine(T) }
+/// }
+/// #[pgflow::flow]
+/// mod wrong {
+///     #[step]
+///     async fn count() -> super::other::Result<u32> { super::other::Result::Fine(1) }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "step `{Step}` must return a `Result`, and `{Self}` is another type",
+    label = "this is not `std::result::Result`",
+    note = "return `pgflow::Result<{Output}>`, or an alias of the `Result` of the standard library"
+)]
+pub trait IsResult<Output, Error, Step> {
+    #[doc(hidden)]
+    fn into_result(self) -> Result<Output, Error>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<Output, Error, Step> IsResult<Output, Error, Step> for Result<Output, Error> {
+    fn into_result(self) -> Self {
+        self
+    }
+}

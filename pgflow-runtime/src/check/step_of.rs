@@ -1,0 +1,25 @@
+//! A step belongs to the flow whose run is asked about it.
+
+use crate::Step;
+
+/// A run knows the steps of its own flow.
+///
+/// ```compile_fail
+/// # use pgflow::prelude::*;
+/// #[flow]
+/// mod billing { #[step] pub async fn invoice() -> pgflow::Result<u32> { Ok(1) } }
+/// #[flow]
+/// mod reminders { #[step] pub async fn remind() -> pgflow::Result<u32> { Ok(1) } }
+///
+/// fn wrong(run: pgflow::RunOutputs<billing::Flow>) {
+///     let _ = run.step::<reminders::remind>();
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a step of `{F}`",
+    label = "expected a step of `{F}`"
+)]
+pub trait StepOf<F>: Step {}
+
+#[diagnostic::do_not_recommend]
+impl<S: Step<Flow = F>, F> StepOf<F> for S {}

@@ -1,0 +1,26 @@
+//! `= value` after the name of an option.
+
+use syn::parse::{Parse, ParseStream};
+use syn::{Ident, Token};
+
+/// Reads the `=`. If it or the value is not there yet, says at the option what is `wanted`.
+pub(crate) fn equals(args: ParseStream<'_>, name: &Ident, wanted: &str) -> syn::Result<()> {
+    let has_equals = args.parse::<Option<Token![=]>>()?.is_some();
+    if !has_equals || args.is_empty() || args.peek(Token![,]) {
+        return Err(syn::Error::new(name.span(), wanted));
+    }
+    Ok(())
+}
+
+/// Reads `= value`, and says what is `wanted` in place of what the parser expected.
+pub(crate) fn value<T: Parse>(args: ParseStream<'_>, name: &Ident, wanted: &str) -> syn::Result<T> {
+    equals(args, name, wanted)?;
+    let at = args.span();
+    args.parse().map_err(|_| syn::Error::new(at, wanted))
+}
+
+/// Reads `= true` or `= false`.
+pub(crate) fn boolean(args: ParseStream<'_>, name: &Ident) -> syn::Result<bool> {
+    let wanted = format!("`{name}` is `true` or `false`: `{name} = false`");
+    Ok(value::<syn::LitBool>(args, name, &wanted)?.value)
+}

@@ -1,0 +1,30 @@
+//! A `Cow` owns what it was read back from, whatever its lifetime says.
+#![deny(warnings)]
+
+use std::borrow::Cow;
+
+use pgflow::prelude::*;
+use pgflow::testing::{block_on, run};
+
+#[flow(input = bool)]
+mod greeting {
+    use super::*;
+
+    #[step]
+    async fn word(run: bool) -> Result<Cow<'static, str>> {
+        Ok(if run { Cow::Borrowed("hello") } else { Cow::Owned("bye".repeat(2)) })
+    }
+
+    #[step(depends_on = [word])]
+    async fn length(word: Cow<'static, str>) -> Result<usize> {
+        Ok(word.len())
+    }
+}
+
+fn main() {
+    let length = |polite| {
+        let ran = block_on(run(greeting::Flow, polite)).expect("it runs");
+        ran.output().expect("its output").length
+    };
+    assert_eq!((length(true), length(false)), (5, 6));
+}
