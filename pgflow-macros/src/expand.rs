@@ -15,6 +15,7 @@ use pgflow_syntax::{Errors, Flow, FlowItem, Piece, check, pretty};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 
+use crate::deployed::Deployed;
 use span::{function, marker};
 use visibility::outside;
 
@@ -29,7 +30,8 @@ pub(crate) fn flow(args: TokenStream, item: &TokenStream) -> TokenStream {
     };
     let mut errors = Errors::default();
     let flow = check(args, &module, &mut errors);
-    let expanded = Expand::new(&flow).module();
+    let deployed = Deployed::find(&flow, &mut errors);
+    let expanded = Expand::new(&flow, &deployed).module();
     let errors = errors.finish().map(syn::Error::into_compile_error);
     quote!(#expanded #errors)
 }
@@ -37,15 +39,16 @@ pub(crate) fn flow(args: TokenStream, item: &TokenStream) -> TokenStream {
 /// A flow that is being expanded.
 struct Expand<'a> {
     flow: &'a Flow<'a>,
+    deployed: &'a Deployed,
     /// The path of the crate `pgflow`.
     pgflow: TokenStream,
 }
 
 impl<'a> Expand<'a> {
-    fn new(flow: &'a Flow<'a>) -> Self {
+    fn new(flow: &'a Flow<'a>, deployed: &'a Deployed) -> Self {
         let pgflow = flow.crate_path.as_ref();
         let pgflow = pgflow.map_or_else(|| quote!(::pgflow), ToTokens::to_token_stream);
-        Self { flow, pgflow }
+        Self { flow, deployed, pgflow }
     }
 
     /// The module as written, without `#[step]`, plus what makes it a flow.
@@ -62,6 +65,7 @@ impl<'a> Expand<'a> {
         let table = self.table();
         let steps = self.flow.steps.iter().filter(|step| !step.is_duplicate).map(|s| self.step(s));
         let impl_flow = self.impl_flow();
+        let tracked = &self.deployed.tracked;
         let mut body = TokenStream::new();
         item.braces.surround(&mut body, |body| {
             body.extend(quote! {
@@ -78,6 +82,7 @@ impl<'a> Expand<'a> {
             #vis #mod_token #ident #body
 
             #impl_flow
+            #tracked
         }
     }
 
@@ -95,7 +100,8 @@ impl<'a> Expand<'a> {
     /// `impl Flow`, outside the module so that the input's type means what it meant where it was
     /// written.
     fn impl_flow(&self) -> TokenStream {
-        let Self { flow, pgflow } = self;
+        let Self { flow, deployed, pgflow } = self;
+        let version = deployed.fields(pgflow, &flow.slug);
         let (module, slug) = (&flow.item.ident, &flow.slug);
         let (flow_type, output) = (&flow.type_name, &flow.output_name);
         let input = flow.input.as_ref().map_or_else(|| quote!(()), |(_, ty)| ty.to_token_stream());
@@ -118,6 +124,7 @@ impl<'a> Expand<'a> {
                 const SLUG: &'static str = #slug;
                 const DEF: &'static #pgflow::FlowDef = &#pgflow::FlowDef {
                     slug: #slug,
+                    #version
                     options: #options,
                     input_type: #input_type,
                     input_schema: #schema,

@@ -3,6 +3,8 @@
 #![forbid(unsafe_code)]
 
 mod data;
+mod deployed;
+mod drift;
 mod expand;
 
 use proc_macro::TokenStream;

@@ -14,20 +14,33 @@
 
 #![forbid(unsafe_code)]
 
+mod change;
 mod duration;
 mod graph;
+mod impact;
 mod json;
+mod lock;
+mod normal;
 mod options;
 mod order;
 mod pattern;
+mod schema;
 mod shape;
 mod skip;
 mod slug;
+mod sql;
+mod version;
 
+pub use change::{Change, Edit, Part, changes};
 pub use duration::{InvalidDuration, parse_seconds};
+pub use impact::Impact;
+pub use lock::{Finishable, Lock, LockError, LockedVersion, step_line};
 pub use options::{OPTIONS, OptionRule, StepOptions};
 pub use order::{Cycle, topological_order};
 pub use pattern::{InvalidPattern, Pattern};
+pub use schema::{SchemaChange, schema_changes};
 pub use shape::{FlowShape, StepKind, StepShape};
 pub use skip::{OnSkip, Presence};
 pub use slug::{InvalidSlug, MAX_FLOW_SLUG, MAX_STEP_SLUG, check_flow_slug, check_step_slug};
+pub use sql::{delete_sql, version_sql};
+pub use version::{is_version_slug, version_slug};

@@ -36,6 +36,8 @@ pub struct StepShape {
     pub options: StepOptions,
     /// Rust type of one task's output, as written.
     pub output_type: Option<String>,
+    /// The slug it had in the version before, if it was renamed.
+    pub was: Option<String>,
 }
 
 /// How many tasks a step makes.
@@ -87,6 +89,7 @@ impl StepShape {
             when_exhausted: OnSkip::Fail,
             options: StepOptions::INHERIT,
             output_type: None,
+            was: None,
         }
     }
 

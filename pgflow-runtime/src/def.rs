@@ -17,8 +17,14 @@ use crate::task::Call;
 /// ```
 #[derive(Debug)]
 pub struct FlowDef {
-    /// Name in the database.
+    /// Name of the flow, for all its versions.
     pub slug: &'static str,
+    /// Which version this is, by `pgflow.lock`; 1 without that file.
+    pub version: u32,
+    /// Name of this version in the database, and of its queue.
+    pub version_slug: &'static str,
+    /// Earlier versions whose runs this code can finish.
+    pub finishes: &'static [Finishes],
     /// Defaults for every step.
     pub options: StepOptions,
     /// Type of the run's input as written, if the flow has one.
@@ -27,6 +33,23 @@ pub struct FlowDef {
     pub input_schema: Option<SchemaFn>,
     /// Steps, each after everything it depends on.
     pub steps: &'static [StepDef],
+}
+
+/// An earlier version of a flow whose runs newer code can finish.
+///
+/// ```
+/// # use pgflow::prelude::*;
+/// # #[flow] mod ping { #[step] pub async fn pong() -> pgflow::Result<u8> { Ok(1) } }
+/// assert!(ping::Flow::DEF.finishes.is_empty());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Finishes {
+    /// Its number.
+    pub version: u32,
+    /// Its name in the database, and that of its queue.
+    pub version_slug: &'static str,
+    /// Slugs of its steps and those they have in the newer code, where they differ.
+    pub renamed: &'static [(&'static str, &'static str)],
 }
 
 /// A step as the worker sees it: its place in the graph, and the function to call.
@@ -136,6 +159,7 @@ impl StepDef {
             when_exhausted: self.when_exhausted,
             options: self.options,
             output_type: Some(self.output_type.to_owned()),
+            was: None,
         }
     }
 }

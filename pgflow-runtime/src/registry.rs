@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::{Flow, FlowDef, States, pattern_check};
 
-/// The flows of a program, each under a slug of its own.
+/// The flows of a program, each version under a slug of its own.
 ///
 /// ```
 /// # use pgflow::prelude::*;
@@ -75,22 +75,22 @@ impl Registry {
     /// ```
     pub fn with<F: Flow>(mut self, _flow: F) -> Result<Self, RegisterError> {
         pattern_check::check(F::DEF)?;
-        let slug = F::SLUG.to_ascii_lowercase();
+        let slug = F::DEF.version_slug.to_ascii_lowercase();
         if self.by_slug.insert(slug, self.flows.len()).is_some() {
-            return Err(RegisterError::DuplicateSlug { slug: F::SLUG });
+            return Err(RegisterError::DuplicateSlug { slug: F::DEF.version_slug });
         }
         self.flows.push(F::DEF);
         Ok(self)
     }
 
-    /// The flow of this slug.
+    /// The flow, or the version of one, that has this slug in the database.
     ///
     /// ```
     /// assert!(pgflow::Registry::default().flow("ping").is_none());
     /// ```
     pub fn flow(&self, slug: &str) -> Option<&'static FlowDef> {
         let at = *self.by_slug.get(&slug.to_ascii_lowercase())?;
-        self.flows.get(at).copied().filter(|flow| flow.slug == slug)
+        self.flows.get(at).copied().filter(|flow| flow.version_slug == slug)
     }
 
     /// Every flow, in the order they were added.

@@ -76,6 +76,12 @@ pub(crate) fn output_schema(step: &StepDef) -> Option<Schema> {
     Some(root(settings, |generator| output(step, generator)))
 }
 
+/// A step's output as it is read back.
+pub(crate) fn read_back_schema(step: &StepDef) -> Option<Schema> {
+    step.output_schema?;
+    Some(root(SchemaSettings::draft2020_12(), |generator| output(step, generator)))
+}
+
 /// The run's input as it is read.
 pub(crate) fn input_schema(flow: &FlowDef) -> Option<Schema> {
     Some(root(SchemaSettings::draft2020_12(), flow.input_schema?))

@@ -34,8 +34,10 @@ mod error;
 mod finished;
 mod run;
 mod runner;
+mod schemas;
 
 pub use block_on::block_on;
 pub use error::RunError;
 pub use finished::{FinishedRun, StepStatus};
 pub use runner::{Runner, run};
+pub use schemas::{FlowSchemaChange, SchemaError, compare_schemas};

@@ -8,7 +8,7 @@ use syn::ext::IdentExt;
 use syn::parse::discouraged::Speculative;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Ident, LitStr, Meta, Path, Token, Type, bracketed, token};
+use syn::{Attribute, Ident, LitInt, LitStr, Meta, Path, Token, Type, bracketed, token};
 
 use crate::errors::Errors;
 use crate::options;
@@ -27,6 +27,7 @@ pub(crate) struct FlowArgs {
     pub(crate) options: StepOptions,
     pub(crate) has_no_schema: bool,
     pub(crate) crate_path: Option<Path>,
+    pub(crate) version: Option<LitInt>,
 }
 
 /// What `#[step(…)]` said.
@@ -40,6 +41,7 @@ pub(crate) struct StepArgs {
     pub(crate) when_unmet: Option<(Ident, OnSkip)>,
     pub(crate) when_exhausted: Option<OnSkip>,
     pub(crate) options: StepOptions,
+    pub(crate) was: Option<LitStr>,
 }
 
 /// `fetch_user`, or `fetch_user as user`.
@@ -52,7 +54,7 @@ pub(crate) struct DependsOn {
 
 impl FlowArgs {
     const KNOWN: &'static [&'static str] =
-        &["input", "slug", "max_attempts", "base_delay", "timeout", "schema", "crate"];
+        &["input", "slug", "max_attempts", "base_delay", "timeout", "schema", "crate", "version"];
 
     pub(crate) fn read(args: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Self> {
         let mut out = Self::default();
@@ -62,6 +64,7 @@ impl FlowArgs {
                 "slug" => out.slug = Some(options::flow_slug(args, name)?),
                 "schema" => out.has_no_schema = !boolean(args, name)?,
                 "crate" => out.crate_path = Some(crate_path(args, name)?),
+                "version" => out.version = Some(options::version(args, name)?),
                 _ => options::number(args, name, &mut out.options)?,
             }
             Ok(())
@@ -83,6 +86,7 @@ impl StepArgs {
         "unless",
         "when_unmet",
         "when_exhausted",
+        "was",
     ];
 
     pub(crate) fn read(marker: &Attribute, errors: &mut Errors) -> Self {
@@ -106,6 +110,7 @@ impl StepArgs {
             "depends_on" => self.depends_on = depends_on(args, name)?,
             "map" => self.map = Some(flag(args, name)?),
             "slug" => self.slug = Some(options::step_slug(args, name)?),
+            "was" => self.was = Some(options::step_slug(args, name)?),
             "only_if" => self.only_if = Some(ConditionArg::read(args, name)?),
             "unless" => self.unless = Some(ConditionArg::read(args, name)?),
             "when_unmet" => self.when_unmet = Some((name.clone(), options::on_skip(args, name)?)),

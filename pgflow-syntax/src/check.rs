@@ -15,7 +15,7 @@ use crate::flow::{Flow, Step};
 use crate::item::{FlowItem, Piece};
 use crate::names::Outline;
 use crate::own_items::OwnItems;
-use crate::step;
+use crate::{renamed, step};
 
 /// Checks a flow and reports every problem found.
 pub fn check<'a>(args: TokenStream, item: &'a FlowItem, errors: &mut Errors) -> Flow<'a> {
@@ -28,6 +28,7 @@ pub fn check<'a>(args: TokenStream, item: &'a FlowItem, errors: &mut Errors) -> 
     let mut steps = steps(item, &args, &own, errors);
     let order = order(&steps, errors);
     mark_leaves(&mut steps);
+    renamed::check(&steps, errors);
     spread_cascades(&mut steps, &order);
     Flow {
         item,
@@ -36,6 +37,7 @@ pub fn check<'a>(args: TokenStream, item: &'a FlowItem, errors: &mut Errors) -> 
         options: args.options,
         has_schema: !args.has_no_schema,
         crate_path: args.crate_path,
+        version: args.version,
         type_name: free_name("Flow", item, &own, &steps),
         output_name: free_name("Output", item, &own, &steps),
         steps,

@@ -2,7 +2,7 @@
 
 use pgflow_model::{FlowShape, OnSkip, Presence, StepKind, StepOptions, StepShape};
 use proc_macro2::Span;
-use syn::{Ident, Path, Type};
+use syn::{Ident, LitInt, LitStr, Path, Type};
 
 use crate::condition::FieldCheck;
 use crate::item::{FlowItem, StepItem};
@@ -24,6 +24,8 @@ pub struct Flow<'a> {
     pub has_schema: bool,
     /// Where `pgflow` is, if it is not `::pgflow`.
     pub crate_path: Option<Path>,
+    /// The version this is the code of, if it is not the newest one.
+    pub version: Option<LitInt>,
     /// Name of the type that stands for the flow.
     pub type_name: Ident,
     /// Name of the type of the run's output.
@@ -64,6 +66,8 @@ pub struct Step<'a> {
     pub when_exhausted: OnSkip,
     /// Options of its own.
     pub options: StepOptions,
+    /// The slug it had in the version before.
+    pub was: Option<LitStr>,
     /// Whether its output is there when the run goes on.
     pub presence: Presence,
     /// Whether no step depends on it, so that the run's output holds its output.
@@ -110,6 +114,7 @@ impl Flow<'_> {
             when_exhausted: step.when_exhausted,
             options: step.options,
             output_type: step.output.map(pretty),
+            was: step.was.as_ref().map(LitStr::value),
         }
     }
 }

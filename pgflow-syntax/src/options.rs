@@ -105,10 +105,20 @@ fn slug(
     name: &Ident,
     check: fn(&str) -> Result<(), InvalidSlug>,
 ) -> syn::Result<LitStr> {
-    const WANTED: &str = "`slug` is a text in quotes, such as `slug = \"fetch_user\"`";
-    let literal: LitStr = value(input, name, WANTED)?;
+    let wanted = format!("`{name}` is a text in quotes, such as `{name} = \"fetch_user\"`");
+    let literal: LitStr = value(input, name, &wanted)?;
     check(&literal.value()).map_err(|why| {
         syn::Error::new(literal.span(), format!("{:?} cannot be a slug: {why}", literal.value()))
     })?;
     Ok(literal)
+}
+
+/// Reads `= 1`, the number of a version.
+pub(crate) fn version(input: ParseStream<'_>, name: &Ident) -> syn::Result<LitInt> {
+    const WANTED: &str = "`version` is the number of a version in `pgflow.lock`, from 1";
+    let literal: LitInt = value(input, name, WANTED)?;
+    match literal.base10_parse::<u32>() {
+        Ok(1..) => Ok(literal),
+        _ => Err(syn::Error::new(literal.span(), WANTED)),
+    }
 }

@@ -42,6 +42,7 @@ pub(crate) fn check<'a>(
         when_unmet,
         when_exhausted,
         options: args.options,
+        was: args.was,
         presence: outline.presence[at],
         is_leaf: true,
         is_sound: !item.takes_self(),

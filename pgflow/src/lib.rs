@@ -25,10 +25,56 @@ pub use pgflow_macros::step;
 pub use pgflow_model as model;
 
 pub use pgflow_runtime::{
-    Context, DataError, Error, Extract, Flow, FlowDef, FlowSchemas, Need, RegisterError, Registry,
-    Result, Retry, RunOutputs, Sequence, StartRun, State, States, Step, StepDef, StepSchemas, Task,
-    check, testing,
+    Context, DataError, Error, Extract, Finishes, Flow, FlowDef, FlowMigrations, FlowSchemas, Need,
+    RegisterError, Registry, Result, Retry, RunOutputs, Sequence, Served, StartRun, State, States,
+    Step, StepDef, StepSchemas, Task, check, testing,
 };
 
 #[doc(hidden)]
 pub use pgflow_runtime::__private;
+
+/// The migrations that `pgflow_build::migrations(…).emit()` wrote, embedded in the program.
+///
+/// Needs a build script that calls it.
+#[macro_export]
+macro_rules! migrations {
+    () => {
+        $crate::FlowMigrations {
+            package: ::core::env!("CARGO_PKG_NAME"),
+            files: ::core::include!(::core::concat!(
+                ::core::env!("OUT_DIR"),
+                "/pgflow/migrations.rs"
+            )),
+            flows: ::core::include_str!(::core::concat!(
+                ::core::env!("OUT_DIR"),
+                "/pgflow/flows.json"
+            )),
+        }
+    };
+}
+
+/// A test that compares the JSON Schemas of these flows with the committed `pgflow.schemas.json`:
+/// whether the code can read what earlier code has stored.
+///
+/// `cargo pgflow schema --write` writes the file, and `cargo pgflow schema --check` runs only this.
+///
+/// ```
+/// # mod orders { use pgflow::prelude::*;
+/// # #[flow] pub mod order { #[step] pub async fn a() -> pgflow::Result<u8> { Ok(1) } } }
+/// pgflow::schema_test!(orders::order::Flow);
+/// ```
+#[macro_export]
+macro_rules! schema_test {
+    ($($flow:path),+ $(,)?) => {
+        #[cfg(test)]
+        #[test]
+        fn pgflow_schemas() {
+            let flows = [$(<$flow as $crate::Flow>::DEF),+];
+            let compared =
+                $crate::testing::compare_schemas(::core::env!("CARGO_MANIFEST_DIR"), &flows);
+            if let ::core::result::Result::Err(changes) = compared {
+                ::core::panic!("{changes}");
+            }
+        }
+    };
+}

@@ -15,6 +15,7 @@ begin
   delete from pgflow.runs where flow_slug = p_flow_slug;
   delete from pgflow.deps where flow_slug = p_flow_slug;
   delete from pgflow.steps where flow_slug = p_flow_slug;
+  delete from pgflow.flow_versions where flow_slug = p_flow_slug;
   delete from pgflow.flows where flow_slug = p_flow_slug;
 end;
 $$;

@@ -13,11 +13,11 @@ declare
   c_worker constant text[] := array[
     'claim_tasks', 'poll_for_tasks', 'start_tasks', 'heartbeat',
     'complete_task', 'complete_tasks', 'fail_task', 'fail_tasks', 'requeue_stalled_tasks',
-    'mark_worker_stopped', 'track_worker_function',
+    'mark_worker_stopped', 'track_worker_function', 'get_flow_versions',
     -- Runs with the caller's rights: a worker can verify a shape, not create or replace one.
     'ensure_flow_compiled', '_get_flow_shape', '_compare_flow_shapes', '_compare_step_shapes', '_pattern_shape'];
   c_viewer constant text[] := array[
-    'get_run_with_states', 'read_events',
+    'get_run_with_states', 'read_events', 'get_flow_versions',
     -- Functions in a view run with its reader's rights.
     '_event_payload'];
 begin

@@ -12,6 +12,7 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
+  v_flow text := pgflow.current_flow(start_flow.flow_slug);
   v_run_id uuid := coalesce(start_flow.run_id, pgflow._time_ordered_uuid());
   v_elements int := case when jsonb_typeof(start_flow.input) = 'array' then jsonb_array_length(start_flow.input) end;
   v_plan record;
@@ -19,12 +20,12 @@ declare
 begin
   perform pgflow._check_payload(start_flow.input, 'the run''s input');
   if start_flow.input is null then
-    perform pgflow._refuse_null_for_root_map(start_flow.flow_slug);
+    perform pgflow._refuse_null_for_root_map(v_flow);
   end if;
   -- Rows and plan come from one statement: a definition that changes meanwhile is seen by both or none.
-  select * into v_plan from pgflow._insert_run(v_run_id, start_flow.flow_slug, start_flow.input, v_elements);
+  select * into v_plan from pgflow._insert_run(v_run_id, v_flow, start_flow.input, v_elements);
   if v_plan.has_root_map then
-    perform pgflow._check_root_elements(start_flow.flow_slug, start_flow.input, v_elements);
+    perform pgflow._check_root_elements(v_flow, start_flow.input, v_elements);
   end if;
 
   if v_plan.roots is null then
@@ -34,7 +35,7 @@ begin
   end if;
   v_runs := array_fill(v_run_id, array[cardinality(v_plan.roots)]);
   if v_plan.is_plain then
-    perform pgflow._spawn_tasks(start_flow.flow_slug, v_runs, v_plan.roots, 0);
+    perform pgflow._spawn_tasks(v_flow, v_runs, v_plan.roots, 0);
   else
     perform pgflow._start_steps(v_runs, v_plan.roots);
   end if;

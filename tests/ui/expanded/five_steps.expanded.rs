@@ -302,6 +302,9 @@ impl ::pgflow::Flow for analyze_text::Flow {
     const DEF: &'static ::pgflow::FlowDef =
         &::pgflow::FlowDef {
                 slug: "analyze_text",
+                version: 1u32,
+                version_slug: "analyze_text",
+                finishes: &[],
                 options: ::pgflow::__private::StepOptions {
                     max_attempts: ::core::option::Option::Some(3u32),
                     ..::pgflow::__private::StepOptions::INHERIT

@@ -12,6 +12,7 @@ const CALLS: &[(&str, &str)] = &[
     ("start_flow", "select pgflow.start_flow('f', '[1, 2]')"),
     ("start_flow_with_states", "select pgflow.start_flow_with_states('f', '[1, 2]')"),
     ("get_run_with_states", "select pgflow.get_run_with_states(RUN)"),
+    ("get_flow_versions", "select pgflow.get_flow_versions('{f}')"),
     ("read_events", "select pgflow.read_events(RUN)"),
     ("claim_tasks", "select pgflow.claim_tasks('{f}', 2)"),
     ("poll_for_tasks", "select pgflow.poll_for_tasks('f', 1, 2, 1)"),

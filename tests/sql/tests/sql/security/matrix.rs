@@ -11,6 +11,7 @@ const OWNER_ONLY: u8 = 0;
 
 /// Every function that is not internal (`_…`), and the internal ones that a role may call.
 const DECISIONS: &[(&str, u8)] = &[
+    ("add_flow_version", OWNER_ONLY),
     ("add_step", OWNER_ONLY),
     ("calculate_retry_delay", OWNER_ONLY),
     ("cancel_run", CLIENT),
@@ -22,10 +23,12 @@ const DECISIONS: &[(&str, u8)] = &[
     ("complete_tasks", WORKER),
     ("configure_flow", OWNER_ONLY),
     ("create_flow", OWNER_ONLY),
+    ("current_flow", OWNER_ONLY),
     ("delete_flow_and_data", OWNER_ONLY),
     ("ensure_flow_compiled", WORKER),
     ("fail_task", WORKER),
     ("fail_tasks", WORKER),
+    ("get_flow_versions", WORKER | VIEWER),
     ("get_run_with_states", CLIENT | VIEWER),
     ("grant_roles", OWNER_ONLY),
     ("heartbeat", WORKER),
@@ -36,6 +39,8 @@ const DECISIONS: &[(&str, u8)] = &[
     ("prune_data_older_than", OWNER_ONLY),
     ("read_events", CLIENT | VIEWER),
     ("requeue_stalled_tasks", WORKER),
+    ("set_flow_options", OWNER_ONLY),
+    ("set_step_options", OWNER_ONLY),
     ("set_vt_batch", OWNER_ONLY),
     ("start_flow", CLIENT),
     ("start_flow_with_states", CLIENT),

@@ -1,0 +1,83 @@
+//! The shop's migrations make a flow that runs, also while it changes.
+
+use std::path::Path;
+
+use pgflow::{Flow as _, FlowMigrations, Registry};
+use pgflow_build_tests::{Worker, start};
+use pgflow_example_shop::{MIGRATIONS, orders::order};
+use pgflow_runtime::postgres::{migrate_flows, versions};
+use pgflow_test_support::TestDb;
+use serde_json::{Value, json};
+use sqlx::PgPool;
+use sqlx::migrate::Migrator;
+
+fn registry() -> Registry {
+    Registry::default().with(order::Flow).expect("a registry")
+}
+
+fn tea_and_cup() -> Value {
+    let basket = json!([{ "name": "tea", "cents": 500 }, { "name": "cup", "cents": 1000 }]);
+    json!({ "customer": "Ann", "basket": basket })
+}
+
+async fn buys_two_articles(pool: &PgPool) {
+    let versions = versions(pool, &registry()).await.expect("versions");
+    assert!(versions.missing.is_empty(), "{versions:?}");
+
+    let run = start(pool, "order", &tea_and_cup()).await.expect("a run");
+    Worker::new(pool, &registry()).work().await.expect("work");
+    let run = run.now(pool).await.expect("the run");
+    assert_eq!((&*run.flow_slug, &*run.status), ("order__v2", "completed"));
+    assert_eq!(run.output, Some(json!({ "letter": "Dear Ann, please pay 1800 cents." })));
+}
+
+#[tokio::test]
+async fn a_tool_applies_the_files() {
+    let db = TestDb::new().await;
+    let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations");
+    Migrator::new(files).await.expect("migrations").run(&db.pool).await.expect("applied");
+    buys_two_articles(&db.pool).await;
+    db.check().await;
+}
+
+#[tokio::test]
+async fn the_program_applies_what_it_embeds() {
+    let db = TestDb::new().await;
+    let first = migrate_flows(&db.pool, &MIGRATIONS).await.expect("applied");
+    assert_eq!(first.len(), MIGRATIONS.files.len());
+    let second = migrate_flows(&db.pool, &MIGRATIONS).await.expect("applied");
+    assert!(second.is_empty(), "{second:?}");
+    buys_two_articles(&db.pool).await;
+    db.check().await;
+}
+
+#[tokio::test]
+async fn new_code_finishes_runs_of_a_version_it_is_compatible_with() {
+    let db = TestDb::new().await;
+    let first = FlowMigrations { files: &MIGRATIONS.files[..1], ..MIGRATIONS };
+    migrate_flows(&db.pool, &first).await.expect("applied");
+    let run = start(&db.pool, "order", &tea_and_cup()).await.expect("a run");
+    migrate_flows(&db.pool, &MIGRATIONS).await.expect("applied");
+
+    let done = Worker::new(&db.pool, &registry()).work().await.expect("work");
+    assert_eq!(done, ["order/basket", "order/bill", "order/price", "order/price"]);
+    let run = run.now(&db.pool).await.expect("the run");
+    assert_eq!((&*run.flow_slug, &*run.status), ("order", "completed"));
+    assert_eq!(run.output, Some(json!({ "bill": { "customer": "Ann", "cents": 1800 } })));
+    db.check().await;
+}
+
+#[test]
+fn the_code_knows_its_version() {
+    let def = order::Flow::DEF;
+    assert_eq!((def.version, def.version_slug), (2, "order__v2"));
+    assert_eq!(def.finishes[0].renamed, [("bill", "invoice")]);
+}
+
+#[test]
+fn every_version_is_there_as_data_for_other_databases() {
+    let flows: Value = serde_json::from_str(MIGRATIONS.flows).expect("JSON");
+    assert_eq!(flows[0]["slug"], "order");
+    assert_eq!(flows[1]["slug"], "order__v2");
+    assert_eq!(flows[1]["shape"]["steps"][1]["stepType"], "map");
+}

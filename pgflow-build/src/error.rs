@@ -1,0 +1,65 @@
+//! What can go wrong apart from the flows.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::problem::Problem;
+
+/// Why migrations could not be written or compared.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file could not be read or written.
+    #[error("cannot {doing} {}", path.display())]
+    Io {
+        /// What was being done.
+        doing: &'static str,
+        /// To what.
+        path: PathBuf,
+        /// Why it failed.
+        #[source]
+        source: io::Error,
+    },
+    /// The lock file is damaged.
+    #[error("{0}\nhelp: restore the file from version control")]
+    Lock(#[from] pgflow_model::LockError),
+    /// There is no `src/lib.rs`, `src/main.rs` or anything else to read.
+    #[error("there is no crate in {}", .0.display())]
+    NoCrate(PathBuf),
+    /// The flows cannot be migrated as they are.
+    #[error("{}", listed(.0))]
+    Problems(Vec<Problem>),
+    /// A flow that is to be dropped is not known.
+    #[error("there is no flow `{0}` in `pgflow.lock`")]
+    UnknownFlow(String),
+    /// A flow that is to be dropped is still in the source.
+    #[error("flow `{0}` is still in the source\nhelp: remove its module first")]
+    StillThere(String),
+    /// The core's files could not be written.
+    #[cfg(feature = "core")]
+    #[error("cannot write the core's migrations")]
+    Core(#[from] pgflow_runtime::postgres::EmitError),
+}
+
+fn listed(problems: &[Problem]) -> String {
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+/// Says what was being done to which file.
+pub(crate) trait Doing<T> {
+    fn doing(self, doing: &'static str, path: &Path) -> Result<T, Error>;
+}
+
+impl<T> Doing<T> for io::Result<T> {
+    fn doing(self, doing: &'static str, path: &Path) -> Result<T, Error> {
+        self.map_err(|source| Error::Io { doing, path: path.to_owned(), source })
+    }
+}
+
+impl Error {
+    /// Whether it came from a place that cannot be written to.
+    pub(crate) fn is_read_only(&self) -> bool {
+        let kinds = [io::ErrorKind::PermissionDenied, io::ErrorKind::ReadOnlyFilesystem];
+        matches!(self, Self::Io { source, .. } if kinds.contains(&source.kind()))
+    }
+}

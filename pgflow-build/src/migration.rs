@@ -1,0 +1,102 @@
+//! The text of a migration.
+
+use std::fmt::Write as _;
+
+use pgflow_model::{
+    Change, Edit, FlowShape, Impact, InvalidSlug, LockedVersion, Part, delete_sql, version_slug,
+    version_sql,
+};
+
+use crate::directory::MARK;
+use crate::style::Style;
+
+/// A migration that has no number yet.
+pub(crate) struct Migration {
+    /// What its file is called after the number.
+    pub(crate) title: String,
+    pub(crate) text: String,
+}
+
+/// Creates a version of a flow. `changes` is what it has over the version before.
+pub(crate) fn create(
+    shape: &FlowShape,
+    version: u32,
+    changes: &[Change],
+    impact: Impact,
+    style: Style,
+) -> Result<Migration, InvalidSlug> {
+    let slug = version_slug(&shape.slug, version)?;
+    let mut header = header(&shape.slug, version);
+    if version > 1 {
+        describe(&mut header, &format!("Differs from version {}", version - 1), changes, impact);
+    }
+    let mut sql = shape.create_sql(&slug);
+    if version > 1 {
+        sql += &version_sql(&shape.slug, version, &slug);
+    }
+    Ok(Migration {
+        title: format!("create_{}", titled(&shape.slug, version)),
+        text: style.wrap(&header, &sql),
+    })
+}
+
+/// Changes options of a version.
+pub(crate) fn tune(
+    shape: &FlowShape,
+    version: u32,
+    changes: &[Change],
+    style: Style,
+) -> Result<Migration, InvalidSlug> {
+    let slug = version_slug(&shape.slug, version)?;
+    let mut header = header(&shape.slug, version);
+    describe(&mut header, "Changes options", changes, Impact::Options);
+    let mut sql = String::new();
+    let is_option =
+        |change: &&Change| matches!(change.edit, Edit::Changed { part: Part::Setting(_), .. });
+    let mut steps: Vec<_> = changes.iter().filter(is_option).map(|change| &change.step).collect();
+    steps.dedup();
+    for step in steps {
+        sql += &match step {
+            None => shape.options_sql(&slug),
+            Some(step) => shape.step(step).map_or_else(String::new, |s| s.options_sql(&slug)),
+        };
+    }
+    Ok(Migration {
+        title: format!("tune_{}", titled(&shape.slug, version)),
+        text: style.wrap(&header, &sql),
+    })
+}
+
+/// Deletes all versions of a flow with their runs, newest first.
+pub(crate) fn drop<'a>(
+    flow: &str,
+    versions: impl DoubleEndedIterator<Item = &'a LockedVersion>,
+    style: Style,
+) -> Migration {
+    let header = format!(
+        "{MARK}{flow} dropped\n-- Deletes the flow and everything that ever ran on it, as asked for \
+         with `cargo pgflow migrate --drop {flow}`.\n"
+    );
+    let slugs = versions.rev().filter_map(|locked| version_slug(flow, locked.version).ok());
+    let sql: String = slugs.map(|slug| delete_sql(&slug)).collect();
+    Migration { title: format!("drop_{flow}"), text: style.wrap(&header, &sql) }
+}
+
+fn header(flow: &str, version: u32) -> String {
+    format!(
+        "{MARK}{flow} v{version}\n\
+         -- Written by pgflow when the crate was built. Do not edit it: pgflow.lock has its checksum.\n"
+    )
+}
+
+fn describe(header: &mut String, what: &str, changes: &[Change], impact: Impact) {
+    let _ = writeln!(header, "-- {what}; {impact}.");
+    for change in changes {
+        // A type may be written on several lines, and the comment must not end.
+        let _ = writeln!(header, "--   {}", change.to_string().replace(['\n', '\r'], " "));
+    }
+}
+
+fn titled(flow: &str, version: u32) -> String {
+    if version > 1 { format!("{flow}_v{version}") } else { flow.to_owned() }
+}

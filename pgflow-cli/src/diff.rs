@@ -1,0 +1,77 @@
+//! `cargo pgflow diff`.
+
+mod markdown;
+
+use std::collections::BTreeSet;
+use std::process::ExitCode;
+
+use pgflow_model::{Change, Impact, Lock, LockedVersion, changes};
+use serde_json::{Value, json};
+
+use crate::args::{Diff, Options};
+use crate::error::Error;
+use crate::revision;
+
+/// What happened to the newest version of a flow between two revisions.
+pub(crate) enum FlowDiff<'a> {
+    Added(&'a LockedVersion),
+    Removed(&'a LockedVersion),
+    Changed {
+        before: &'a LockedVersion,
+        now: &'a LockedVersion,
+        changes: Vec<Change>,
+        impact: Impact,
+    },
+}
+
+/// Prints what differs between two revisions.
+pub(crate) fn run(options: &Options, command: &Diff) -> Result<ExitCode, Error> {
+    let before = revision::read(&options.dir, &command.before)?;
+    let now = match &command.after {
+        Some(after) => revision::read(&options.dir, after)?,
+        None => revision::current(&options.dir)?,
+    };
+    let diffs = compare(&before, &now);
+    if command.json {
+        println!("{}", Value::Array(diffs.iter().map(as_json).collect()));
+    } else {
+        print!("{}", markdown::write(&diffs));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn compare<'a>(before: &'a Lock, now: &'a Lock) -> Vec<FlowDiff<'a>> {
+    let slugs = |lock: &'a Lock| lock.versions.iter().map(|locked| &*locked.shape.slug);
+    let all: BTreeSet<&str> = slugs(before).chain(slugs(now)).collect();
+    all.into_iter()
+        .filter_map(|slug| match (before.newest(slug), now.newest(slug)) {
+            (None, Some(now)) => Some(FlowDiff::Added(now)),
+            (Some(before), None) => Some(FlowDiff::Removed(before)),
+            (Some(before), Some(now)) => {
+                let changes = changes(&before.shape, &now.shape);
+                let impact = Impact::of(&changes, &before.shape, &now.shape);
+                let diff = FlowDiff::Changed { before, now, changes, impact };
+                (impact != Impact::Nothing).then_some(diff)
+            }
+            (None, None) => None,
+        })
+        .collect()
+}
+
+fn as_json(diff: &FlowDiff<'_>) -> Value {
+    match diff {
+        FlowDiff::Added(now) => {
+            json!({ "flow": now.shape.slug, "impact": "new", "version": now.version })
+        }
+        FlowDiff::Removed(before) => {
+            json!({ "flow": before.shape.slug, "impact": "removed", "version": before.version })
+        }
+        FlowDiff::Changed { before, now, changes, impact } => json!({
+            "flow": now.shape.slug,
+            "impact": format!("{impact:?}").to_lowercase(),
+            "before": before.version,
+            "version": now.version,
+            "changes": changes.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        }),
+    }
+}

@@ -1,0 +1,153 @@
+//! SQL that makes a flow, or changes its options.
+
+use std::fmt::Write;
+
+use crate::{FlowShape, OnSkip, StepKind, StepOptions, StepShape};
+
+impl FlowShape {
+    /// Statements that create the flow under `slug`, one per line: the flow, then each step after
+    /// what it depends on.
+    ///
+    /// ```
+    /// use pgflow_model::{FlowShape, StepShape};
+    ///
+    /// let mut flow = FlowShape::new("orders");
+    /// flow.steps.push(StepShape::new("fetch"));
+    /// assert_eq!(
+    ///     flow.create_sql("orders"),
+    ///     "SELECT pgflow.create_flow('orders');\nSELECT pgflow.add_step('orders', 'fetch');\n"
+    /// );
+    /// ```
+    pub fn create_sql(&self, slug: &str) -> String {
+        let mut sql = flow_call("create_flow", slug, self.options);
+        for step in &self.normalized().steps {
+            sql += &add_step(slug, step);
+        }
+        sql
+    }
+
+    /// The statement that gives the flow under `slug` these options, and defaults for the others.
+    ///
+    /// ```
+    /// let flow = pgflow_model::FlowShape::new("orders");
+    /// assert_eq!(flow.options_sql("orders"), "SELECT pgflow.set_flow_options('orders');\n");
+    /// ```
+    pub fn options_sql(&self, slug: &str) -> String {
+        flow_call("set_flow_options", slug, self.options)
+    }
+}
+
+impl StepShape {
+    /// The statement that gives this step of the flow under `slug` these options, and the flow's
+    /// for the others.
+    ///
+    /// ```
+    /// let step = pgflow_model::StepShape::new("fetch");
+    /// assert_eq!(
+    ///     step.options_sql("orders"),
+    ///     "SELECT pgflow.set_step_options('orders', 'fetch');\n"
+    /// );
+    /// ```
+    pub fn options_sql(&self, slug: &str) -> String {
+        let (flow, step) = (literal(slug), literal(&self.slug));
+        let mut sql = format!("SELECT pgflow.set_step_options({flow}, {step}");
+        push_options(&mut sql, self.options);
+        sql + ");\n"
+    }
+}
+
+/// The statement that makes `slug` the version of that number, and new runs use it.
+///
+/// ```
+/// assert_eq!(
+///     pgflow_model::version_sql("orders", 2, "orders__v2"),
+///     "SELECT pgflow.add_flow_version('orders', 2, 'orders__v2');\n"
+/// );
+/// ```
+pub fn version_sql(flow: &str, version: u32, slug: &str) -> String {
+    format!("SELECT pgflow.add_flow_version({}, {version}, {});\n", literal(flow), literal(slug))
+}
+
+/// The statement that deletes a version of a flow and everything that ever ran on it.
+///
+/// ```
+/// assert_eq!(
+///     pgflow_model::delete_sql("orders"),
+///     "SELECT pgflow.delete_flow_and_data('orders');\n"
+/// );
+/// ```
+pub fn delete_sql(slug: &str) -> String {
+    format!("SELECT pgflow.delete_flow_and_data({});\n", literal(slug))
+}
+
+fn flow_call(function: &str, slug: &str, options: StepOptions) -> String {
+    let mut sql = format!("SELECT pgflow.{function}({}", literal(slug));
+    push_options(&mut sql, options);
+    sql + ");\n"
+}
+
+fn add_step(flow: &str, step: &StepShape) -> String {
+    let mut sql = format!("SELECT pgflow.add_step({}, {}", literal(flow), literal(&step.slug));
+    if !step.depends_on.is_empty() {
+        let deps: Vec<_> = step.depends_on.iter().map(|slug| literal(slug)).collect();
+        let _ = write!(sql, ", ARRAY[{}]", deps.join(", "));
+    }
+    push_options(&mut sql, step.options);
+    let patterns =
+        [("required_input_pattern", &step.only_if), ("forbidden_input_pattern", &step.unless)];
+    for (name, pattern) in patterns {
+        if let Some(pattern) = pattern {
+            let _ = write!(sql, ", {name} => {}", literal(&pattern.to_string()));
+        }
+    }
+    if step.when_unmet != OnSkip::Skip {
+        let _ = write!(sql, ", when_unmet => {}", literal(step.when_unmet.sql()));
+    }
+    if step.when_exhausted != OnSkip::Fail {
+        let _ = write!(sql, ", when_exhausted => {}", literal(step.when_exhausted.sql()));
+    }
+    if step.kind == StepKind::Map {
+        sql.push_str(", step_type => 'map'");
+    }
+    sql + ");\n"
+}
+
+fn push_options(sql: &mut String, options: StepOptions) {
+    for (name, value) in options.set() {
+        let _ = write!(sql, ", {name} => {value}");
+    }
+}
+
+/// A text in quotes. A backslash has no meaning in one unless it starts with `E`, which also works
+/// on a server whose `standard_conforming_strings` is off.
+fn literal(text: &str) -> String {
+    let quoted = text.replace('\'', "''");
+    if quoted.contains('\\') {
+        return format!("E'{}'", quoted.replace('\\', "\\\\"));
+    }
+    format!("'{quoted}'")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn says_only_what_is_not_the_default() {
+        let mut flow = FlowShape::new("orders");
+        flow.options.max_attempts = Some(4);
+        let mut ship = StepShape::new("ship").map().after("pay");
+        ship.only_if = Some(r#"{"pay":["it's","a\\b"]}"#.parse().expect("a pattern"));
+        ship.when_exhausted = OnSkip::SkipCascade;
+        ship.options.start_delay = Some(9);
+        flow.steps = vec![ship, StepShape::new("pay")];
+        assert_eq!(
+            flow.create_sql("orders__v2"),
+            "SELECT pgflow.create_flow('orders__v2', max_attempts => 4);\n\
+             SELECT pgflow.add_step('orders__v2', 'pay');\n\
+             SELECT pgflow.add_step('orders__v2', 'ship', ARRAY['pay'], start_delay => 9, \
+             required_input_pattern => E'{\"pay\":[\"it''s\",\"a\\\\\\\\b\"]}', \
+             when_exhausted => 'skip-cascade', step_type => 'map');\n"
+        );
+    }
+}

@@ -1,0 +1,9 @@
+//! A worker for tests of generated migrations, and how to look at a run.
+
+mod run;
+mod scratch;
+mod worker;
+
+pub use run::{Run, start};
+pub use scratch::Scratch;
+pub use worker::Worker;
