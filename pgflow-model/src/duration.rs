@@ -3,6 +3,13 @@
 use std::fmt;
 
 /// Why a text is not a duration.
+///
+/// ```
+/// use pgflow_model::{InvalidDuration, parse_seconds};
+///
+/// assert_eq!(parse_seconds("5 minutes"), Err(InvalidDuration::Syntax));
+/// assert_eq!(parse_seconds("18446744073709551615d"), Err(InvalidDuration::TooLong));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InvalidDuration {

@@ -61,6 +61,15 @@ impl StepOptions {
 }
 
 /// What an option may be.
+///
+/// ```
+/// use pgflow_model::OptionRule;
+///
+/// let timeout = OptionRule::of("timeout").expect("there is such an option");
+/// assert!(timeout.is_duration);
+/// assert_eq!(timeout.min, 1);
+/// assert_eq!(OptionRule::of("retries"), None);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OptionRule {
     /// Its name, in attributes and in SQL.
@@ -82,6 +91,11 @@ impl OptionRule {
 }
 
 /// The options, in the order of the fields of [`StepOptions`].
+///
+/// ```
+/// let names = pgflow_model::OPTIONS.map(|rule| rule.name);
+/// assert_eq!(names, ["max_attempts", "base_delay", "timeout", "start_delay"]);
+/// ```
 pub const OPTIONS: [OptionRule; 4] = [
     OptionRule { name: "max_attempts", min: 1, is_duration: false },
     OptionRule { name: "base_delay", min: 0, is_duration: true },

@@ -1,6 +1,13 @@
 //! Order of the steps.
 
 /// Nodes that wait for each other: each depends on the next, and the last on the first.
+///
+/// ```
+/// use pgflow_model::{Cycle, topological_order};
+///
+/// let (_, cycles) = topological_order(&[vec![1], vec![0], vec![0]]);
+/// assert_eq!(cycles, [Cycle { path: vec![0, 1] }]);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cycle {
     /// The nodes, once each.

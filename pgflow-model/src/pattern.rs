@@ -19,6 +19,14 @@ use serde_json::{Map, Value};
 pub struct Pattern(Map<String, Value>);
 
 /// Why a text or a value is not a pattern.
+///
+/// ```
+/// use pgflow_model::{InvalidPattern, Pattern};
+///
+/// let why = "[1]".parse::<Pattern>().unwrap_err();
+/// assert_eq!(why, InvalidPattern::NotAnObject("an array"));
+/// assert_eq!(why.to_string(), "it is an array, not a JSON object");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InvalidPattern {

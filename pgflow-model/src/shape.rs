@@ -3,6 +3,15 @@
 use crate::{OnSkip, Pattern, Presence, StepOptions};
 
 /// A flow: its name, its options, and its steps in topological order.
+///
+/// ```
+/// use pgflow_model::{FlowShape, StepShape};
+///
+/// let mut orders = FlowShape::new("orders");
+/// orders.options.timeout = Some(60);
+/// orders.steps = vec![StepShape::new("fetch"), StepShape::new("ship").after("fetch")];
+/// assert_eq!(orders.steps[1].depends_on, ["fetch"]);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowShape {
     /// Name in the database.
@@ -16,6 +25,18 @@ pub struct FlowShape {
 }
 
 /// One step of a flow.
+///
+/// ```
+/// use pgflow_model::{StepKind, StepShape};
+///
+/// let mut pack = StepShape::new("pack").map().after("fetch");
+/// assert_eq!(pack.kind, StepKind::Map);
+/// assert!(!pack.presence().may_be_missing);
+///
+/// pack.only_if = Some(r#"{ "fetch": [{ "paid": true }] }"#.parse()?);
+/// assert!(pack.presence().may_be_missing);
+/// # Ok::<(), pgflow_model::InvalidPattern>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepShape {
     /// Name in the database.

@@ -3,15 +3,36 @@
 use std::fmt;
 
 /// Longest slug of a step, in bytes.
+///
+/// ```
+/// use pgflow_model::{MAX_STEP_SLUG, check_step_slug};
+///
+/// assert!(check_step_slug(&"s".repeat(MAX_STEP_SLUG)).is_ok());
+/// assert!(check_step_slug(&"s".repeat(MAX_STEP_SLUG + 1)).is_err());
+/// ```
 pub const MAX_STEP_SLUG: usize = 128;
 
 /// Longest slug of a flow, in bytes: it names a queue, and queues have shorter names.
+///
+/// ```
+/// use pgflow_model::{MAX_FLOW_SLUG, check_flow_slug};
+///
+/// assert!(check_flow_slug(&"f".repeat(MAX_FLOW_SLUG)).is_ok());
+/// assert!(check_flow_slug(&"f".repeat(MAX_FLOW_SLUG + 1)).is_err());
+/// ```
 pub const MAX_FLOW_SLUG: usize = 47;
 
 /// The key of the run's input in a step's input, so no step can have it.
 const RESERVED: &str = "run";
 
 /// Why a slug was refused.
+///
+/// ```
+/// use pgflow_model::{InvalidSlug, check_step_slug};
+///
+/// assert_eq!(check_step_slug("run"), Err(InvalidSlug::Reserved));
+/// assert_eq!(check_step_slug("fetch-user"), Err(InvalidSlug::Character('-')));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InvalidSlug {

@@ -3,6 +3,24 @@
 //! You do not use these traits; you meet their names in compiler messages. Each stands for one
 //! rule, and carries the message shown when a flow breaks it. They are implemented for everything
 //! that keeps the rule; there is nothing to implement by hand.
+//!
+//! A flow that keeps them all compiles, and one that breaks a rule names its trait:
+//!
+//! ```
+//! #[pgflow::flow(input = u32)]
+//! mod right {
+//!     #[step] // `HasInput`: `run` has the type of the flow's input
+//!     pub async fn double(run: u32) -> pgflow::Result<u32> { Ok(run * 2) }
+//!     #[step(depends_on = double)] // `Outputs`: `double` has the type of its output
+//!     pub async fn show(double: u32) -> pgflow::Result<String> { Ok(double.to_string()) }
+//! }
+//!
+//! # fn main() -> pgflow::Result<()> {
+//! let run = pgflow::testing::block_on(pgflow::testing::run(right::Flow, 21))?;
+//! assert_eq!(run.output()?.show, "42");
+//! # Ok(())
+//! # }
+//! ```
 
 mod data;
 mod edge;

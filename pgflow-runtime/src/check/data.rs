@@ -186,7 +186,7 @@ impl<T: DeserializeOwned, Consumer: crate::Step> ReadItem<Consumer> for T {
     }
 }
 
-/// A step's error can be reported.
+/// A step's error can be reported: it is an error, and `Send + Sync + 'static`.
 ///
 /// ```compile_fail
 /// #[pgflow::flow]
@@ -197,9 +197,9 @@ impl<T: DeserializeOwned, Consumer: crate::Step> ReadItem<Consumer> for T {
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "step `{Step}` fails with `{Self}`, which is not an error",
-    label = "`{Self}` is not a `std::error::Error`",
-    note = "implement `std::error::Error` for `{Self}`, or return `pgflow::Result`"
+    message = "step `{Step}` fails with `{Self}`, which cannot be reported",
+    label = "`{Self}` is not an error that can be sent between threads",
+    note = "it must implement `std::error::Error` and be `Send + Sync + 'static`; `Box<dyn Error + Send + Sync>` or `pgflow::Error` will do"
 )]
 pub trait Reported<Step> {
     #[doc(hidden)]
