@@ -82,6 +82,15 @@ fn each_problem_has_its_words() {
 }
 
 #[test]
+fn an_output_that_cannot_be_written_down_again_is_one_problem() {
+    let after = "#[step(depends_on = [a])] async fn b(a: u8) -> Result<()> {}";
+    for ty in ["impl Serialize", "_", "Self", "Vec<_>", "(u8, impl Copy)", "Self::Kind", "&_"] {
+        let steps = format!("#[step] async fn a() -> Result<{ty}> {{}} {after}");
+        assert_eq!(problems("", &steps), ["step `a` must name the type of its output"], "{ty}");
+    }
+}
+
+#[test]
 fn conditions_name_dependencies_by_slug() {
     let with = |condition: &str| {
         let steps = format!(
