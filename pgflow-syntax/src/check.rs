@@ -30,6 +30,9 @@ pub fn check<'a>(args: TokenStream, item: &'a FlowItem, errors: &mut Errors) -> 
     mark_leaves(&mut steps);
     renamed::check(&steps, errors);
     spread_cascades(&mut steps, &order);
+    let [type_name, output_name] =
+        ["Flow", "Output"].map(|word| free_name(word, item, &own, &steps));
+    let (steps, order) = without_type_names(steps, order);
     Flow {
         item,
         slug,
@@ -38,8 +41,8 @@ pub fn check<'a>(args: TokenStream, item: &'a FlowItem, errors: &mut Errors) -> 
         has_schema: !args.has_no_schema,
         crate_path: args.crate_path,
         version: args.version,
-        type_name: free_name("Flow", item, &own, &steps),
-        output_name: free_name("Output", item, &own, &steps),
+        type_name,
+        output_name,
         steps,
         order,
     }
@@ -172,6 +175,15 @@ fn spread_cascades(steps: &mut [Step<'_>], order: &[usize]) {
             .fold(steps[at].presence, |presence, dep| presence.after(steps[dep.step].presence));
         steps[at].presence = presence;
     }
+}
+
+/// No steps at all if one has the name of a type: its own type would change what the others' types
+/// mean, and the compiler would complain about steps that are right.
+fn without_type_names(steps: Vec<Step<'_>>, order: Vec<usize>) -> (Vec<Step<'_>>, Vec<usize>) {
+    if steps.iter().any(|step| step::is_type_name(step.name())) {
+        return (Vec::new(), Vec::new());
+    }
+    (steps, order)
 }
 
 /// `Flow`, or `BillingFlow` in a module `billing` that has a `Flow` of its own.

@@ -18,6 +18,7 @@ mod dependencies;
 mod errors;
 mod flow;
 mod item;
+mod named;
 mod names;
 mod options;
 mod own_items;

@@ -6,8 +6,8 @@ use syn::{GenericArgument, PathArguments, ReturnType, Safety, Signature, Type};
 
 use crate::errors::Errors;
 use crate::item::{StepItem, is_attr};
-use crate::owned;
 use crate::pretty::pretty;
+use crate::{named, owned};
 
 /// Checks everything but the parameters and the return type.
 pub(crate) fn check(item: &StepItem, errors: &mut Errors) {
@@ -74,7 +74,8 @@ pub(crate) fn result<'a>(
         return None;
     };
     if let Some((output, error)) = result_types(ty) {
-        return owned::check(name, output, errors).then_some((output, error));
+        let is_storable = named::check(name, output, errors) && owned::check(name, output, errors);
+        return is_storable.then_some((output, error));
     }
     let help = if let Type::Path(path) = &**ty
         && path.path.is_ident("Result")

@@ -1,6 +1,7 @@
 //! Second pass, one step.
 
 use pgflow_model::check_step_slug;
+use syn::Ident;
 use syn::ext::IdentExt;
 
 use crate::args::StepArgs;
@@ -59,6 +60,12 @@ fn check_name(item: &StepItem, args: &StepArgs, own: &OwnItems, errors: &mut Err
         errors.at(name, format!(
             "a step cannot be called `{name}`: parameters of that name have a meaning of their own"
         ));
+    } else if is_type_name(name) {
+        let keep = format!(", and set `slug = \"{slug}\"` to keep it in the database");
+        let keep = if args.slug.is_some() { "" } else { &*keep };
+        errors.at(name, format!(
+            "a step cannot be called `{slug}`: it is the name of a type\nhelp: choose another name{keep}"
+        ));
     } else if let (Err(why), None) = (check_step_slug(&slug), &args.slug) {
         errors.at(name, format!(
             "a step cannot be called `{slug}`: {why}\nhelp: choose another name, or set `slug = \"…\"`"
@@ -70,6 +77,17 @@ fn check_name(item: &StepItem, args: &StepArgs, own: &OwnItems, errors: &mut Err
             format!("step `{name}` needs this name for its own type\nhelp: rename this item, or move it out of the module"),
         );
     }
+}
+
+/// Types that need no `use`. A step's own type would hide the one it shares its name with.
+const TYPE_NAMES: [&str; 19] = [
+    "bool", "char", "str", "f16", "f32", "f64", "f128", "i8", "i16", "i32", "i64", "i128", "isize",
+    "u8", "u16", "u32", "u64", "u128", "usize",
+];
+
+/// Whether the language has a type of this name.
+pub(crate) fn is_type_name(ident: &Ident) -> bool {
+    TYPE_NAMES.iter().any(|name| ident.unraw() == name)
 }
 
 fn check_marker(item: &StepItem, errors: &mut Errors) {

@@ -82,6 +82,32 @@ fn each_problem_has_its_words() {
 }
 
 #[test]
+fn a_step_cannot_have_the_name_of_a_type() {
+    for name in ["str", "bool", "u8", "isize", "f64", "char"] {
+        let keep = format!(", and set `slug = \"{name}\"` to keep it in the database");
+        for (marker, keep) in [("step", &*keep), ("step(slug = \"other\")", "")] {
+            let expected = format!(
+                "a step cannot be called `{name}`: it is the name of a type\n\
+                 help: choose another name{keep}"
+            );
+            for spelled in [name.to_owned(), format!("r#{name}")] {
+                let steps = format!("#[{marker}] async fn {spelled}() -> Result<u8> {{}}");
+                assert_eq!(problems("", &steps), [&*expected], "{steps}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_output_that_cannot_be_written_down_again_is_one_problem() {
+    let after = "#[step(depends_on = [a])] async fn b(a: u8) -> Result<()> {}";
+    for ty in ["impl Serialize", "_", "Self", "Vec<_>", "(u8, impl Copy)", "Self::Kind", "&_"] {
+        let steps = format!("#[step] async fn a() -> Result<{ty}> {{}} {after}");
+        assert_eq!(problems("", &steps), ["step `a` must name the type of its output"], "{ty}");
+    }
+}
+
+#[test]
 fn conditions_name_dependencies_by_slug() {
     let with = |condition: &str| {
         let steps = format!(

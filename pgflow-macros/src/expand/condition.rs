@@ -35,14 +35,16 @@ impl Expand<'_> {
         );
         // The compiler shows the constant's name.
         let name = format_ident!("condition_of_{}", step.name());
-        let fail = quote_spanned!(field.span=> ::core::panic!("{}", why.as_str()));
+        // The field may come out of a `macro_rules!`, where our `why` is unknown.
+        let why = format_ident!("why");
+        let fail = quote_spanned!(field.span=> ::core::panic!("{}", #why.as_str()));
         quote! {
             const _: () = {
                 use #pgflow::__private::Unknown as _;
                 #[allow(non_upper_case_globals, dead_code)]
                 const #name: () = {
                     let fields = <#pgflow::__private::Probe<#ty>>::FIELDS;
-                    if let ::core::option::Option::Some(why) = #pgflow::__private::unknown_field(fields, &[#(#path),*], #message) {
+                    if let ::core::option::Option::Some(#why) = #pgflow::__private::unknown_field(fields, &[#(#path),*], #message) {
                         #fail
                     }
                 };

@@ -1,0 +1,27 @@
+//! Outputs have types that can be written down a second time.
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::{Ident, Type};
+
+use crate::errors::Errors;
+
+/// Words that stand for a type that only the function itself knows.
+const UNNAMED: [&str; 3] = ["impl", "_", "Self"];
+
+/// Whether the output of a step has a name. What is generated for the step has to repeat it.
+pub(crate) fn check(step: &Ident, output: &Type, errors: &mut Errors) -> bool {
+    let is_named = !has_unnamed(output.to_token_stream());
+    if !is_named {
+        errors.at(output, format!("step `{step}` must name the type of its output"));
+    }
+    is_named
+}
+
+fn has_unnamed(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Group(group) => has_unnamed(group.stream()),
+        TokenTree::Ident(word) => UNNAMED.iter().any(|unnamed| word == unnamed),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    })
+}
