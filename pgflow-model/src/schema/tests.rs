@@ -1,3 +1,5 @@
+#![expect(clippy::needless_pass_by_value, reason = "`json!(…)` in place reads better")]
+
 use serde_json::{Value, json};
 
 use super::schema_changes;
