@@ -16,7 +16,7 @@ pub(crate) struct ServerCpu {
     postmaster: u32,
 }
 
-/// The fields of /proc/<pid>/stat that are needed here.
+/// The fields of `/proc/PID/stat` that are needed here.
 #[derive(Debug, PartialEq, Eq)]
 struct Stat {
     parent: u32,
