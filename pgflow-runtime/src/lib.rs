@@ -4,6 +4,8 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "engine")]
+pub mod backend;
 pub mod check;
 mod context;
 mod data_error;
@@ -25,6 +27,8 @@ mod start;
 mod state;
 mod task;
 pub mod testing;
+#[cfg(feature = "engine")]
+mod tx;
 mod unknown_field;
 
 #[doc(hidden)]
@@ -45,3 +49,5 @@ pub use served::Served;
 pub use start::StartRun;
 pub use state::{State, States};
 pub use task::Task;
+#[cfg(feature = "engine")]
+pub use tx::Tx;

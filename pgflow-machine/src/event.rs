@@ -1,0 +1,137 @@
+//! What a run's log says.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{SkipReason, Timestamp};
+
+/// An entry of a run's log. `seq` counts from 1 without gaps.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// Its number within the run.
+    pub seq: u64,
+    /// When it was recorded.
+    pub at: Timestamp,
+    /// What it says.
+    #[serde(flatten)]
+    pub what: Happened,
+}
+
+/// What happened in a run.
+///
+/// ```
+/// use pgflow_machine::Happened;
+///
+/// let event = Happened::StepStarted { step: "fetch".into(), tasks: 1 };
+/// assert_eq!(event.step(), Some("fetch"));
+/// assert_eq!(event.to_string(), "step:started fetch");
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event")]
+#[non_exhaustive]
+pub enum Happened {
+    /// The run began.
+    #[serde(rename = "run:started")]
+    RunStarted {
+        /// What it was given.
+        input: Value,
+    },
+    /// All steps ended.
+    #[serde(rename = "run:completed")]
+    RunCompleted {
+        /// The outputs of its last steps by slug; null if all of those were skipped.
+        output: Value,
+    },
+    /// A step failed for good.
+    #[serde(rename = "run:failed")]
+    RunFailed {
+        /// Why; nothing when a step did not output what the map after it needs: see that step.
+        error: Option<String>,
+    },
+    /// Somebody ended it.
+    #[serde(rename = "run:cancelled")]
+    RunCancelled {
+        /// Why.
+        reason: Option<String>,
+    },
+    /// Somebody let a failed run go on.
+    #[serde(rename = "run:retried")]
+    RunRetried,
+    /// A step's tasks are there.
+    #[serde(rename = "step:started")]
+    StepStarted {
+        /// Its slug.
+        step: String,
+        /// How many tasks.
+        tasks: u32,
+    },
+    /// All tasks of a step are completed.
+    #[serde(rename = "step:completed")]
+    StepCompleted {
+        /// Its slug.
+        step: String,
+        /// What it output.
+        output: Value,
+    },
+    /// A step failed for good.
+    #[serde(rename = "step:failed")]
+    StepFailed {
+        /// Its slug.
+        step: String,
+        /// Why.
+        error: String,
+    },
+    /// The run goes on without a step.
+    #[serde(rename = "step:skipped")]
+    StepSkipped {
+        /// Its slug.
+        step: String,
+        /// Why.
+        reason: SkipReason,
+        /// What its last attempt failed with.
+        error: Option<String>,
+    },
+}
+
+impl Happened {
+    /// Its kind, as databases spell it.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::RunStarted { .. } => "run:started",
+            Self::RunCompleted { .. } => "run:completed",
+            Self::RunFailed { .. } => "run:failed",
+            Self::RunCancelled { .. } => "run:cancelled",
+            Self::RunRetried => "run:retried",
+            Self::StepStarted { .. } => "step:started",
+            Self::StepCompleted { .. } => "step:completed",
+            Self::StepFailed { .. } => "step:failed",
+            Self::StepSkipped { .. } => "step:skipped",
+        }
+    }
+
+    /// The step it is about.
+    pub fn step(&self) -> Option<&str> {
+        match self {
+            Self::StepStarted { step, .. }
+            | Self::StepCompleted { step, .. }
+            | Self::StepFailed { step, .. }
+            | Self::StepSkipped { step, .. } => Some(step),
+            _ => None,
+        }
+    }
+
+    /// Whether it ends the run.
+    pub const fn ends_the_run(&self) -> bool {
+        matches!(
+            self,
+            Self::RunCompleted { .. } | Self::RunFailed { .. } | Self::RunCancelled { .. }
+        )
+    }
+}
+
+impl std::fmt::Display for Happened {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.word())?;
+        self.step().map_or(Ok(()), |step| write!(f, " {step}"))
+    }
+}

@@ -1,0 +1,70 @@
+//! What can go wrong between the engine and a database.
+
+use std::error::Error as StdError;
+
+use pgflow_machine::PayloadError;
+
+/// Why a call of a backend has no outcome.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BackendError {
+    /// The database could not be reached, or the connection broke: the call may have taken effect. Calling
+    /// again is safe.
+    #[error("the database cannot be reached")]
+    Unreachable(#[source] Box<dyn StdError + Send + Sync>),
+    /// The database is there and refuses to work for now: it is read-only, out of space or connections, or
+    /// locked.
+    #[error("the database refuses to work at the moment")]
+    Unavailable(#[source] Box<dyn StdError + Send + Sync>),
+    /// The database refused the call, and would refuse it again.
+    #[error("the database refused")]
+    Refused(#[source] Box<dyn StdError + Send + Sync>),
+    /// There is no such flow.
+    #[error("there is no flow `{flow}` in the database; has its migration been applied?")]
+    UnknownFlow {
+        /// Its slug.
+        flow: String,
+    },
+    /// A payload can't be stored.
+    #[error("cannot store {what}: {source}")]
+    Payload {
+        /// What it is.
+        what: String,
+        /// Why.
+        source: PayloadError,
+    },
+    /// A flow that maps over the run's input got something else.
+    #[error("flow `{flow}` maps over the run's input, which must be an array and is {found}")]
+    NotAnArray {
+        /// Its slug.
+        flow: String,
+        /// What it got.
+        found: &'static str,
+    },
+    /// The id of a run of another flow.
+    #[error("run {run} exists and is of flow `{flow}`")]
+    OtherFlow {
+        /// The run.
+        run: pgflow_machine::RunId,
+        /// The flow it is of.
+        flow: String,
+    },
+    /// The schema is not one that this library can work with.
+    #[error("the schema of the database does not fit this library: {0}")]
+    Schema(String),
+    /// The backend can't do this.
+    #[error("{backend} cannot {what}")]
+    Unsupported {
+        /// The backend.
+        backend: &'static str,
+        /// What it can't do.
+        what: &'static str,
+    },
+}
+
+impl BackendError {
+    /// Whether the same call may succeed later.
+    pub fn is_temporary(&self) -> bool {
+        matches!(self, Self::Unreachable(_) | Self::Unavailable(_))
+    }
+}

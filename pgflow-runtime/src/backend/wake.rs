@@ -1,0 +1,35 @@
+//! Hints: something may have changed. They make things fast and are never needed for them to happen.
+
+use std::sync::Arc;
+
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
+
+/// Why to look again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wake {
+    /// The queue of this version of a flow, or a run of it, has something new.
+    Flow(Arc<str>),
+    /// Hints may have been missed: look at everything.
+    Gap,
+}
+
+/// Hints as they come.
+#[derive(Debug)]
+pub struct Wakes(broadcast::Receiver<Wake>);
+
+impl Wakes {
+    /// From a channel that the backend sends on.
+    pub fn new(receiver: broadcast::Receiver<Wake>) -> Self {
+        Self(receiver)
+    }
+
+    /// The next hint. Waits for ever when none can come any more, so give it a timeout.
+    pub async fn next(&mut self) -> Wake {
+        match self.0.recv().await {
+            Ok(wake) => wake,
+            Err(RecvError::Lagged(_)) => Wake::Gap,
+            Err(RecvError::Closed) => std::future::pending().await,
+        }
+    }
+}
