@@ -1,6 +1,8 @@
 //! `#[data]`: serde's and schemars' derives, found through `pgflow`.
 
-use pgflow_syntax::{DataArgs, Errors, stored_fields};
+mod copy;
+
+use pgflow_syntax::{DataArgs, Errors, held, pretty, stored_fields};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::DeriveInput;
@@ -25,22 +27,30 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
 fn derives(args: &DataArgs, item: &DeriveInput) -> TokenStream {
     let pgflow =
         args.crate_path.as_ref().map_or_else(|| quote!(::pgflow), quote::ToTokens::to_token_stream);
-    let serde = format!("{}::__private::serde", pgflow_syntax::pretty(&pgflow));
-    let schema = args.has_schema.then(|| {
-        let schemars = format!("{}::__private::schemars", pgflow_syntax::pretty(&pgflow));
+    let fields = fields(item, &pgflow);
+    let data = if let (true, Some(held)) = (args.has_schema, held(item)) {
+        copy::expand(item, &held, &pgflow)
+    } else {
+        let derives = derive(args.has_schema, &pgflow);
+        quote!(#derives #item)
+    };
+    quote!(#data #fields)
+}
+
+/// The derives, found through `pgflow`.
+fn derive(has_schema: bool, pgflow: &TokenStream) -> TokenStream {
+    let path = |name: &str| format!("{}::__private::{name}", pretty(pgflow));
+    let (serde, schemars) = (path("serde"), path("schemars"));
+    let schema = has_schema.then(|| {
         quote! {
             #[derive(#pgflow::__private::schemars::JsonSchema)]
             #[schemars(crate = #schemars)]
         }
     });
-    let fields = fields(item, &pgflow);
     quote! {
         #[derive(#pgflow::__private::serde::Serialize, #pgflow::__private::serde::Deserialize)]
         #[serde(crate = #serde)]
         #schema
-        #item
-
-        #fields
     }
 }
 

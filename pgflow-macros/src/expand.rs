@@ -6,7 +6,6 @@
 mod argument;
 mod condition;
 mod output;
-mod span;
 mod step;
 mod table;
 mod visibility;
@@ -16,7 +15,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 
 use crate::deployed::Deployed;
-use span::{function, marker};
+use crate::span::{function, marker};
 use visibility::outside;
 
 /// The module as written, and what makes it a flow, or why it is none.

@@ -8,6 +8,7 @@ pub use serde_json::Value;
 
 pub use pgflow_model::{OnSkip, StepKind, StepOptions};
 
+pub use crate::derived::{Derived, Held, Holdable, NotHeld, impl_data, missing};
 pub use crate::fields::{Field, Fields, Probe, Unknown};
 pub use crate::flow::StepJson as Json;
 use crate::task::StepFuture;

@@ -8,6 +8,7 @@ pub mod check;
 mod context;
 mod data_error;
 mod def;
+mod derived;
 mod error;
 mod extract;
 mod fields;

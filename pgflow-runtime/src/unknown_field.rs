@@ -55,10 +55,10 @@ pub struct Text {
 impl Text {
     const ROOM: usize = 1024;
     const MORE: &str = "…";
-    const EMPTY: Self = Self { bytes: [0; Self::ROOM], len: 0, is_full: false };
+    pub(crate) const EMPTY: Self = Self { bytes: [0; Self::ROOM], len: 0, is_full: false };
 
     /// The same text with more at its end, or with `…` if there is no room for it.
-    const fn with(self, more: &str) -> Self {
+    pub(crate) const fn with(self, more: &str) -> Self {
         if self.is_full {
             return self;
         }

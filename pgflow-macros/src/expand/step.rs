@@ -7,8 +7,8 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Type, parse_quote};
 
 use super::Expand;
-use super::span::{function, marker};
 use super::visibility::narrower;
+use crate::span::{function, marker};
 
 impl Expand<'_> {
     /// A step's type and, if it can be called, the function that calls it.
