@@ -4,7 +4,7 @@ mod copy;
 
 use pgflow_syntax::{DataArgs, Errors, held, pretty, stored_fields};
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
+use quote::{format_ident, quote};
 use syn::DeriveInput;
 use syn::parse::{ParseStream, Parser};
 
@@ -56,14 +56,14 @@ fn derive(has_schema: bool, pgflow: &TokenStream) -> TokenStream {
 
 /// The fields, so that the compiler can compare them with conditions.
 fn fields(item: &DeriveInput, pgflow: &TokenStream) -> Option<TokenStream> {
-    let fields = stored_fields(item)?;
-    let entries = fields.into_iter().map(|(name, ty)| {
-        let ty = ty.to_token_stream();
+    let stored = stored_fields(item)?;
+    let [json, flat] = ["JSON", "FLAT"].map(|word| {
+        let word = format_ident!("{word}");
+        let (names, types) = (stored.iter().map(|(name, _)| name), stored.iter().map(|(_, ty)| ty));
         quote! {
-            #pgflow::__private::Field {
-                name: #name,
-                fields: <#pgflow::__private::Probe<#ty>>::FIELDS,
-            }
+            const #word: &'static #pgflow::__private::Stored = &#pgflow::__private::Stored::Object(&[#(
+                #pgflow::__private::Field { name: #names, json: <#pgflow::__private::Probe<#types>>::#word },
+            )*]);
         }
     });
     let (name, (impl_generics, ty_generics, clause)) =
@@ -72,9 +72,9 @@ fn fields(item: &DeriveInput, pgflow: &TokenStream) -> Option<TokenStream> {
         const _: () = {
             use #pgflow::__private::Unknown as _;
 
-            #[automatically_derived]
-            impl #impl_generics #pgflow::__private::Fields for #name #ty_generics #clause {
-                const FIELDS: &'static [#pgflow::__private::Field] = &[#(#entries),*];
+            impl #impl_generics #pgflow::__private::Known for #name #ty_generics #clause {
+                #json
+                #flat
             }
         };
     })

@@ -11,7 +11,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde::{Deserializer, Serialize, Serializer};
 
-use crate::unknown_field::Text;
+use crate::text::Text;
 
 /// Something that can be a field. The lifetime makes the compiler believe a `where` clause that does
 /// not hold.

@@ -11,9 +11,10 @@ mod def;
 mod derived;
 mod error;
 mod extract;
-mod fields;
 mod flow;
 mod flow_migrations;
+mod known;
+mod never;
 mod outputs;
 mod pattern_check;
 #[cfg(feature = "postgres")]
@@ -26,7 +27,7 @@ mod start;
 mod state;
 mod task;
 pub mod testing;
-mod unknown_field;
+mod text;
 
 #[doc(hidden)]
 pub mod __private;
