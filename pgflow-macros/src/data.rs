@@ -8,6 +8,8 @@ use quote::{format_ident, quote};
 use syn::DeriveInput;
 use syn::parse::{ParseStream, Parser};
 
+use crate::pgflow_crate;
+
 /// The item with its derives, and what the compiler can know of its fields.
 pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
@@ -16,22 +18,25 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
     let parsed = syn::parse2::<DeriveInput>(item.clone())
         .map_err(|why| syn::Error::new(why.span(), "`#[data]` goes on a `struct` or an `enum`"));
     let parsed = errors.keep(parsed);
-    let expanded = match (args, parsed) {
-        (Some(args), Some(parsed)) => derives(&args, &parsed),
+    let pgflow = pgflow_crate::path(args.as_ref().and_then(|args| args.crate_path.as_ref()));
+    let expanded = match (args, parsed, pgflow) {
+        (Some(args), Some(parsed), Ok(pgflow)) => derives(&args, &parsed, &pgflow),
+        (_, Some(parsed), Err(why)) => {
+            errors.at(&parsed.ident, why);
+            item
+        }
         _ => item,
     };
     let errors = errors.finish().map(syn::Error::into_compile_error);
     quote!(#expanded #errors)
 }
 
-fn derives(args: &DataArgs, item: &DeriveInput) -> TokenStream {
-    let pgflow =
-        args.crate_path.as_ref().map_or_else(|| quote!(::pgflow), quote::ToTokens::to_token_stream);
-    let fields = fields(item, &pgflow);
+fn derives(args: &DataArgs, item: &DeriveInput, pgflow: &TokenStream) -> TokenStream {
+    let fields = fields(item, pgflow);
     let data = if let (true, Some(held)) = (args.has_schema, held(item)) {
-        copy::expand(item, &held, &pgflow)
+        copy::expand(item, &held, pgflow)
     } else {
-        let derives = derive(args.has_schema, &pgflow);
+        let derives = derive(args.has_schema, pgflow);
         quote!(#derives #item)
     };
     quote!(#data #fields)

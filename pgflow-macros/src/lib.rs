@@ -6,6 +6,7 @@ mod data;
 mod deployed;
 mod drift;
 mod expand;
+mod pgflow_crate;
 mod span;
 
 use proc_macro::TokenStream;
