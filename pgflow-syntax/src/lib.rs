@@ -34,6 +34,7 @@ mod standing;
 mod step;
 mod suggest;
 mod unknown_param;
+mod used_macros;
 mod value;
 
 pub use check::check;
@@ -43,6 +44,7 @@ pub use errors::Errors;
 pub use flow::{Dependency, Flow, Step};
 pub use held::{Held, held};
 pub use item::{FlowItem, Piece, StepItem, is_attr};
+pub use named::has_name;
 pub use params::{Param, Source};
 pub use pattern::ConditionArg;
 pub use pattern_part::{PatternPart, Place, Wanted};
