@@ -6,6 +6,7 @@
 
 #[cfg(feature = "engine")]
 pub mod backend;
+mod cancel;
 pub mod check;
 mod context;
 mod data_error;
@@ -17,6 +18,7 @@ mod flow;
 mod flow_migrations;
 mod outputs;
 mod pattern_check;
+mod payload;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 mod registry;
@@ -34,6 +36,7 @@ mod unknown_field;
 #[doc(hidden)]
 pub mod __private;
 
+pub use cancel::Cancelled;
 pub use context::Context;
 pub use data_error::DataError;
 pub use def::{Finishes, FlowDef, StepDef};
@@ -42,6 +45,7 @@ pub use extract::{Extract, Need};
 pub use flow::{Flow, Step};
 pub use flow_migrations::FlowMigrations;
 pub use outputs::RunOutputs;
+pub use payload::WriteError;
 pub use registry::{RegisterError, Registry};
 pub use schema::{FlowSchemas, StepSchemas};
 pub use sequence::Sequence;

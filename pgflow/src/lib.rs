@@ -27,7 +27,7 @@ pub use pgflow_model as model;
 pub use pgflow_runtime::{
     Context, DataError, Error, Extract, Finishes, Flow, FlowDef, FlowMigrations, FlowSchemas, Need,
     RegisterError, Registry, Result, Retry, RunOutputs, Sequence, Served, StartRun, State, States,
-    Step, StepDef, StepSchemas, Task, check, testing,
+    Step, StepDef, StepSchemas, Task, WriteError, check, testing,
 };
 
 #[doc(hidden)]
