@@ -73,6 +73,5 @@ pub(crate) fn read<T: DeserializeOwned>(what: What, json: &Value) -> Result<T, D
 }
 
 pub(crate) fn write<T: Serialize + ?Sized>(what: What, value: &T) -> Result<Value, DataError> {
-    payload::to_value(value)
-        .map_err(|source| DataError::Write { what: what.to_string(), source })
+    payload::to_value(value).map_err(|source| DataError::Write { what: what.to_string(), source })
 }

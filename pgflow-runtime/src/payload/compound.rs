@@ -131,7 +131,7 @@ impl Fields {
     pub(super) fn finish(self) -> Result<Value, Failed> {
         match self {
             Self::Plain(_, fields) => Ok(Value::Object(fields)),
-            Self::SerdeJson(fields) => fields.end().map_err(Failed::custom),
+            Self::SerdeJson(fields) => SerializeStruct::end(*fields).map_err(Failed::custom),
         }
     }
 }

@@ -36,7 +36,8 @@ fn failure<T: Serialize>(value: &T) -> WriteError {
 fn writes_what_serde_json_writes() {
     let shapes = vec![Shape::Unit, Shape::One(1.5), Shape::Two(-1, 2.0), Shape::Named { x: 0.1 }];
     let map = BTreeMap::from([(1, "a"), (2, "b")]);
-    let value = (shapes, map, 'c', Some(()), None::<u8>, [1_u8, 2], "text", true, json!({"a": [1]}));
+    let value =
+        (shapes, map, 'c', Some(()), None::<u8>, [1_u8, 2], "text", true, json!({"a": [1]}));
     assert_eq!(to_value(&value).expect("fine"), serde_json::to_value(&value).expect("fine"));
 }
 
