@@ -6,10 +6,16 @@
 
 #[cfg(feature = "engine")]
 pub mod backend;
+#[cfg(feature = "engine")]
+mod backoff;
 mod cancel;
 pub mod check;
+#[cfg(feature = "engine")]
+pub mod client;
 mod context;
 mod data_error;
+#[cfg(feature = "engine")]
+pub mod db;
 mod def;
 mod error;
 mod extract;
@@ -32,13 +38,19 @@ pub mod testing;
 #[cfg(feature = "engine")]
 mod tx;
 mod unknown_field;
+#[cfg(feature = "engine")]
+pub mod worker;
 
 #[doc(hidden)]
 pub mod __private;
 
 pub use cancel::Cancelled;
+#[cfg(feature = "engine")]
+pub use client::{ClientError, Run};
 pub use context::Context;
 pub use data_error::DataError;
+#[cfg(feature = "engine")]
+pub use db::Db;
 pub use def::{Finishes, FlowDef, StepDef};
 pub use error::{Error, Result, Retry};
 pub use extract::{Extract, Need};
@@ -55,3 +67,5 @@ pub use state::{State, States};
 pub use task::Task;
 #[cfg(feature = "engine")]
 pub use tx::Tx;
+#[cfg(feature = "engine")]
+pub use worker::Worker;
