@@ -10,13 +10,15 @@ pub mod check;
 mod context;
 mod data_error;
 mod def;
+mod derived;
 mod error;
 mod extract;
-mod fields;
 mod flow;
 mod flow_migrations;
+mod known;
 #[cfg(feature = "engine")]
 pub mod memory;
+mod never;
 mod outputs;
 mod pattern_check;
 #[cfg(feature = "postgres")]
@@ -29,9 +31,9 @@ mod start;
 mod state;
 mod task;
 pub mod testing;
+mod text;
 #[cfg(feature = "engine")]
 mod tx;
-mod unknown_field;
 
 #[doc(hidden)]
 pub mod __private;
@@ -42,7 +44,7 @@ pub use def::{Finishes, FlowDef, StepDef};
 pub use error::{Error, Result, Retry};
 pub use extract::{Extract, Need};
 pub use flow::{Flow, Step};
-pub use flow_migrations::FlowMigrations;
+pub use flow_migrations::{FlowMigration, FlowMigrations};
 pub use outputs::RunOutputs;
 pub use registry::{RegisterError, Registry};
 pub use schema::{FlowSchemas, StepSchemas};
