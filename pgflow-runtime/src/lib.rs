@@ -17,11 +17,15 @@ mod data_error;
 #[cfg(feature = "engine")]
 pub mod db;
 mod def;
+mod derived;
 mod error;
 mod extract;
-mod fields;
 mod flow;
 mod flow_migrations;
+mod known;
+#[cfg(feature = "engine")]
+pub mod memory;
+mod never;
 mod outputs;
 mod pattern_check;
 mod payload;
@@ -35,9 +39,9 @@ mod start;
 mod state;
 mod task;
 pub mod testing;
+mod text;
 #[cfg(feature = "engine")]
 mod tx;
-mod unknown_field;
 #[cfg(feature = "engine")]
 pub mod worker;
 

@@ -2,8 +2,6 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
-
 /// A database transaction, as the parameter `tx: &mut Tx` of a step: what the step writes through it is
 /// committed together with the step's completion, or not at all.
 #[derive(Debug)]
@@ -21,14 +19,11 @@ pub(crate) enum Inner {
 impl Tx {
     /// Undoes everything. If the connection is gone, so is the transaction.
     pub(crate) async fn rollback(self) {
-        let undone: Result<(), BoxError> = match self.0 {
+        match self.0 {
             #[cfg(feature = "postgres")]
-            Inner::Postgres(transaction) => transaction.rollback().await.map_err(Into::into),
+            Inner::Postgres(transaction) => undone(transaction.rollback().await),
             #[cfg(feature = "sqlite")]
-            Inner::Sqlite(transaction) => transaction.rollback().await.map_err(Into::into),
-        };
-        if let Err(error) = undone {
-            tracing::debug!(error, "a transaction could not be rolled back");
+            Inner::Sqlite(transaction) => undone(transaction.rollback().await),
         }
     }
 
@@ -50,6 +45,13 @@ impl Tx {
             Inner::Postgres(_) => None,
             Inner::Sqlite(transaction) => Some(transaction),
         }
+    }
+}
+
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+fn undone(result: Result<(), sqlx::Error>) {
+    if let Err(error) = result {
+        tracing::debug!(%error, "a transaction could not be rolled back");
     }
 }
 

@@ -32,6 +32,8 @@ pub use pgflow_runtime::{
 };
 
 #[doc(hidden)]
+pub use pgflow_macros::__Attributes;
+#[doc(hidden)]
 pub use pgflow_runtime::__private;
 
 /// The migrations that `pgflow_build::migrations(…).emit()` wrote, embedded in the program.

@@ -5,7 +5,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use super::Expand;
-use super::span::{function, item_of, shown_at};
+use crate::span::{function, item_of, shown_at};
 
 impl Expand<'_> {
     pub(super) fn argument(&self, step: &Step<'_>, param: &Param<'_>) -> TokenStream {

@@ -1,14 +1,14 @@
 //! A step's type, and the function that calls it.
 
 use pgflow_model::StepKind;
-use pgflow_syntax::{Step, pretty};
+use pgflow_syntax::{Step, has_name, pretty};
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Type, parse_quote};
 
 use super::Expand;
-use super::span::{function, marker};
 use super::visibility::narrower;
+use crate::span::{function, marker};
 
 impl Expand<'_> {
     /// A step's type and, if it can be called, the function that calls it.
@@ -74,8 +74,10 @@ impl Expand<'_> {
         let inferred = quote_spanned!(step.result_span=> _);
         let rule = quote!(#pgflow::check::IsResult<_, _, #name>);
         let into_result = function(&inferred, &rule, "into_result", &inferred);
-        let error = step.error.map_or(inferred, ToTokens::to_token_stream);
-        let report = function(&error, &quote!(#pgflow::check::Reported<#name>), "report", &error);
+        let shown = step.error.map_or_else(|| inferred.clone(), ToTokens::to_token_stream);
+        // Such as `impl Error`, which is another type wherever it is written.
+        let error = step.error.filter(|ty| has_name(ty)).map_or(inferred, |_| shown.clone());
+        let report = function(&error, &quote!(#pgflow::check::Reported<#name>), "report", &shown);
         let deps = self.functions(step);
         quote! {
             fn #call(task: &#pgflow::Task) -> #pgflow::__private::Called {

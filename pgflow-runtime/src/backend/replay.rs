@@ -33,7 +33,10 @@ fn refused(why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> BackendE
 /// A version, and the file that created it.
 type Versions = Vec<(&'static str, FlowVersion)>;
 
-fn fold(versions: &mut Versions, file: &FlowMigration) -> Result<(), pgflow_model::InvalidOperation> {
+fn fold(
+    versions: &mut Versions,
+    file: &FlowMigration,
+) -> Result<(), pgflow_model::InvalidOperation> {
     for operation in file.operations()? {
         match operation {
             Operation::CreateVersion { version, slug, shape } => {

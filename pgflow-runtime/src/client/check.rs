@@ -38,7 +38,8 @@ fn named(error: DataError) -> ClientError {
 
 /// A flow whose first step is a map takes an array, and not too long a one.
 fn check_map<F: Flow>(input: &Value, limits: &Limits) -> Result<(), ClientError> {
-    let is_root_map = |step: &crate::StepDef| step.kind == StepKind::Map && step.depends_on.is_empty();
+    let is_root_map =
+        |step: &crate::StepDef| step.kind == StepKind::Map && step.depends_on.is_empty();
     if !F::DEF.steps.iter().any(is_root_map) {
         return Ok(());
     }

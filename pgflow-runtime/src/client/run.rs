@@ -125,12 +125,12 @@ fn outputs<F: Flow>(
 
 /// Why a run has no output.
 fn reason(record: &RunRecord) -> Option<String> {
-    let failed = record.steps.iter().find(|step| {
-        step.status == pgflow_machine::StepStatus::Failed && step.error.is_some()
-    });
-    let error = failed.map(|step| {
-        format!("step `{}`: {}", step.slug, step.error.as_deref().unwrap_or_default())
-    });
+    let failed = record
+        .steps
+        .iter()
+        .find(|step| step.status == pgflow_machine::StepStatus::Failed && step.error.is_some());
+    let error = failed
+        .map(|step| format!("step `{}`: {}", step.slug, step.error.as_deref().unwrap_or_default()));
     record.cancel_reason.clone().or(error)
 }
 

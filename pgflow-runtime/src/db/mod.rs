@@ -14,8 +14,8 @@ use std::sync::Arc;
 use pgflow_machine::Limits;
 use tokio::sync::OnceCell;
 
-pub(crate) use register::version_of;
 pub use error::{ConnectError, RegisterFlowError};
+pub(crate) use register::version_of;
 pub use url::UrlError;
 
 use crate::backend::{Backend, BackendError};

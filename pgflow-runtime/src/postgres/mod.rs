@@ -9,4 +9,4 @@ pub use migrate::{
     install_pgmq, migrate,
 };
 pub use migrate_flows::{MigrateFlowsError, migrate_flows};
-pub use versions::{FlowVersion, Versions, versions};
+pub use versions::{FlowVersion, VersionError, Versions, versions};

@@ -55,6 +55,7 @@ impl Engine {
             if trip.is_none() && self.is_over() {
                 return self.report;
             }
+            let due = self.due();
             tokio::select! {
                 Some(done) = self.done.recv() => self.note(done),
                 returned = arrival(&mut trip) => self.returned(returned),
@@ -62,7 +63,7 @@ impl Engine {
                 wake = self.wakes.next() => self.wake(&wake),
                 () = &mut shutdown, if self.stage.is_working() => self.drain(),
                 () = &mut at_once, if !self.stage.is_releasing() => self.stop_at_once(),
-                () = sleep_until(self.due()) => self.on_time(),
+                () = sleep_until(due) => self.on_time(),
             }
         }
     }

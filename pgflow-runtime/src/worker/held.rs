@@ -176,7 +176,9 @@ mod tests {
         let start = Instant::now();
         let mut held = held(&[6, 6, 3600]);
         let due = held.due().expect("there are tasks");
-        assert!((Duration::from_millis(1900)..=Duration::from_millis(2100)).contains(&(due - start)));
+        assert!(
+            (Duration::from_millis(1900)..=Duration::from_millis(2100)).contains(&(due - start))
+        );
         assert_eq!(held.beats(start), []);
         assert_eq!(held.beats(due), [lease(0), lease(1)]);
         let next = held.due().expect("there are tasks");

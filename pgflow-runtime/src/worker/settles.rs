@@ -71,7 +71,10 @@ mod tests {
 
     fn settle(index: u32, verdict: Verdict) -> Settle {
         let run = RunId::from_key("flow", "run");
-        Settle { lease: Lease { task: TaskKey { run, step: "step".into(), index }, attempt: 1 }, verdict }
+        Settle {
+            lease: Lease { task: TaskKey { run, step: "step".into(), index }, attempt: 1 },
+            verdict,
+        }
     }
 
     fn indexes(batch: &[Settle]) -> Vec<u32> {

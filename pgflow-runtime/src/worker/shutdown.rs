@@ -91,8 +91,7 @@ impl Engine {
     /// Whether there is nothing left to do, or no time left to do it.
     pub(super) fn is_over(&mut self) -> bool {
         let is_done = self.held.is_empty() && self.settles.is_empty();
-        let is_late =
-            matches!(self.stage, Stage::Releasing(until) if until <= Instant::now());
+        let is_late = matches!(self.stage, Stage::Releasing(until) if until <= Instant::now());
         if self.stage.is_working() || !(is_done || is_late) {
             return false;
         }

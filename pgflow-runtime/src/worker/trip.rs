@@ -32,10 +32,9 @@ pub(super) fn set_out(
     Box::pin(async move {
         let since = Instant::now();
         let work = match (&claim, settles.is_empty()) {
-            (Some(claim), true) => bounded(backend.claim(claim)).await.map(|claimed| Work {
-                settled: Vec::new(),
-                claimed,
-            }),
+            (Some(claim), true) => bounded(backend.claim(claim))
+                .await
+                .map(|claimed| Work { settled: Vec::new(), claimed }),
             (claim, _) => bounded(backend.settle(&settles, claim.as_ref())).await,
         };
         Returned { settles, claim, work, took: since.elapsed() }

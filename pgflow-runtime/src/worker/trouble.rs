@@ -41,7 +41,11 @@ impl Trouble {
     pub(super) fn over(&mut self) {
         if let Some(since) = self.since.take() {
             let seconds = since.elapsed().as_secs_f64();
-            tracing::info!(failures = self.backoff.failures(), seconds, "the database answers again");
+            tracing::info!(
+                failures = self.backoff.failures(),
+                seconds,
+                "the database answers again"
+            );
             self.backoff.reset();
             self.said = None;
         }

@@ -32,9 +32,10 @@ fn check(
 ) -> Result<(), PayloadError> {
     check_payload(output, limits)?;
     let is_mapped_over = step.kind == StepKind::Single
-        && flow.steps.iter().any(|next| {
-            next.kind == StepKind::Map && next.depends_on.first() == Some(&step.slug)
-        });
+        && flow
+            .steps
+            .iter()
+            .any(|next| next.kind == StepKind::Map && next.depends_on.first() == Some(&step.slug));
     match output {
         Value::Array(elements) if is_mapped_over && elements.len() > limits.max_fanout => {
             Err(PayloadError::TooWide { elements: elements.len(), limit: limits.max_fanout })
@@ -166,7 +167,10 @@ mod tests {
             StepDef { slug: "each", kind: StepKind::Map, depends_on: &["pay"], ..StepDef::PLAIN };
         let flow = FlowDef { steps: &[STEP, MAP], ..FlowDef::PLAIN };
         let limits = Limits { max_fanout: 2, ..Limits::default() };
-        assert_eq!(completed(json!([1, 2]), &flow, &STEP, &limits), Verdict::Completed(json!([1, 2])));
+        assert_eq!(
+            completed(json!([1, 2]), &flow, &STEP, &limits),
+            Verdict::Completed(json!([1, 2]))
+        );
         for output in [json!([1, 2, 3]), json!({ "a": "b\0" })] {
             let (error, retry) = parts(completed(output, &flow, &STEP, &limits));
             assert!(error.starts_with("cannot store the output of step `pay`: "), "{error}");
