@@ -62,6 +62,11 @@ pub use flow::{Flow, Step};
 pub use flow_migrations::{FlowMigration, FlowMigrations};
 pub use outputs::RunOutputs;
 pub use payload::WriteError;
+#[cfg(feature = "engine")]
+pub use pgflow_machine::{
+    Event, Happened, InvalidRunId, Limits, PayloadError, RunId, RunStatus, SkipReason, StepStatus,
+    Timestamp,
+};
 pub use registry::{RegisterError, Registry};
 pub use schema::{FlowSchemas, StepSchemas};
 pub use sequence::Sequence;
