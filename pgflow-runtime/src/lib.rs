@@ -40,7 +40,7 @@ pub use def::{Finishes, FlowDef, StepDef};
 pub use error::{Error, Result, Retry};
 pub use extract::{Extract, Need};
 pub use flow::{Flow, Step};
-pub use flow_migrations::FlowMigrations;
+pub use flow_migrations::{FlowMigration, FlowMigrations};
 pub use outputs::RunOutputs;
 pub use registry::{RegisterError, Registry};
 pub use schema::{FlowSchemas, StepSchemas};
