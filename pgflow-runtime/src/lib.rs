@@ -23,7 +23,11 @@ mod registry;
 mod schema;
 mod sequence;
 mod served;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
 mod start;
+#[cfg(feature = "engine")]
+mod start_in;
 mod state;
 mod task;
 pub mod testing;
@@ -47,6 +51,8 @@ pub use schema::{FlowSchemas, StepSchemas};
 pub use sequence::Sequence;
 pub use served::Served;
 pub use start::StartRun;
+#[cfg(feature = "engine")]
+pub use start_in::StartIn;
 pub use state::{State, States};
 pub use task::Task;
 #[cfg(feature = "engine")]
