@@ -15,6 +15,8 @@ mod extract;
 mod fields;
 mod flow;
 mod flow_migrations;
+#[cfg(feature = "engine")]
+pub mod memory;
 mod outputs;
 mod pattern_check;
 #[cfg(feature = "postgres")]
