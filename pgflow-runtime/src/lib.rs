@@ -35,7 +35,11 @@ mod registry;
 mod schema;
 mod sequence;
 mod served;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
 mod start;
+#[cfg(feature = "engine")]
+mod start_in;
 mod state;
 mod task;
 pub mod testing;
@@ -72,6 +76,8 @@ pub use schema::{FlowSchemas, StepSchemas};
 pub use sequence::Sequence;
 pub use served::Served;
 pub use start::StartRun;
+#[cfg(feature = "engine")]
+pub use start_in::StartIn;
 pub use state::{State, States};
 pub use task::Task;
 #[cfg(feature = "engine")]
