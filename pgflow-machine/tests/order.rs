@@ -99,6 +99,14 @@ fn a_condition_is_seen_before_a_step_that_a_cascade_made_ready() {
 }
 
 #[test]
+fn a_map_over_nothing_is_skipped_if_its_condition_says_so() {
+    let picky = only_if(step("picky").map().after("all"), json!({ "all": [1] }), OnSkip::Skip);
+    let run = Run::start(vec![step("all").map(), picky], json!([]));
+    let log = ["run:started", "step:completed all", "step:skipped picky", "run:completed"];
+    assert_eq!(run.log, log);
+}
+
+#[test]
 fn an_unmet_condition_may_fail_the_run() {
     let picky = only_if(step("picky"), json!({ "pay": true }), OnSkip::Fail);
     let run = Run::start(vec![step("other"), picky], json!({}));
@@ -120,6 +128,8 @@ fn a_cascade_skips_all_below_in_order() {
         ["step:skipped first", "step:skipped below", "step:skipped deep"]
     );
     assert_eq!(run.complete(&[("other", json!(1))]), ["step:completed other", "run:completed"]);
+    let deep = &run.state.steps[run.plan.index("deep").expect("a step")];
+    assert_eq!(deep.remaining_deps, 2, "nobody counts for a step that is over");
 }
 
 #[test]
@@ -139,6 +149,8 @@ fn a_type_violation_tells_of_the_run_first() {
     let error =
         "[TYPE_VIOLATION] Map step each expects array input but dependency list produced object";
     assert_eq!(run.state.steps[0].error.as_deref(), Some(error));
+    let again = run.turn(|_, turn| turn.violate(&violation));
+    assert_eq!(again, Vec::<String>::new(), "the run has ended");
 }
 
 #[test]
@@ -148,6 +160,7 @@ fn a_retry_starts_the_failed_step_again() {
     assert_eq!(run.exhaust("b"), Vec::<String>::new(), "the run has ended");
     let log = run.turn(|_, turn| assert!(turn.retry().expect("all is loaded")));
     assert_eq!(log, ["run:retried", "step:started a"]);
+    assert_eq!(run.state.steps[0].error, None);
     let log = run.complete(&[("a", json!(1)), ("b", json!(2))]);
     assert_eq!(log, ["step:completed a", "step:completed b", "run:completed"]);
 }

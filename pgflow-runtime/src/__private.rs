@@ -35,6 +35,14 @@ pub fn future<S: Step, R: 'static, E: 'static>(
     }))
 }
 
+/// The transaction of a step that takes one.
+#[cfg(feature = "engine")]
+pub fn tx(task: &crate::Task) -> Result<crate::tx::Lent, Error> {
+    crate::tx::Lent::new(task.tx()).ok_or_else(|| {
+        Error::fatal("this step takes a transaction, and whoever called it has none to give")
+    })
+}
+
 /// Every type is itself.
 pub trait Itself {
     type Itself;
