@@ -35,6 +35,15 @@ pub enum Error {
     /// A flow that is to be dropped is still in the source.
     #[error("flow `{0}` is still in the source\nhelp: remove its module first")]
     StillThere(String),
+    /// A migration was changed after it was written.
+    #[error("migration `{name}` was changed by hand\nhelp: restore it from version control")]
+    Foreign {
+        /// The file.
+        name: String,
+        /// What is wrong with it.
+        #[source]
+        source: pgflow_model::InvalidOperation,
+    },
     /// The core's files could not be written.
     #[cfg(feature = "core")]
     #[error("cannot write the core's migrations")]

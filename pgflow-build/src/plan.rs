@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use pgflow_model::{FlowShape, Impact, Lock, LockedVersion, is_version_slug, version_slug};
+use pgflow_model::{FlowShape, Impact, Lock, LockedVersion, is_version_slug};
 
 use crate::directory::{Directory, checksum};
 use crate::migration::{self, Migration};
@@ -206,12 +206,5 @@ impl Plan {
         self.lock.versions.retain(|locked| locked.shape.slug != flow);
         self.gone.retain(|gone| gone != flow);
         self.is_locked = false;
-    }
-
-    /// The slugs that the flows of the lock have in the database, and which of them new runs use.
-    pub fn deployed(&self) -> impl Iterator<Item = (String, &LockedVersion)> {
-        self.lock.versions.iter().filter_map(|locked| {
-            Some((version_slug(&locked.shape.slug, locked.version).ok()?, locked))
-        })
     }
 }

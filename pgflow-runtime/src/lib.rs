@@ -25,7 +25,11 @@ mod registry;
 mod schema;
 mod sequence;
 mod served;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
 mod start;
+#[cfg(feature = "engine")]
+mod start_in;
 mod state;
 mod task;
 pub mod testing;
@@ -42,13 +46,15 @@ pub use def::{Finishes, FlowDef, StepDef};
 pub use error::{Error, Result, Retry};
 pub use extract::{Extract, Need};
 pub use flow::{Flow, Step};
-pub use flow_migrations::FlowMigrations;
+pub use flow_migrations::{FlowMigration, FlowMigrations};
 pub use outputs::RunOutputs;
 pub use registry::{RegisterError, Registry};
 pub use schema::{FlowSchemas, StepSchemas};
 pub use sequence::Sequence;
 pub use served::Served;
 pub use start::StartRun;
+#[cfg(feature = "engine")]
+pub use start_in::StartIn;
 pub use state::{State, States};
 pub use task::Task;
 #[cfg(feature = "engine")]

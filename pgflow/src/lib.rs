@@ -25,9 +25,9 @@ pub use pgflow_macros::step;
 pub use pgflow_model as model;
 
 pub use pgflow_runtime::{
-    Context, DataError, Error, Extract, Finishes, Flow, FlowDef, FlowMigrations, FlowSchemas, Need,
-    RegisterError, Registry, Result, Retry, RunOutputs, Sequence, Served, StartRun, State, States,
-    Step, StepDef, StepSchemas, Task, check, testing,
+    Context, DataError, Error, Extract, Finishes, Flow, FlowDef, FlowMigration, FlowMigrations,
+    FlowSchemas, Need, RegisterError, Registry, Result, Retry, RunOutputs, Sequence, Served,
+    StartRun, State, States, Step, StepDef, StepSchemas, Task, check, testing,
 };
 
 #[doc(hidden)]
@@ -38,19 +38,16 @@ pub use pgflow_runtime::__private;
 /// Needs a build script that calls it.
 #[macro_export]
 macro_rules! migrations {
-    () => {
+    () => {{
+        use $crate::FlowMigration;
         $crate::FlowMigrations {
             package: ::core::env!("CARGO_PKG_NAME"),
             files: ::core::include!(::core::concat!(
                 ::core::env!("OUT_DIR"),
                 "/pgflow/migrations.rs"
             )),
-            flows: ::core::include_str!(::core::concat!(
-                ::core::env!("OUT_DIR"),
-                "/pgflow/flows.json"
-            )),
         }
-    };
+    }};
 }
 
 /// A test that compares the JSON Schemas of these flows with the committed `pgflow.schemas.json`:
