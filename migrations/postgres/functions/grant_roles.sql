@@ -9,10 +9,11 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   c_client constant text[] := array[
-    'start_flow', 'start_flow_with_states', 'get_run_with_states', 'read_events', 'cancel_run'];
+    'start_flow', 'start_flow_with_states', 'start_run', 'get_run_with_states', 'read_events', 'cancel_run'];
   c_worker constant text[] := array[
     'claim_tasks', 'poll_for_tasks', 'start_tasks', 'heartbeat',
-    'complete_task', 'complete_tasks', 'fail_task', 'fail_tasks', 'requeue_stalled_tasks',
+    'complete_task', 'complete_tasks', 'fail_task', 'fail_tasks', 'release_tasks', 'settle_and_claim',
+    'requeue_stalled_tasks',
     'mark_worker_stopped', 'track_worker_function', 'get_flow_versions',
     -- Runs with the caller's rights: a worker can verify a shape, not create or replace one.
     'ensure_flow_compiled', '_get_flow_shape', '_compare_flow_shapes', '_compare_step_shapes', '_pattern_shape'];

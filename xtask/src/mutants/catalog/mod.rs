@@ -12,7 +12,9 @@ mod locks;
 mod maintenance;
 mod order;
 mod security;
+mod verdicts;
 mod visibility;
+mod worker;
 
 use super::mutation::Mutation;
 
@@ -30,6 +32,8 @@ const TOPICS: &[&[Mutation]] = &[
     security::ALL,
     maintenance::ALL,
     definitions::ALL,
+    verdicts::ALL,
+    worker::ALL,
 ];
 
 pub(crate) fn all() -> impl Iterator<Item = Mutation> {

@@ -25,7 +25,9 @@ const FUNCTIONS: &[(&str, &str, &str)] = &[
     ("check", "", "TABLE(invariant text, run_id uuid, detail text)"),
     (
         "claim_tasks",
-        "queue_names text[], qty integer, worker_id uuid DEFAULT NULL::uuid",
+        "queue_names text[], qty integer, worker_id uuid DEFAULT NULL::uuid, \
+         limited_flows text[] DEFAULT NULL::text[], limited_steps text[] DEFAULT NULL::text[], \
+         limited_quotas integer[] DEFAULT NULL::integer[]",
         "SETOF pgflow.step_task_record",
     ),
     (
@@ -64,7 +66,8 @@ const FUNCTIONS: &[(&str, &str, &str)] = &[
     (
         "fail_tasks",
         "run_ids uuid[], step_slugs text[], task_indexes integer[], error_messages text[], \
-         attempts integer[] DEFAULT NULL::integer[]",
+         attempts integer[] DEFAULT NULL::integer[], delays integer[] DEFAULT NULL::integer[], \
+         fatal boolean[] DEFAULT NULL::boolean[]",
         OUTCOMES,
     ),
     ("get_run_with_states", "run_id uuid", "jsonb"),
@@ -89,12 +92,28 @@ const FUNCTIONS: &[(&str, &str, &str)] = &[
         "TABLE(runs bigint, step_states bigint, step_tasks bigint, events bigint, messages bigint, \
          archived_messages bigint, workers bigint)",
     ),
+    (
+        "release_tasks",
+        "run_ids uuid[], step_slugs text[], task_indexes integer[], attempts integer[]",
+        OUTCOMES,
+    ),
     ("requeue_stalled_tasks", "grace integer DEFAULT 30", "integer"),
     (
         "set_vt_batch",
         "queue_name text, msg_ids bigint[], vt_offsets integer[]",
         "TABLE(msg_id bigint, read_ct integer, enqueued_at timestamp with time zone, vt timestamp with time zone, \
          message jsonb, headers jsonb)",
+    ),
+    (
+        "settle_and_claim",
+        "done_runs uuid[], done_steps text[], done_indexes integer[], done_outputs jsonb[], done_attempts integer[], \
+         failed_runs uuid[], failed_steps text[], failed_indexes integer[], failed_errors text[], \
+         failed_attempts integer[], failed_delays integer[], failed_fatal boolean[], \
+         queue_names text[], qty integer, worker_id uuid DEFAULT NULL::uuid, \
+         limited_flows text[] DEFAULT NULL::text[], limited_steps text[] DEFAULT NULL::text[], \
+         limited_quotas integer[] DEFAULT NULL::integer[]",
+        "TABLE(kind text, outcome text, flow_slug text, run_id uuid, step_slug text, task_index integer, \
+         attempt integer, input jsonb, msg_id bigint, timeout integer)",
     ),
     (
         "start_flow",
@@ -107,6 +126,11 @@ const FUNCTIONS: &[(&str, &str, &str)] = &[
         "jsonb",
     ),
     ("start_ready_steps", "run_id uuid", "void"),
+    (
+        "start_run",
+        "INOUT flow_slug text, input jsonb, INOUT run_id uuid DEFAULT NULL::uuid, OUT created boolean",
+        "record",
+    ),
     (
         "start_tasks",
         "flow_slug text, msg_ids bigint[], worker_id uuid",
