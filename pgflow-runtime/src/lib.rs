@@ -24,6 +24,8 @@ mod schema;
 mod sequence;
 mod served;
 mod start;
+#[cfg(feature = "engine")]
+mod start_in;
 mod state;
 mod task;
 pub mod testing;
@@ -47,6 +49,8 @@ pub use schema::{FlowSchemas, StepSchemas};
 pub use sequence::Sequence;
 pub use served::Served;
 pub use start::StartRun;
+#[cfg(feature = "engine")]
+pub use start_in::StartIn;
 pub use state::{State, States};
 pub use task::Task;
 #[cfg(feature = "engine")]
