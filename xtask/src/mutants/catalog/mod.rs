@@ -11,6 +11,7 @@ mod limits;
 mod locks;
 mod maintenance;
 mod order;
+mod retry;
 mod security;
 mod verdicts;
 mod visibility;
@@ -34,6 +35,7 @@ const TOPICS: &[&[Mutation]] = &[
     definitions::ALL,
     verdicts::ALL,
     worker::ALL,
+    retry::ALL,
 ];
 
 pub(crate) fn all() -> impl Iterator<Item = Mutation> {

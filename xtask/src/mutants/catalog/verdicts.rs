@@ -37,9 +37,9 @@ pub(super) const ALL: &[Mutation] = &[
     },
     Mutation {
         name: "refund-exhausted",
-        file: "functions/_exhausted_runs.sql",
-        find: "t.attempts_count - t.refunded_count >=",
-        replace: "t.attempts_count >=",
+        file: "functions/_retry_task_rows.sql",
+        find: "t.attempts_count - t.refunded_count <",
+        replace: "t.attempts_count <",
         why: "attempts handed back would count",
         tests: &["settling::release"],
     },

@@ -18,11 +18,12 @@ impl Worker {
     }
 
     pub(super) async fn act(&mut self) {
-        match self.random.below(24) {
+        match self.random.below(25) {
             0..4 => self.start().await,
             4..10 => self.claim().await,
             20..22 => self.settle_and_claim().await,
             22 => self.release().await,
+            23 => self.retry().await,
             10..15 => self.settle("complete_tasks", "outputs", "'[1, 2]'::jsonb").await,
             15..17 => self.settle("fail_tasks", "error_messages", "'boom'::text").await,
             17 => self.heartbeat().await,
@@ -100,6 +101,17 @@ impl Worker {
             self.session
                 .run(&format!("select pgflow.heartbeat({}, attempts => {})", list[0], list[2]))
                 .await;
+        }
+    }
+
+    /// Takes up again a run of its own that has failed, if there is one.
+    async fn retry(&mut self) {
+        if !self.runs.is_empty() {
+            let run = self.random.pick(&self.runs);
+            let failed = format!(
+                "select run_id from pgflow.runs where run_id = '{run}' and status = 'failed'"
+            );
+            self.session.run(&format!("select pgflow.retry_run(run_id) from ({failed}) r")).await;
         }
     }
 

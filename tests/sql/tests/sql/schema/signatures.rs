@@ -70,6 +70,13 @@ const FUNCTIONS: &[(&str, &str, &str)] = &[
          fatal boolean[] DEFAULT NULL::boolean[]",
         OUTCOMES,
     ),
+    (
+        "get_run_progress",
+        "run_id uuid",
+        "TABLE(step_slug text, step_type text, status text, initial_tasks integer, remaining_tasks integer, \
+         attempts bigint, error_message text, skip_reason text, started_at timestamp with time zone, \
+         ended_at timestamp with time zone)",
+    ),
     ("get_run_with_states", "run_id uuid", "jsonb"),
     (
         "heartbeat",
@@ -78,6 +85,14 @@ const FUNCTIONS: &[(&str, &str, &str)] = &[
         OUTCOMES,
     ),
     ("is_valid_slug", "slug text", "boolean"),
+    (
+        "list_runs",
+        "flow_slugs text[] DEFAULT NULL::text[], statuses text[] DEFAULT NULL::text[], \
+         started_before timestamp with time zone DEFAULT NULL::timestamp with time zone, \
+         before_run uuid DEFAULT NULL::uuid, qty integer DEFAULT 50",
+        "TABLE(run_id uuid, flow_slug text, status text, started_at timestamp with time zone, \
+         ended_at timestamp with time zone, remaining_steps integer)",
+    ),
     ("mark_worker_stopped", "worker_id uuid", "void"),
     ("maybe_complete_run", "run_id uuid", "void"),
     (
@@ -98,6 +113,7 @@ const FUNCTIONS: &[(&str, &str, &str)] = &[
         OUTCOMES,
     ),
     ("requeue_stalled_tasks", "grace integer DEFAULT 30", "integer"),
+    ("retry_run", "run_id uuid", "SETOF pgflow.runs"),
     (
         "set_vt_batch",
         "queue_name text, msg_ids bigint[], vt_offsets integer[]",

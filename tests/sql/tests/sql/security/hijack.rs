@@ -12,6 +12,8 @@ const CALLS: &[(&str, &str)] = &[
     ("start_flow", "select pgflow.start_flow('f', '[1, 2]')"),
     ("start_flow_with_states", "select pgflow.start_flow_with_states('f', '[1, 2]')"),
     ("get_run_with_states", "select pgflow.get_run_with_states(RUN)"),
+    ("get_run_progress", "select pgflow.get_run_progress(RUN)"),
+    ("list_runs", "select pgflow.list_runs('{f}', '{started}', pg_catalog.now(), RUN)"),
     ("get_flow_versions", "select pgflow.get_flow_versions('{f}')"),
     ("read_events", "select pgflow.read_events(RUN)"),
     ("start_run", "select pgflow.start_run('f', '[1, 2]', pg_catalog.gen_random_uuid())"),
@@ -37,6 +39,12 @@ const CALLS: &[(&str, &str)] = &[
             array[RUN]::pg_catalog.uuid[], '{s}', '{0}', '{x}', '{1}', '{0}', '{f}', '{f}', 2)",
     ),
     ("requeue_stalled_tasks", "select pgflow.requeue_stalled_tasks(-100000)"),
+    (
+        "retry_run",
+        "select pgflow.claim_tasks('{f}', 99);
+         select pgflow.fail_tasks(array[RUN]::pg_catalog.uuid[], '{s}', '{0}', '{x}', null, null, '{t}');
+         select pgflow.retry_run(RUN)",
+    ),
     ("cancel_run", "select pgflow.cancel_run(RUN, 'x')"),
 ];
 

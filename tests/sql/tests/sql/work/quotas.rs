@@ -92,10 +92,24 @@ async fn a_step_behind_thousands_of_a_full_one_is_found() {
     db.check().await;
 }
 
+/// Looking further does not give the quota twice.
+#[tokio::test]
+async fn the_quota_is_one_for_both_looks() {
+    let db = Db::with(&define("f", &["m map"])).await;
+    let many =
+        "select pgflow.start_flow('f', (select jsonb_agg(n) from generate_series(1, 400) n))";
+    db.run(many).await;
+    db.run("update pgmq.q_f set vt = vt - interval '1 day'").await;
+    db.run(many).await;
+    assert_eq!(claim(&db, 10, "'f'", "'m'", "2").await, ["f.m:2"]);
+    db.check().await;
+}
+
 #[tokio::test]
 async fn two_sessions_never_share_what_they_pick() {
     let db = database().await;
     let (mut one, mut two) = (db.session().await, db.session().await);
+    two.run("set lock_timeout = '2s'").await;
     let call = "select task_index from pgflow.claim_tasks(array['g'], 9, null, array['g'], array['m'], array[2])";
     one.run("begin").await;
     let (first, second) = (one.rows(call).await, two.rows(call).await);
