@@ -13,7 +13,7 @@ fn main() {
     if found.is_some() {
         println!("cargo:rustc-cfg=has_rust_analyzer");
     }
-    println!("cargo:rustc-env=RUST_ANALYZER={}", found.unwrap_or_default());
+    println!("cargo:rustc-env=FOUND_RUST_ANALYZER={}", found.unwrap_or_default());
 }
 
 fn candidates() -> Vec<String> {

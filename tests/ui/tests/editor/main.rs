@@ -26,7 +26,7 @@ const MENTIONS: [&str; 5] = [
 
 fn open(name: &str, text: &str) -> Document {
     let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("editor");
-    Document::open(env!("RUST_ANALYZER"), &scratch, name, text)
+    Document::open(env!("FOUND_RUST_ANALYZER"), &scratch, name, text)
 }
 
 #[test]
