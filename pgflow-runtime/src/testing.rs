@@ -35,9 +35,13 @@ mod finished;
 mod run;
 mod runner;
 mod schemas;
+#[cfg(feature = "engine")]
+mod sim;
 
 pub use block_on::block_on;
 pub use error::RunError;
 pub use finished::{FinishedRun, StepStatus};
 pub use runner::{Runner, run};
 pub use schemas::{FlowSchemaChange, SchemaError, compare_schemas};
+#[cfg(feature = "engine")]
+pub use sim::{Crash, Sim, SimError, every_crash};
