@@ -35,7 +35,11 @@ mod registry;
 mod schema;
 mod sequence;
 mod served;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
 mod start;
+#[cfg(feature = "engine")]
+mod start_in;
 mod state;
 mod task;
 pub mod testing;
@@ -62,11 +66,18 @@ pub use flow::{Flow, Step};
 pub use flow_migrations::{FlowMigration, FlowMigrations};
 pub use outputs::RunOutputs;
 pub use payload::WriteError;
+#[cfg(feature = "engine")]
+pub use pgflow_machine::{
+    Event, Happened, InvalidRunId, Limits, PayloadError, RunId, RunStatus, SkipReason, StepStatus,
+    Timestamp,
+};
 pub use registry::{RegisterError, Registry};
 pub use schema::{FlowSchemas, StepSchemas};
 pub use sequence::Sequence;
 pub use served::Served;
 pub use start::StartRun;
+#[cfg(feature = "engine")]
+pub use start_in::StartIn;
 pub use state::{State, States};
 pub use task::Task;
 #[cfg(feature = "engine")]

@@ -6,7 +6,7 @@ use syn::{Ident, LitInt, LitStr, Path, Type};
 
 use crate::condition::TypeCheck;
 use crate::item::{FlowItem, StepItem};
-use crate::params::Param;
+use crate::params::{Param, Source};
 use crate::pattern::ConditionArg;
 use crate::pretty::pretty;
 
@@ -128,5 +128,10 @@ impl Step<'_> {
     /// Its function's name.
     pub fn name(&self) -> &Ident {
         &self.item.sig.ident
+    }
+
+    /// Whether a parameter comes from there.
+    pub fn takes(&self, source: Source) -> bool {
+        self.params.iter().any(|param| param.source == source)
     }
 }

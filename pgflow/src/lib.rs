@@ -33,6 +33,22 @@ pub use pgflow_runtime::{
 
 #[doc(hidden)]
 pub use pgflow_macros::__Attributes;
+/// The engine: databases, workers, runs.
+#[cfg(feature = "engine")]
+mod engine {
+    pub use pgflow_runtime::backend::{
+        Cancelled as CancelOutcome, Parts, Retried, RunQuery, RunRecord, RunSummary, StepRecord,
+    };
+    pub use pgflow_runtime::client::{ClientError, Events, Run, RunPage, Start, StepProgress};
+    pub use pgflow_runtime::db::{ConnectError, Db, RegisterFlowError, UrlError};
+    pub use pgflow_runtime::worker::{
+        Health, HealthSnapshot, Phase, Worker, WorkerError, WorkerReport,
+    };
+    pub use pgflow_runtime::{Event, Happened, RunId, RunStatus, StepStatus, Tx, backend};
+}
+#[cfg(feature = "engine")]
+pub use engine::*;
+
 #[doc(hidden)]
 pub use pgflow_runtime::__private;
 

@@ -41,6 +41,7 @@ impl Expand<'_> {
             }
             Source::Context => self.extractor("IsContext", param, consumer),
             Source::State => self.extractor("IsState", param, consumer),
+            Source::Transaction => quote!(__lent.get()),
         }
     }
 

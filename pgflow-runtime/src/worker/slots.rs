@@ -46,10 +46,6 @@ impl Slots {
         self.limits.push(StepLimit { flow, step, max, taken: 0, names });
     }
 
-    pub(super) fn taken(&self) -> usize {
-        self.taken
-    }
-
     pub(super) fn free(&self) -> usize {
         self.total.saturating_sub(self.taken)
     }
