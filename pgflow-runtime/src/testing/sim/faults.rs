@@ -50,7 +50,7 @@ impl Sim {
     /// let run = sim.start(ping::Flow, &())?;
     /// sim.fail::<ping::pong>(3, "no answer");
     /// sim.run_until_idle();
-    /// assert_eq!(sim.error::<ping::pong, _>(&run).as_deref(), Some("no answer"));
+    /// assert_eq!(sim.error::<ping::pong>(&run).as_deref(), Some("no answer"));
     /// # Ok::<(), pgflow::testing::SimError>(())
     /// ```
     pub fn fail<S: Step<Flow: Flow>>(&mut self, times: u32, error: &str) {
@@ -77,7 +77,7 @@ impl Sim {
     /// sim.run_until_idle();
     /// // A task that takes its workers down with it is not tried for ever.
     /// let error = "stalled: task 0 was lost by its worker 4 times";
-    /// assert_eq!(sim.error::<ping::pong, _>(&run).as_deref(), Some(error));
+    /// assert_eq!(sim.error::<ping::pong>(&run).as_deref(), Some(error));
     /// # Ok::<(), pgflow::testing::SimError>(())
     /// ```
     pub fn crash<S: Step<Flow: Flow>>(&mut self, moment: Crash, times: u32) {

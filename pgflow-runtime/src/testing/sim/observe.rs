@@ -4,7 +4,6 @@ use pgflow_machine::{Happened, RunStatus};
 
 use super::{Sim, SimError, key_of};
 use crate::backend::Parts;
-use crate::check::StepOf;
 use crate::client::Run;
 use crate::testing::block_on;
 use crate::{Flow, Step};
@@ -25,15 +24,15 @@ impl Sim {
     }
 
     /// The output of a step, or `None` if it was skipped or has not completed.
-    pub fn step_output<S: StepOf<F>, F: Flow>(
+    pub fn step_output<S: Step<Flow: Flow>>(
         &self,
-        run: &Run<F>,
+        run: &Run<S::Flow>,
     ) -> Result<Option<S::Output>, SimError> {
         Ok(block_on(run.step_output::<S>())?)
     }
 
     /// What a step failed with, or was skipped for.
-    pub fn error<S: StepOf<F>, F: Flow>(&self, run: &Run<F>) -> Option<String> {
+    pub fn error<S: Step<Flow: Flow>>(&self, run: &Run<S::Flow>) -> Option<String> {
         let record = block_on(self.db.backend().run(run.id(), Parts::Steps)).ok()??;
         record.steps.into_iter().find(|step| step.slug == S::SLUG)?.error
     }
@@ -43,7 +42,7 @@ impl Sim {
     /// ```
     /// # use {pgflow::prelude::*, pgflow::testing::Sim};
     /// # #[flow] mod ping { #[step] pub async fn pong() -> pgflow::Result<u8> { Ok(1) } }
-    /// # use pgflow_machine::Happened;
+    /// # use pgflow_runtime::Happened;
     /// let mut sim = Sim::new().flow(ping::Flow);
     /// let run = sim.start(ping::Flow, &())?;
     /// sim.run_until_idle();
