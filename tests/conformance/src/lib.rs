@@ -19,6 +19,7 @@
 
 mod check;
 mod checks;
+pub mod differential;
 mod kit;
 mod subject;
 pub mod subjects;

@@ -51,8 +51,11 @@ impl Cx {
         self.database.another().await
     }
 
-    pub(crate) async fn read_only(&self) -> Option<Arc<dyn Backend>> {
-        self.database.read_only().await
+    pub(crate) async fn read_only(&self) -> Arc<dyn Backend> {
+        self.database
+            .read_only()
+            .await
+            .expect("what several processes use can be opened for reading")
     }
 
     /// This many rounds, or as many as the specification asks for.
