@@ -6,11 +6,17 @@ use std::path::{Path, PathBuf};
 fn main() {
     // Asked at run time: checkouts that share a target directory may share this program too.
     let manifest = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
-    let root = Path::new(&manifest).join("../migrations/postgres");
+    let migrations = Path::new(&manifest).join("../migrations");
     // Cargo looks at everything below, new files included.
-    println!("cargo::rerun-if-changed={}", root.display());
+    println!("cargo::rerun-if-changed={}", migrations.display());
+    let postgres = [("NUMBERED", ""), ("FUNCTIONS", "functions"), ("AFTER", "after")];
+    write_lists("postgres_files.rs", &migrations.join("postgres"), &postgres);
+    write_lists("sqlite_files.rs", &migrations.join("sqlite"), &[("MIGRATIONS", "")]);
+}
+
+fn write_lists(file: &str, root: &Path, lists: &[(&str, &str)]) {
     let mut code = String::new();
-    for (name, dir) in [("NUMBERED", ""), ("FUNCTIONS", "functions"), ("AFTER", "after")] {
+    for (name, dir) in lists {
         writeln!(code, "const {name}: &[(&str, &str)] = &[").expect("writing to a string");
         for path in sql_files(&root.join(dir)) {
             let stem = path.file_stem().expect("a file has a name").to_string_lossy();
@@ -20,7 +26,7 @@ fn main() {
         code.push_str("];\n");
     }
     let out = std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR");
-    std::fs::write(Path::new(&out).join("postgres_files.rs"), code).expect("cannot write the list");
+    std::fs::write(Path::new(&out).join(file), code).expect("cannot write the list");
 }
 
 fn sql_files(dir: &Path) -> Vec<PathBuf> {

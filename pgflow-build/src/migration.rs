@@ -3,8 +3,7 @@
 use std::fmt::Write as _;
 
 use pgflow_model::{
-    Change, Edit, FlowShape, Impact, InvalidSlug, LockedVersion, Part, delete_sql, version_slug,
-    version_sql,
+    Change, Edit, FlowShape, Impact, InvalidSlug, LockedVersion, Operation, Part, version_slug,
 };
 
 use crate::directory::MARK;
@@ -30,10 +29,7 @@ pub(crate) fn create(
     if version > 1 {
         describe(&mut header, &format!("Differs from version {}", version - 1), changes, impact);
     }
-    let mut sql = shape.create_sql(&slug);
-    if version > 1 {
-        sql += &version_sql(&shape.slug, version, &slug);
-    }
+    let sql = Operation::CreateVersion { version, slug, shape: shape.clone() }.to_sql();
     Ok(Migration {
         title: format!("create_{}", titled(&shape.slug, version)),
         text: style.wrap(&header, &sql),
@@ -50,21 +46,28 @@ pub(crate) fn tune(
     let slug = version_slug(&shape.slug, version)?;
     let mut header = header(&shape.slug, version);
     describe(&mut header, "Changes options", changes, Impact::Options);
-    let mut sql = String::new();
     let is_option =
         |change: &&Change| matches!(change.edit, Edit::Changed { part: Part::Setting(_), .. });
-    let mut steps: Vec<_> = changes.iter().filter(is_option).map(|change| &change.step).collect();
+    let mut steps: Vec<_> =
+        changes.iter().filter(is_option).map(|change| change.step.as_deref()).collect();
     steps.dedup();
-    for step in steps {
-        sql += &match step {
-            None => shape.options_sql(&slug),
-            Some(step) => shape.step(step).map_or_else(String::new, |s| s.options_sql(&slug)),
-        };
-    }
+    let sql: String = steps.into_iter().map(|step| set_options(shape, step, &slug)).collect();
     Ok(Migration {
         title: format!("tune_{}", titled(&shape.slug, version)),
         text: style.wrap(&header, &sql),
     })
+}
+
+fn set_options(shape: &FlowShape, step: Option<&str>, slug: &str) -> String {
+    let slug = slug.to_owned();
+    match step {
+        None => Operation::SetFlowOptions { slug, options: shape.options },
+        Some(step) => {
+            let options = shape.step(step).map(|step| step.options).unwrap_or_default();
+            Operation::SetStepOptions { slug, step: step.to_owned(), options }
+        }
+    }
+    .to_sql()
 }
 
 /// Deletes all versions of a flow with their runs, newest first.
@@ -78,7 +81,7 @@ pub(crate) fn drop<'a>(
          with `cargo pgflow migrate --drop {flow}`.\n"
     );
     let slugs = versions.rev().filter_map(|locked| version_slug(flow, locked.version).ok());
-    let sql: String = slugs.map(|slug| delete_sql(&slug)).collect();
+    let sql: String = slugs.map(|slug| Operation::DeleteVersion { slug }.to_sql()).collect();
     Migration { title: format!("drop_{flow}"), text: style.wrap(&header, &sql) }
 }
 

@@ -29,6 +29,33 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    /// How many tasks a map over so many elements has.
+    pub fn check_fanout(&self, elements: usize) -> Result<u32, PayloadError> {
+        let too_wide = PayloadError::TooWide { elements, limit: self.max_fanout };
+        if elements > self.max_fanout {
+            return Err(too_wide);
+        }
+        u32::try_from(elements).map_err(|_| too_wide)
+    }
+}
+
+/// What a value is, as Postgres' `jsonb_typeof` says it.
+///
+/// ```
+/// assert_eq!(pgflow_machine::type_name(&serde_json::json!([])), "array");
+/// ```
+pub fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
 /// Why a payload can't be stored. Paths are like `$.lines[3].price`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

@@ -1,6 +1,11 @@
 //! A shape as the JSON that `pgflow.ensure_flow_compiled` takes.
 
+mod read;
+
 use serde_json::{Map, Value, json};
+
+pub use read::InvalidShape;
+pub(crate) use read::read_options;
 
 use crate::{FlowShape, Pattern, StepOptions, StepShape};
 
@@ -45,9 +50,13 @@ fn pattern(pattern: Option<&Pattern>) -> Value {
     }
 }
 
+/// Options that are set, under the names of JSON.
+pub(crate) fn options_json(options: StepOptions) -> Map<String, Value> {
+    options.set().map(|(name, value)| (camel_case(name), Value::from(value))).collect()
+}
+
 fn with_options(mut fields: Map<String, Value>, options: StepOptions) -> Value {
-    let options: Map<_, _> =
-        options.set().map(|(name, value)| (camel_case(name), Value::from(value))).collect();
+    let options = options_json(options);
     if !options.is_empty() {
         fields.insert("options".to_owned(), Value::Object(options));
     }
@@ -77,6 +86,9 @@ mod tests {
         ship.when_exhausted = OnSkip::SkipCascade;
         ship.options.start_delay = Some(9);
         flow.steps = vec![ship];
+        let mut sorted = flow.clone();
+        sorted.steps[0].depends_on.sort();
+        assert_eq!(FlowShape::from_json("orders", &flow.to_json()), Ok(sorted));
         assert_eq!(
             flow.to_json(),
             json!({

@@ -53,6 +53,22 @@ impl Pattern {
         value.as_object().is_some_and(|object| contains_fields(object, &self.0))
     }
 
+    /// Whether an object with these fields contains this pattern, without putting it together.
+    ///
+    /// ```
+    /// use pgflow_model::Pattern;
+    /// use serde_json::json;
+    ///
+    /// let paid: Pattern = r#"{ "pay": { "done": true } }"#.parse()?;
+    /// let output = json!({ "done": true });
+    /// assert!(paid.is_in_fields(|step| (step == "pay").then_some(&output)));
+    /// assert!(!paid.is_in_fields(|_| None));
+    /// # Ok::<(), pgflow_model::InvalidPattern>(())
+    /// ```
+    pub fn is_in_fields<'v>(&self, field: impl Fn(&str) -> Option<&'v Value>) -> bool {
+        self.0.iter().all(|(key, wanted)| field(key).is_some_and(|found| contains(found, wanted)))
+    }
+
     /// The fields it asks for.
     pub fn fields(&self) -> &Map<String, Value> {
         &self.0

@@ -83,6 +83,16 @@ impl StepKind {
             Self::Map => "map",
         }
     }
+
+    /// The kind that the database spells like this.
+    ///
+    /// ```
+    /// use pgflow_model::StepKind;
+    /// assert_eq!(StepKind::of_sql("map"), Some(StepKind::Map));
+    /// ```
+    pub fn of_sql(text: &str) -> Option<Self> {
+        [Self::Single, Self::Map].into_iter().find(|kind| kind.sql() == text)
+    }
 }
 
 impl FlowShape {

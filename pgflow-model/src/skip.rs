@@ -36,6 +36,16 @@ impl OnSkip {
             Self::SkipCascade => "skip-cascade",
         }
     }
+
+    /// The mode that the database spells like this.
+    ///
+    /// ```
+    /// use pgflow_model::OnSkip;
+    /// assert_eq!(OnSkip::of_sql("skip-cascade"), Some(OnSkip::SkipCascade));
+    /// ```
+    pub fn of_sql(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.sql() == text)
+    }
 }
 
 /// Whether the output of a step is there when the run goes on after it.

@@ -1,6 +1,11 @@
-//! SQL that makes a flow, or changes its options.
+//! SQL that makes a flow, or changes its options, and how to read it again.
+
+mod call;
+mod token;
 
 use std::fmt::Write;
+
+pub(crate) use call::{Argument, Call, Literal, calls};
 
 use crate::{FlowShape, OnSkip, StepKind, StepOptions, StepShape};
 
@@ -25,58 +30,28 @@ impl FlowShape {
         }
         sql
     }
-
-    /// The statement that gives the flow under `slug` these options, and defaults for the others.
-    ///
-    /// ```
-    /// let flow = pgflow_model::FlowShape::new("orders");
-    /// assert_eq!(flow.options_sql("orders"), "SELECT pgflow.set_flow_options('orders');\n");
-    /// ```
-    pub fn options_sql(&self, slug: &str) -> String {
-        flow_call("set_flow_options", slug, self.options)
-    }
 }
 
-impl StepShape {
-    /// The statement that gives this step of the flow under `slug` these options, and the flow's
-    /// for the others.
-    ///
-    /// ```
-    /// let step = pgflow_model::StepShape::new("fetch");
-    /// assert_eq!(
-    ///     step.options_sql("orders"),
-    ///     "SELECT pgflow.set_step_options('orders', 'fetch');\n"
-    /// );
-    /// ```
-    pub fn options_sql(&self, slug: &str) -> String {
-        let (flow, step) = (literal(slug), literal(&self.slug));
-        let mut sql = format!("SELECT pgflow.set_step_options({flow}, {step}");
-        push_options(&mut sql, self.options);
-        sql + ");\n"
-    }
+/// The statement that gives the flow under `slug` these options, and defaults for the others.
+pub(crate) fn flow_options_sql(slug: &str, options: StepOptions) -> String {
+    flow_call("set_flow_options", slug, options)
+}
+
+/// The statement that gives a step of the flow under `slug` these options, and the flow's for the
+/// others.
+pub(crate) fn step_options_sql(slug: &str, step: &str, options: StepOptions) -> String {
+    let mut sql = format!("SELECT pgflow.set_step_options({}, {}", literal(slug), literal(step));
+    push_options(&mut sql, options);
+    sql + ");\n"
 }
 
 /// The statement that makes `slug` the version of that number, and new runs use it.
-///
-/// ```
-/// assert_eq!(
-///     pgflow_model::version_sql("orders", 2, "orders__v2"),
-///     "SELECT pgflow.add_flow_version('orders', 2, 'orders__v2');\n"
-/// );
-/// ```
-pub fn version_sql(flow: &str, version: u32, slug: &str) -> String {
+pub(crate) fn version_sql(flow: &str, version: u32, slug: &str) -> String {
     format!("SELECT pgflow.add_flow_version({}, {version}, {});\n", literal(flow), literal(slug))
 }
 
 /// The statement that deletes a version of a flow and everything that ever ran on it.
-///
-/// ```
-/// assert_eq!(
-///     pgflow_model::delete_sql("orders"),
-///     "SELECT pgflow.delete_flow_and_data('orders');\n"
-/// );
-/// ```
-pub fn delete_sql(slug: &str) -> String {
+pub(crate) fn delete_sql(slug: &str) -> String {
     format!("SELECT pgflow.delete_flow_and_data({});\n", literal(slug))
 }
 

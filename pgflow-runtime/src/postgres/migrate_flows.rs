@@ -2,7 +2,7 @@
 
 use sqlx::{PgConnection, PgPool};
 
-use crate::FlowMigrations;
+use crate::{FlowMigration, FlowMigrations};
 
 /// Why migrations of flows could not be applied. The database is then as it was.
 #[derive(Debug, thiserror::Error)]
@@ -36,7 +36,7 @@ pub enum MigrateFlowsError {
 ///
 /// ```no_run
 /// # const MIGRATIONS: pgflow_runtime::FlowMigrations =
-/// #     pgflow_runtime::FlowMigrations { package: "shop", files: &[], flows: "[]" };
+/// #     pgflow_runtime::FlowMigrations { package: "shop", files: &[] };
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// use pgflow_runtime::postgres::{migrate, migrate_flows};
 ///
@@ -56,7 +56,7 @@ pub async fn migrate_flows(
         .execute(&mut *transaction)
         .await?;
     let mut applied = Vec::new();
-    for &(name, checksum, sql) in migrations.files {
+    for &FlowMigration { name, checksum, sql, .. } in migrations.files {
         let key = (migrations.package, name);
         if is_applied(&mut transaction, key, checksum).await? {
             continue;

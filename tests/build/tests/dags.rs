@@ -7,7 +7,7 @@ mod random;
 use std::time::{Duration, Instant};
 
 use pgflow_build_tests::Scratch;
-use pgflow_model::{FlowShape, Lock};
+use pgflow_model::{FlowShape, Lock, Operation};
 use pgflow_test_support::TestDb;
 use random::{Random, flow};
 use serde_json::Value;
@@ -38,15 +38,22 @@ async fn graphs_read_back_as_they_were_written() {
     assert_eq!(files.len(), FLOWS);
 
     let db = TestDb::new().await;
+    let mut operations = Vec::new();
     for (name, sql) in &files {
         let statements = Parser::parse_sql(&PostgreSqlDialect {}, sql).expect(name);
         assert!(statements.iter().all(|s| matches!(s, Statement::Query(_))), "{name}");
+        let [Operation::CreateVersion { shape, .. }] = &Operation::of_sql(sql).expect(name)[..]
+        else {
+            panic!("{name} does more than create one version");
+        };
+        operations.push(shape.to_json());
         sqlx::raw_sql(sqlx::AssertSqlSafe(sql.clone())).execute(&db.pool).await.expect(name);
     }
     let lock: Lock = scratch.read("pgflow.lock").parse().expect("a lock");
     let mut steps = 0;
-    for locked in &lock.versions {
+    for (locked, operation) in lock.versions.iter().zip(operations) {
         let shape = &locked.shape;
+        assert_eq!(operation, shape.to_json(), "{}", shape.slug);
         let stored: Value = sqlx::query_scalar("select pgflow._get_flow_shape($1)")
             .bind(&shape.slug)
             .fetch_one(&db.pool)

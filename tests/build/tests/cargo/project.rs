@@ -27,7 +27,7 @@ pub const MIGRATIONS: pgflow::FlowMigrations = pgflow::migrations!();
 const MAIN: &str = r#"use pgflow::Flow as _;
 
 fn main() {
-    let names: Vec<_> = scratch::MIGRATIONS.files.iter().map(|(name, ..)| *name).collect();
+    let names: Vec<_> = scratch::MIGRATIONS.files.iter().map(|file| file.name).collect();
     let flow = scratch::billing::Flow::DEF;
     let finishes: Vec<_> = flow.finishes.iter().map(|older| older.version).collect();
     print!("{}; {} v{}, finishes {finishes:?}", names.join(" "), flow.version_slug, flow.version);
@@ -51,8 +51,8 @@ impl Project {
         project.write(
             "Cargo.toml",
             &format!(
-                "[package]\nname = \"scratch\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n\
-                 [dependencies]\npgflow = {{ path = '{}' }}\n\
+                "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n\
+                 [lib]\nname = \"scratch\"\n[dependencies]\npgflow = {{ path = '{}' }}\n\
                  [build-dependencies]\npgflow-build = {{ path = '{}' }}\n\
                  [profile.dev]\ndebug = false\n",
                 pgflow.display(),

@@ -1,0 +1,136 @@
+//! What SQLite's errors mean to the engine.
+
+use std::error::Error as StdError;
+
+use crate::backend::BackendError;
+
+/// Why a database file can't be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SqliteError {
+    /// The directory of the file is missing.
+    #[error("cannot create the database file {file}: its directory does not exist")]
+    NoDirectory {
+        /// The file.
+        file: String,
+    },
+    /// The URL is not one of SQLite.
+    #[error("`{url}` is not the URL of an SQLite database: {why}")]
+    InvalidUrl {
+        /// The URL.
+        url: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The file can't be opened.
+    #[error("cannot open the database file; is it a directory, or not ours to read?")]
+    CannotOpen(#[source] sqlx::Error),
+    /// The file is something else.
+    #[error("the file is not an SQLite database, or it is damaged")]
+    NotADatabase(#[source] sqlx::Error),
+    /// The file, or its directory, can't be written.
+    #[error("the database file is read-only")]
+    ReadOnly(#[source] sqlx::Error),
+    /// The disk is full.
+    #[error("there is no space left for the database file")]
+    Full(#[source] sqlx::Error),
+    /// Somebody else holds the write lock for too long.
+    #[error("another connection has kept the database file locked for too long")]
+    Busy(#[source] sqlx::Error),
+    /// Reading or writing the file failed.
+    #[error("the database file could not be read or written")]
+    Io(#[source] sqlx::Error),
+    /// Something that should not happen.
+    #[error(transparent)]
+    Other(sqlx::Error),
+}
+
+/// What goes wrong inside this backend.
+#[derive(Debug)]
+pub(super) enum Error {
+    Sqlx(sqlx::Error),
+    Backend(BackendError),
+}
+
+pub(super) type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl From<sqlx::Error> for Error {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Sqlx(error)
+    }
+}
+
+impl From<BackendError> for Error {
+    fn from(error: BackendError) -> Self {
+        Self::Backend(error)
+    }
+}
+
+impl From<SqliteError> for Error {
+    fn from(error: SqliteError) -> Self {
+        Self::Backend(error.into())
+    }
+}
+
+impl From<Error> for BackendError {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Sqlx(error) => classify(error),
+            Error::Backend(error) => error,
+        }
+    }
+}
+
+impl From<SqliteError> for BackendError {
+    fn from(error: SqliteError) -> Self {
+        let boxed: fn(Box<dyn StdError + Send + Sync>) -> Self = match error {
+            SqliteError::Io(_) => Self::Unreachable,
+            SqliteError::ReadOnly(_) | SqliteError::Full(_) | SqliteError::Busy(_) => {
+                Self::Unavailable
+            }
+            _ => Self::Refused,
+        };
+        boxed(Box::new(error))
+    }
+}
+
+/// Something in the database that this library never writes.
+pub(super) fn broken(what: impl std::fmt::Display) -> Error {
+    Error::Backend(BackendError::Schema(format!("{what}; was the database edited by hand?")))
+}
+
+fn classify(error: sqlx::Error) -> BackendError {
+    if let sqlx::Error::Database(database) = &error
+        && database.message().starts_with("no such table: pgflow_")
+    {
+        let text = "its tables are missing; call `migrate` first";
+        return BackendError::Schema(text.to_owned());
+    }
+    match primary_code(&error) {
+        Some(5 | 6 | 15) => SqliteError::Busy(error),
+        Some(8) => SqliteError::ReadOnly(error),
+        Some(10) => SqliteError::Io(error),
+        Some(13) => SqliteError::Full(error),
+        Some(14) => SqliteError::CannotOpen(error),
+        Some(11 | 26) => SqliteError::NotADatabase(error),
+        _ => match error {
+            sqlx::Error::PoolTimedOut => SqliteError::Busy(error),
+            sqlx::Error::Io(_) | sqlx::Error::WorkerCrashed | sqlx::Error::PoolClosed => {
+                SqliteError::Io(error)
+            }
+            error => SqliteError::Other(error),
+        },
+    }
+    .into()
+}
+
+/// Whether it may help to ask again at once.
+pub(super) fn is_busy(error: &sqlx::Error) -> bool {
+    matches!(primary_code(error), Some(5 | 6 | 15))
+}
+
+/// SQLite's result code without what it adds in the upper bits, such as that a snapshot is too old.
+fn primary_code(error: &sqlx::Error) -> Option<i32> {
+    let code: i32 = error.as_database_error()?.code()?.parse().ok()?;
+    Some(code & 0xff)
+}

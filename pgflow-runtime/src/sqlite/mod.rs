@@ -1,0 +1,81 @@
+//! The embedded database: runs in a file, SQLite compiled in, no service.
+//!
+//! Any number of processes on one machine may use one file; not over a network file system. Each has one
+//! connection that writes and a few that read. SQLite lets one connection of all write at a time, so
+//! everything here is short: batches in one transaction each, with `BEGIN IMMEDIATE`, which waits for its
+//! turn instead of failing in the middle.
+//!
+//! A step with `tx: &mut Tx` holds that one write lock while it runs: nobody else starts, claims or settles
+//! anything on this file meanwhile. Keep such steps to a few milliseconds of SQL, and do the slow part in a step before.
+//!
+//! Commits survive a power failure; see [`Durability`] for the faster choice.
+//!
+//! ```no_run
+//! use pgflow_runtime::backend::Backend;
+//! use pgflow_runtime::sqlite::Sqlite;
+//!
+//! # async fn example() -> Result<(), pgflow_runtime::backend::BackendError> {
+//! let sqlite = Sqlite::connect("sqlite:app.db").await?;
+//! sqlite.migrate().await?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod backend;
+mod check;
+mod claim;
+mod clock;
+mod control;
+mod definitions;
+mod ensure;
+mod error;
+mod heartbeat;
+mod inputs;
+mod list;
+mod load;
+mod migrate;
+mod open;
+mod options;
+mod read;
+mod row;
+mod settle;
+mod spawn;
+mod start;
+mod sweep;
+mod tasks;
+mod tx;
+mod versions;
+mod wakes;
+mod write;
+
+use std::sync::Arc;
+
+pub use error::SqliteError;
+pub use options::{Durability, SqliteOptions};
+
+use definitions::Memory;
+use open::Connections;
+use wakes::Hints;
+
+use crate::backend::BackendError;
+
+/// A database in a file, or in memory.
+#[derive(Debug)]
+pub struct Sqlite {
+    connections: Connections,
+    memory: Memory,
+    hints: Arc<Hints>,
+}
+
+impl Sqlite {
+    /// Opens what a URL such as `sqlite:app.db` names; a file that is missing is created.
+    pub async fn connect(url: &str) -> Result<Self, BackendError> {
+        Self::open(&url.parse()?).await
+    }
+
+    /// Opens a database; a file that is missing is created.
+    pub async fn open(options: &SqliteOptions) -> Result<Self, BackendError> {
+        let connections = Connections::open(options).await?;
+        Ok(Self { connections, memory: Memory::default(), hints: Hints::new() })
+    }
+}

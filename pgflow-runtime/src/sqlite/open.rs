@@ -1,0 +1,107 @@
+//! Connections to a file: one that writes, a few that read.
+
+use std::path::Path;
+use std::time::Duration;
+
+use sqlx::sqlite::{
+    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
+};
+use sqlx::{Sqlite, Transaction};
+
+use super::error::{Result, is_busy};
+use super::{Durability, SqliteError, SqliteOptions};
+
+/// How often the write lock is asked for, each time for as long as the busy timeout says.
+const TRIES: u32 = 3;
+
+/// Connections to one database. SQLite has one writer at a time, so a second writing connection would
+/// only wait inside SQLite instead of here, where waiting is fair.
+#[derive(Debug)]
+pub(super) struct Connections {
+    pub(super) writer: SqlitePool,
+    pub(super) readers: SqlitePool,
+    pub(super) is_memory: bool,
+}
+
+impl Connections {
+    pub(super) async fn open(options: &SqliteOptions) -> Result<Self> {
+        let Some(file) = &options.file else {
+            let pool = pool(1).connect_with(SqliteConnectOptions::new()).await?;
+            return Ok(Self { writer: pool.clone(), readers: pool, is_memory: true });
+        };
+        check_directory(file)?;
+        let connect = SqliteConnectOptions::new()
+            .filename(file)
+            .busy_timeout(options.busy_timeout)
+            .synchronous(match options.durability {
+                Durability::Full => SqliteSynchronous::Full,
+                Durability::Normal => SqliteSynchronous::Normal,
+            })
+            .pragma("temp_store", "memory")
+            .pragma("cache_size", "-16384");
+        let writer = open_writer(&connect).await?;
+        let readers = pool(options.readers).connect_lazy_with(connect.pragma("query_only", "true"));
+        Ok(Self { writer, readers, is_memory: false })
+    }
+
+    /// Opens a transaction that may write. It takes the write lock at once: one that began with a read
+    /// could not get it later, however long it waited.
+    pub(super) async fn begin(&self) -> Result<Transaction<'static, Sqlite>> {
+        let mut tries = 1;
+        loop {
+            match self.writer.begin_with("begin immediate").await {
+                Err(error) if is_busy(&error) && tries < TRIES => tries += 1,
+                result => return Ok(result?),
+            }
+        }
+    }
+
+    /// Opens a transaction that reads one state of the database.
+    pub(super) async fn read(&self) -> Result<Transaction<'static, Sqlite>> {
+        Ok(self.readers.begin().await?)
+    }
+
+    pub(super) async fn close(&self) {
+        self.readers.close().await;
+        self.writer.close().await;
+    }
+}
+
+/// Switching to WAL needs the file for a moment, and fails at once when another process does the same.
+async fn open_writer(connect: &SqliteConnectOptions) -> Result<SqlitePool> {
+    let connect = connect
+        .clone()
+        .create_if_missing(true)
+        .journal_mode(SqliteJournalMode::Wal)
+        .pragma("journal_size_limit", "67108864");
+    let mut pause = Duration::from_millis(5);
+    loop {
+        match pool(1).connect_with(connect.clone()).await {
+            Err(error) if is_busy(&error) && pause < Duration::from_secs(2) => {
+                tokio::time::sleep(pause).await;
+                pause *= 2;
+            }
+            result => return Ok(result?),
+        }
+    }
+}
+
+fn pool(connections: u32) -> SqlitePoolOptions {
+    SqlitePoolOptions::new()
+        .max_connections(connections)
+        .acquire_timeout(Duration::from_secs(30))
+        .idle_timeout(None)
+        .max_lifetime(None)
+        .test_before_acquire(false)
+}
+
+/// SQLite itself would only say that it can't open the file.
+fn check_directory(file: &Path) -> Result<()> {
+    let directory = file.parent().filter(|directory| !directory.as_os_str().is_empty());
+    match directory {
+        Some(directory) if !directory.is_dir() => {
+            Err(SqliteError::NoDirectory { file: file.display().to_string() }.into())
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,138 @@
+//! Which file, and how carefully.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use super::SqliteError;
+
+/// How to open a database file.
+///
+/// ```
+/// use pgflow_runtime::sqlite::{Durability, SqliteOptions};
+///
+/// let options: SqliteOptions = "sqlite:app.db?synchronous=normal".parse()?;
+/// assert_eq!(options, SqliteOptions::file("app.db").durability(Durability::Normal));
+/// assert_eq!("sqlite::memory:".parse::<SqliteOptions>()?, SqliteOptions::memory());
+/// assert!("sqlite:app.db?synchronous=off".parse::<SqliteOptions>().is_err());
+/// # Ok::<(), pgflow_runtime::sqlite::SqliteError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SqliteOptions {
+    pub(super) file: Option<PathBuf>,
+    pub(super) durability: Durability,
+    pub(super) busy_timeout: Duration,
+    pub(super) readers: u32,
+}
+
+/// What a commit survives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// Every commit survives a power failure: `synchronous=FULL`.
+    #[default]
+    Full,
+    /// A power failure may undo the last commits, never part of one; a crash of any process undoes none:
+    /// `synchronous=NORMAL`. About five times as many small transactions per second.
+    Normal,
+}
+
+impl SqliteOptions {
+    /// A database in a file, which is created if it is missing. Its directory has to be there.
+    pub fn file(path: impl Into<PathBuf>) -> Self {
+        Self { file: Some(path.into()), ..Self::memory() }
+    }
+
+    /// A database of this process only, which ends with it.
+    pub fn memory() -> Self {
+        Self {
+            file: None,
+            durability: Durability::Full,
+            busy_timeout: Duration::from_secs(5),
+            readers: 4,
+        }
+    }
+
+    /// What a commit survives.
+    #[must_use]
+    pub fn durability(self, durability: Durability) -> Self {
+        Self { durability, ..self }
+    }
+
+    /// How long one try to get the write lock waits for other processes. There are three tries.
+    #[must_use]
+    pub fn busy_timeout(self, busy_timeout: Duration) -> Self {
+        Self { busy_timeout, ..self }
+    }
+
+    /// How many connections read, besides the one that writes.
+    #[must_use]
+    pub fn readers(self, readers: u32) -> Self {
+        Self { readers: readers.max(1), ..self }
+    }
+
+    fn parameter(self, name: &str, value: &str) -> Result<Self, String> {
+        match (name, value) {
+            ("synchronous", "full") => Ok(self.durability(Durability::Full)),
+            ("synchronous", "normal") => Ok(self.durability(Durability::Normal)),
+            ("synchronous", other) => {
+                Err(format!("synchronous is `full` or `normal`, not `{other}`"))
+            }
+            (other, _) => Err(format!("there is no parameter `{other}`, only `synchronous`")),
+        }
+    }
+}
+
+impl FromStr for SqliteOptions {
+    type Err = SqliteError;
+
+    /// From `sqlite:app.db`, `sqlite:///var/lib/app.db`, `file:app.db` or `sqlite::memory:`, and perhaps
+    /// `?synchronous=normal`.
+    fn from_str(url: &str) -> Result<Self, SqliteError> {
+        parse(url).map_err(|why| SqliteError::InvalidUrl { url: url.to_owned(), why })
+    }
+}
+
+fn parse(url: &str) -> Result<SqliteOptions, String> {
+    let rest = url.strip_prefix("sqlite:").or_else(|| url.strip_prefix("file:"));
+    let rest = rest.ok_or("it begins with neither `sqlite:` nor `file:`")?;
+    let rest = rest.strip_prefix("//").unwrap_or(rest);
+    let (path, parameters) = rest.split_once('?').unwrap_or((rest, ""));
+    let options = match path {
+        "" => return Err("it names no file".to_owned()),
+        ":memory:" => SqliteOptions::memory(),
+        path => SqliteOptions::file(path),
+    };
+    let pairs = parameters.split('&').filter(|pair| !pair.is_empty());
+    pairs.fold(Ok(options), |options, pair| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        options?.parameter(name, value)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_of_one_file_are_one() {
+        let urls =
+            ["sqlite:a/b.db", "sqlite://a/b.db", "file:a/b.db", "sqlite:a/b.db?synchronous=full"];
+        for url in urls {
+            assert_eq!(
+                url.parse::<SqliteOptions>().unwrap(),
+                SqliteOptions::file("a/b.db"),
+                "{url}"
+            );
+        }
+        let absolute = "sqlite:///a.db".parse::<SqliteOptions>().unwrap();
+        assert_eq!(absolute, SqliteOptions::file("/a.db"));
+    }
+
+    #[test]
+    fn what_is_no_url_says_why() {
+        let why = |url: &str| url.parse::<SqliteOptions>().unwrap_err().to_string();
+        assert!(why("").contains("neither"));
+        assert!(why("sqlite:").contains("names no file"));
+        assert!(why("sqlite:a.db?mode=ro").contains("no parameter `mode`"));
+    }
+}

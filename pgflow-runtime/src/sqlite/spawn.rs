@@ -1,0 +1,123 @@
+//! New tasks.
+
+use pgflow_machine::{Change, Effect, Source};
+use serde_json::{Value, json};
+use sqlx::SqliteConnection;
+
+use super::clock::seconds;
+use super::definitions::Session;
+use super::error::{Result, broken};
+use super::inputs::parse;
+use super::load::Run;
+
+const SINGLES: &str = "
+    insert into pgflow_tasks (id, step, task_index, queue, status, ready_at)
+    select k.value ->> 0, k.value ->> 1, 0, k.value ->> 2, 'queued', k.value ->> 3 from json_each(?1) k";
+
+/// Elements are JSON texts, so that no number in them passes through SQLite.
+const ELEMENTS: &str = "
+    insert into pgflow_tasks (id, step, task_index, queue, status, ready_at, input)
+    select ?2 + k.key, ?3, k.key, ?4, 'queued', ?5, k.value from json_each(?1) k";
+
+/// A map after a map: one task's output is another's input.
+const COPIES: &str = "
+    insert into pgflow_tasks (id, step, task_index, queue, status, ready_at, input)
+    select ?2 + t.task_index, ?3, t.task_index, ?4, 'queued', ?5, t.output
+      from pgflow_tasks t where t.id >= ?1 and t.id < ?1 + ?6
+     order by t.id";
+
+/// What [`Effect::Spawn`] says.
+type Spawn = (usize, u32, Source, u32);
+
+/// Tasks to insert: those of single steps together.
+#[derive(Default)]
+pub(super) struct Spawns {
+    singles: Vec<Value>,
+}
+
+impl Spawns {
+    /// Decides on the ids of all tasks to come. A step's are in a row, so that its first one says where
+    /// all are.
+    pub(super) async fn plan(
+        connection: &mut SqliteConnection,
+        changed: &mut [(&mut Run, Change)],
+    ) -> Result<Self> {
+        let is_spawn = |effect: &Effect| matches!(effect, Effect::Spawn { .. });
+        if !changed.iter().any(|(_, change)| change.effects.iter().any(is_spawn)) {
+            return Ok(Self::default());
+        }
+        let last = "select coalesce(max(id), 0) from pgflow_tasks";
+        let last: i64 = sqlx::query_scalar(last).fetch_one(connection).await?;
+        let mut next = last + 1;
+        for (run, change) in changed {
+            for effect in &change.effects {
+                if let Effect::Spawn { step, tasks, .. } = effect {
+                    run.first_tasks[*step] = Some(next);
+                    next += i64::from(*tasks);
+                }
+            }
+        }
+        Ok(Self::default())
+    }
+
+    pub(super) async fn spawn(
+        &mut self,
+        connection: &mut SqliteConnection,
+        session: &Session,
+        run: &Run,
+        (step, tasks, from, delay): Spawn,
+    ) -> Result<()> {
+        let first = run.first_tasks[step].ok_or_else(|| broken("a step without tasks started"))?;
+        let (queue, ready_at) = (run.version.queue(step), session.now + seconds(delay));
+        let (sql, of, count) = match from {
+            Source::Run => {
+                self.singles.push(json!([first, run.step_id(step), queue, ready_at]));
+                return Ok(());
+            }
+            Source::OutputElements(dep) if run.version.plan.step(dep).is_map => {
+                let parent = run.first_tasks[dep].ok_or_else(|| broken("a map has no tasks"))?;
+                (COPIES, Bound::Id(parent), Some(tasks))
+            }
+            from => (ELEMENTS, Bound::Texts(elements(connection, run, from).await?), None),
+        };
+        let query = match of {
+            Bound::Id(id) => sqlx::query(sql).bind(id),
+            Bound::Texts(texts) => sqlx::query(sql).bind(texts),
+        };
+        let query = query.bind(first).bind(run.step_id(step)).bind(queue).bind(ready_at);
+        query.bind(count).execute(connection).await?;
+        Ok(())
+    }
+
+    /// Inserts what has been collected.
+    pub(super) async fn flush(&mut self, connection: &mut SqliteConnection) -> Result<()> {
+        if !self.singles.is_empty() {
+            let rows = Value::Array(std::mem::take(&mut self.singles));
+            sqlx::query(SINGLES).bind(rows.to_string()).execute(connection).await?;
+        }
+        Ok(())
+    }
+}
+
+enum Bound {
+    Id(i64),
+    Texts(String),
+}
+
+/// The elements that a map works on, as a JSON array of JSON texts.
+async fn elements(connection: &mut SqliteConnection, run: &Run, from: Source) -> Result<String> {
+    let (sql, id) = match from {
+        Source::OutputElements(dep) => {
+            ("select output from pgflow_steps where id = ?", run.step_id(dep))
+        }
+        _ => ("select input from pgflow_run_data where run = ?", run.id),
+    };
+    let text: Option<String> = sqlx::query_scalar(sql).bind(id).fetch_one(connection).await?;
+    match parse(text.as_deref().unwrap_or("null"))? {
+        Value::Array(elements) => {
+            let texts: Vec<_> = elements.iter().map(Value::to_string).collect();
+            serde_json::to_string(&texts).map_err(broken)
+        }
+        _ => Err(broken("a map's elements are not an array")),
+    }
+}

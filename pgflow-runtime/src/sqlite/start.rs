@@ -1,0 +1,105 @@
+//! Starting runs.
+
+use std::sync::Arc;
+
+use pgflow_machine::{Limits, RunId, StartError, Turn};
+use sqlx::SqliteConnection;
+use uuid::Uuid;
+
+use super::Sqlite;
+use super::clock;
+use super::definitions::{Definitions, Session, Version};
+use super::error::Result;
+use super::load::Run;
+use super::write::Writes;
+use crate::backend::{BackendError, NewRun, Reply, Started};
+use crate::start_in::StartIn;
+
+const INSERT: &str = "
+    insert into pgflow_runs (run_id, flow, status, remaining_steps, last_seq, started_at)
+    values (?, ?, 'started', ?, 0, ?)
+        on conflict (run_id) do nothing
+    returning id";
+
+const FLOW_OF: &str = "
+    select f.name from pgflow_runs r join pgflow_flows f on f.id = r.flow where r.run_id = ?";
+
+pub(super) async fn start(sqlite: &Sqlite, new: NewRun) -> Result<Started> {
+    let mut tx = sqlite.connections.begin().await?;
+    let session = sqlite.memory.session(&mut tx).await?;
+    let (started, version) = start_in(&mut tx, &session, new).await?;
+    tx.commit().await?;
+    if started == Started::Created {
+        sqlite.hints.flow(version.slug());
+    }
+    Ok(started)
+}
+
+/// Starts a run in a transaction that has the write lock. Also returns the version it is of.
+pub(super) async fn start_in(
+    connection: &mut SqliteConnection,
+    session: &Session,
+    new: NewRun,
+) -> Result<(Started, Arc<Version>)> {
+    let version = Arc::clone(session.definitions.newest(&new.flow)?);
+    if exists(connection, &new).await? {
+        return Ok((Started::Existing, version));
+    }
+    let text = new.input.to_string();
+    let (state, change) = Turn::start(&version.plan, Arc::new(new.input), &Limits::default())
+        .map_err(|why| refusal(new.flow, why))?;
+    let id: i64 = sqlx::query_scalar(INSERT)
+        .bind(new.id.0)
+        .bind(version.id)
+        .bind(state.remaining_steps)
+        .bind(session.now)
+        .fetch_one(&mut *connection)
+        .await?;
+    let data = "insert into pgflow_run_data (run, input) values (?, ?)";
+    sqlx::query(data).bind(id).bind(text).execute(&mut *connection).await?;
+    let first_tasks = vec![None; state.steps.len()];
+    let mut run = Run { id, version, last_seq: 0, state, first_tasks };
+    let mut writes = Writes::default();
+    writes.add(&run, change);
+    writes.flush(connection, session, std::iter::once(&mut run)).await?;
+    Ok((Started::Created, run.version))
+}
+
+/// Whether there is such a run; an error if it is of another flow.
+async fn exists(connection: &mut SqliteConnection, new: &NewRun) -> Result<bool> {
+    let query = sqlx::query_scalar(FLOW_OF).bind::<Uuid>(new.id.0);
+    match query.fetch_optional(connection).await? {
+        None => Ok(false),
+        Some(flow) if flow == new.flow => Ok(true),
+        Some(flow) => Err(other_flow(new.id, flow).into()),
+    }
+}
+
+fn other_flow(run: RunId, flow: String) -> BackendError {
+    BackendError::OtherFlow { run, flow }
+}
+
+fn refusal(flow: String, why: StartError) -> BackendError {
+    match why {
+        StartError::NotAnArray { found } => BackendError::NotAnArray { flow, found },
+        StartError::TooWide(source) => {
+            BackendError::Payload { what: "the run's input".to_owned(), source }
+        }
+        other => BackendError::Refused(Box::new(other)),
+    }
+}
+
+impl StartIn for SqliteConnection {
+    /// Begin the transaction with `BEGIN IMMEDIATE`: one that has read before it writes can't get the write
+    /// lock while others write, and fails at once.
+    fn start_run(&mut self, run: NewRun) -> Reply<'_, Started> {
+        Box::pin(async move {
+            let start = async {
+                let now = clock::now(self).await?;
+                let definitions = Arc::new(Definitions::newest_of(self, &run.flow).await?);
+                start_in(self, &Session { now, definitions }, run).await
+            };
+            Ok(start.await.map(|(started, _)| started)?)
+        })
+    }
+}

@@ -1,0 +1,66 @@
+//! Steps that share a transaction with the record of their completion.
+
+use pgflow_machine::{Lease, Settle, Settled, Standing};
+use sqlx::{SqliteConnection, Transaction};
+
+use super::Sqlite;
+use super::definitions::Session;
+use super::error::Result;
+use super::load;
+use super::settle::settle_in;
+use super::tasks::Tasks;
+use crate::tx::{Inner, Tx};
+
+/// Opens the transaction, which has the write lock of the whole file until it ends.
+pub(super) async fn begin(sqlite: &Sqlite, lease: &Lease) -> Result<Option<Tx>> {
+    let mut tx = sqlite.connections.begin().await?;
+    let session = sqlite.memory.session(&mut tx).await?;
+    let holds = holds(&mut tx, &session, lease).await?;
+    Ok(holds.then(|| Tx(Inner::Sqlite(tx))))
+}
+
+/// Records the completion, and commits only if it took effect.
+pub(super) async fn commit(sqlite: &Sqlite, tx: Tx, settle: &Settle) -> Result<Settled> {
+    let mut tx = own(tx)?;
+    let session = sqlite.memory.session(&mut tx).await?;
+    let (outcomes, news) = settle_in(&mut tx, &session, std::slice::from_ref(settle)).await?;
+    let outcome = outcomes.first().copied().unwrap_or(Settled::Unknown);
+    if outcome == Settled::Applied {
+        tx.commit().await?;
+        news.iter().for_each(|flow| sqlite.hints.flow(flow));
+    } else {
+        tx.rollback().await?;
+    }
+    Ok(outcome)
+}
+
+async fn holds(
+    connection: &mut SqliteConnection,
+    session: &Session,
+    lease: &Lease,
+) -> Result<bool> {
+    let runs = load::runs(connection, session, [lease.task.run]).await?;
+    let Some(run) = runs.get(&lease.task.run) else { return Ok(false) };
+    let Some((step, id)) = run.task(&lease.task) else { return Ok(false) };
+    let tasks = Tasks::load(connection, &[id]).await?;
+    let standing = tasks.get(id).map(|task| Standing {
+        run: run.state.status,
+        step: run.state.steps[step].status,
+        task: task.status,
+        attempts: task.attempts,
+    });
+    Ok(standing.is_some_and(|standing| standing.applies(lease.attempt)))
+}
+
+fn own(tx: Tx) -> Result<Transaction<'static, sqlx::Sqlite>> {
+    match tx.0 {
+        Inner::Sqlite(tx) => Ok(tx),
+        #[cfg(feature = "postgres")]
+        Inner::Postgres(_) => {
+            Err(super::error::Error::Backend(crate::backend::BackendError::Unsupported {
+                backend: "sqlite",
+                what: "commit a transaction of another database",
+            }))
+        }
+    }
+}

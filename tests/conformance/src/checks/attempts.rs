@@ -1,0 +1,81 @@
+//! Attempts and how many there are.
+
+use std::sync::Arc;
+
+use pgflow_machine::RunStatus;
+use serde_json::json;
+
+use crate::Check;
+use crate::check::check;
+use crate::kit::{Cx, RELEASED, StepExt, names, single};
+
+pub(crate) const CHECKS: &[Check] = &[
+    check!("C22", "after the last attempt the run ends and nothing is left", last_attempt),
+    check!("C26", "a release burns no attempt and delays nothing", release),
+    check!("K15", "max_attempts 0 is 1, and a step's own beats the flow's", bounds),
+];
+
+async fn last_attempt(cx: Arc<Cx>) {
+    let flow = cx.flow([single("a").map()]).await;
+    let run = cx.start(&flow, json!([1, 2])).await;
+    let [_, waits] = run.take(["a#0", "a#1"]).await;
+    run.apply(&waits, RELEASED).await;
+    let [mut task] = run.take(["a#1"]).await;
+    for error in ["one", "two"] {
+        run.fail(&task, error).await;
+        run.expect_state(RunStatus::Started, &["a:started"]).await;
+        [task] = run.take(["a#1"]).await;
+    }
+    assert_eq!(task.lease.attempt, 4, "three attempts that count, one released");
+    run.fail(&task, "three").await;
+    let record = run.expect_state(RunStatus::Failed, &["a:failed"]).await;
+    assert_eq!(record.steps[0].error.as_deref(), Some("three"));
+    run.expect_log(&[
+        "run:started [1,2]",
+        "step:started a 2",
+        "step:failed a three",
+        "run:failed three",
+    ])
+    .await;
+    run.expect_idle().await;
+}
+
+async fn release(cx: Arc<Cx>) {
+    let flow = cx.flow([single("a").attempts(2).base_delay(100)]).await;
+    let run = cx.start(&flow, json!({})).await;
+    for attempt in 1..=6 {
+        let [task] = run.take(["a#0"]).await;
+        assert_eq!(task.lease.attempt, attempt, "numbers are never used twice");
+        run.apply(&task, RELEASED).await;
+    }
+    let [seventh] = run.take(["a#0"]).await;
+    run.fail(&seventh, "first").await;
+    run.advance(190).await;
+    assert_eq!(names(&cx.claim(&flow).await), [""; 0], "base_delay * 2");
+    run.advance(20).await;
+    let [eighth] = run.take(["a#0"]).await;
+    assert_eq!(eighth.lease.attempt, 8);
+    run.fail(&eighth, "second").await;
+    run.expect_state(RunStatus::Failed, &["a:failed"]).await;
+    run.expect_log(&[
+        "run:started {}",
+        "step:started a 1",
+        "step:failed a second",
+        "run:failed second",
+    ])
+    .await;
+}
+
+async fn bounds(cx: Arc<Cx>) {
+    let flow = cx.flow([single("none").attempts(0), single("four").attempts(4)]).await;
+    let run = cx.start(&flow, json!({})).await;
+    let [mut four, none] = run.take(["four#0", "none#0"]).await;
+    for attempt in 2..=4 {
+        run.fail(&four, "again").await;
+        [four] = run.take(["four#0"]).await;
+        assert_eq!(four.lease.attempt, attempt);
+    }
+    run.fail(&none, "once").await;
+    run.expect_state(RunStatus::Failed, &["four:started", "none:failed"]).await;
+    run.expect_log_end(&["step:failed none once", "run:failed once"]).await;
+}

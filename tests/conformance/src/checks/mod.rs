@@ -1,0 +1,61 @@
+//! The checks, by what they are about.
+
+mod attempts;
+mod cancelling;
+mod claiming;
+mod delays;
+mod ended;
+mod events;
+mod failing;
+mod faults;
+mod heartbeats;
+mod joins;
+mod listing;
+mod lost;
+mod maps;
+mod payloads;
+mod quotas;
+mod retrying;
+mod rules;
+mod settling;
+mod skipping;
+mod starting;
+mod transactions;
+mod versions;
+mod wakes;
+mod zombies;
+
+use crate::Check;
+
+/// Every check, in the order of the specification.
+pub fn all() -> Vec<Check> {
+    let groups = [
+        starting::CHECKS,
+        joins::CHECKS,
+        maps::CHECKS,
+        failing::CHECKS,
+        skipping::CHECKS,
+        cancelling::CHECKS,
+        ended::CHECKS,
+        claiming::CHECKS,
+        lost::CHECKS,
+        zombies::CHECKS,
+        settling::CHECKS,
+        heartbeats::CHECKS,
+        attempts::CHECKS,
+        delays::CHECKS,
+        events::CHECKS,
+        payloads::CHECKS,
+        wakes::CHECKS,
+        faults::CHECKS,
+        quotas::CHECKS,
+        retrying::CHECKS,
+        listing::CHECKS,
+        versions::CHECKS,
+        rules::CHECKS,
+        transactions::CHECKS,
+    ];
+    let mut checks: Vec<_> = groups.into_iter().flatten().copied().collect();
+    checks.sort_by_key(|check| check.id);
+    checks
+}

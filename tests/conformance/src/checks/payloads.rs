@@ -1,0 +1,181 @@
+//! What goes in comes out, on every database.
+
+use std::sync::Arc;
+
+use pgflow_machine::{Limits, RunId, RunStatus, Settled, check_payload};
+use pgflow_model::{MAX_FLOW_SLUG, MAX_STEP_SLUG};
+use pgflow_runtime::backend::{Cancelled, NewRun, Parts};
+use serde_json::{Value, json};
+
+use crate::Check;
+use crate::check::check;
+use crate::kit::{Cx, StepExt, completed, fatal, single};
+
+pub(crate) const CHECKS: &[Check] = &[
+    check!(
+        "P01",
+        "payloads come back as they went in: numbers, texts, null, order of elements",
+        fidelity
+    ),
+    check!("P02", "the deepest and the largest payload that is allowed is kept", largest),
+    check!("P03", "a NUL that nobody checked for is refused or kept, and breaks nothing", nul),
+    check!(
+        "P04",
+        "a NUL in an error or a reason does not keep it from being recorded",
+        nul_in_texts
+    ),
+    check!("P05", "limits are those of every backend", limits),
+    check!("P06", "the longest slugs work, and case counts", slugs),
+    check!("P07", "a long error is kept, up to a limit that is the same for all", long_error),
+];
+
+fn values() -> Vec<Value> {
+    vec![
+        json!(null),
+        json!(0),
+        json!(-1),
+        json!(u64::MAX),
+        json!(i64::MIN),
+        json!(9_007_199_254_740_993_u64),
+        json!(0.1),
+        json!(1.5e300),
+        json!(-2.5e-300),
+        json!(f64::MAX),
+        json!(f64::MIN_POSITIVE),
+        json!(""),
+        json!("é 漢 🦀 \u{7f} \u{1} \u{2028} \u{fffd} \\ \" / \n\r\t"),
+        json!("%_'; drop table x; -- $1 ? :a @b"),
+        json!(false),
+        json!([]),
+        json!({}),
+        json!([[], {}, [null], "", 0, false]),
+        json!({"": 1, "run": 2, "a b": {"é": [1, 2.5, "x"]}, "__proto__": null}),
+    ]
+}
+
+async fn fidelity(cx: Arc<Cx>) {
+    let flow = cx.flow([single("a"), single("b").after("a")]).await;
+    for value in values() {
+        let run = cx.start(&flow, value.clone()).await;
+        let [a] = run.take(["a#0"]).await;
+        assert_eq!(a.input["run"], value, "as a run's input");
+        run.done(&a, value.clone()).await;
+        let [b] = run.take(["b#0"]).await;
+        assert_eq!(b.input, json!({"run": value, "a": value}), "as an output");
+        run.done(&b, value.clone()).await;
+        let record = run.expect_state(RunStatus::Completed, &["a:completed", "b:completed"]).await;
+        assert_eq!(record.input, value);
+        assert_eq!(record.output, Some(json!({"b": value})));
+        assert_eq!(record.steps[0].output.clone().unwrap_or_default(), value);
+        let log = run.log().await.lines();
+        assert_eq!(log[0], format!("run:started {value}"));
+        assert_eq!(log[2], format!("step:completed a {value}"));
+    }
+    let flow = cx.flow([single("each").map(), single("again").map().after("each")]).await;
+    let run = cx.start(&flow, values()).await;
+    for _ in ["each", "again"] {
+        for task in cx.claim(&flow).await {
+            assert_eq!(task.input, values()[task.lease.task.index as usize], "as an element");
+            run.done(&task, task.input.clone()).await;
+        }
+    }
+    assert_eq!(run.record().await.output, Some(json!({"again": values()})));
+}
+
+async fn largest(cx: Arc<Cx>) {
+    let limits = cx.backend().limits().await.expect("limits can be read");
+    let deep = (1..limits.max_depth).fold(json!(1), |inner, level| {
+        if level % 2 == 0 { json!([inner]) } else { json!({"a": inner}) }
+    });
+    let large = Value::String("x".repeat(limits.max_bytes - 2));
+    let flow = cx.flow([single("a")]).await;
+    for value in [deep, large] {
+        assert_eq!(check_payload(&value, &limits), Ok(()), "as much as is allowed");
+        let run = cx.start(&flow, value.clone()).await;
+        let [a] = run.take(["a#0"]).await;
+        assert!(a.input["run"] == value, "it comes back as an input");
+        run.done(&a, value.clone()).await;
+        let record = run.expect_state(RunStatus::Completed, &["a:completed"]).await;
+        assert!(record.steps[0].output == Some(value), "it comes back as an output");
+    }
+}
+
+async fn nul(cx: Arc<Cx>) {
+    let flow = cx.flow([single("a")]).await;
+    let bad = json!({"x": ["a\0b"]});
+    let id = RunId::new();
+    let started = cx.backend().start(NewRun { flow: flow.clone(), input: bad.clone(), id }).await;
+    let kept = cx.backend().run(id, Parts::Run).await.expect("can be asked").map(|run| run.input);
+    assert_eq!(kept, started.is_ok().then(|| bad.clone()), "all or nothing");
+    if let Err(error) = started {
+        assert!(!error.is_temporary(), "asking again would not help: {error:?}");
+    }
+    cx.claim(&flow).await;
+    let run = cx.start(&flow, json!({})).await;
+    let [a] = run.take(["a#0"]).await;
+    let settle =
+        [pgflow_machine::Settle { lease: a.lease.clone(), verdict: completed(bad.clone()) }];
+    match cx.backend().settle(&settle, None).await {
+        Ok(work) => assert_eq!(work.settled, [Settled::Applied]),
+        Err(error) => {
+            assert!(!error.is_temporary(), "asking again would not help: {error:?}");
+            run.expect_state(RunStatus::Started, &["a:started"]).await;
+            run.fail_for_good(&a, "it is not to be kept").await;
+            run.expect_log_end(&["run:failed it is not to be kept"]).await;
+        }
+    }
+}
+
+async fn nul_in_texts(cx: Arc<Cx>) {
+    let flow = cx.flow([single("a"), single("b")]).await;
+    let run = cx.start(&flow, json!({})).await;
+    let [a, _] = run.take(["a#0", "b#0"]).await;
+    assert_eq!(cx.settle(&a.lease, fatal("left\0right")).await, Settled::Applied);
+    let record = run.expect_state(RunStatus::Failed, &["a:failed", "b:started"]).await;
+    let error = record.steps[0].error.clone().unwrap_or_default();
+    assert!(error.starts_with("left") && error.ends_with("right"), "{error:?}");
+    let run = cx.start(&flow, json!({})).await;
+    assert_eq!(run.cancel(Some("left\0right")).await, Cancelled::Cancelled);
+    let reason = run.record().await.cancel_reason.unwrap_or_default();
+    assert!(reason.starts_with("left") && reason.ends_with("right"), "{reason:?}");
+}
+
+async fn limits(cx: Arc<Cx>) {
+    let limits = cx.backend().limits().await.expect("limits can be read");
+    assert_eq!(limits, Limits::default());
+}
+
+async fn slugs(cx: Arc<Cx>) {
+    let prefix = cx.name();
+    let flow = format!("{prefix}{}", "x".repeat(MAX_FLOW_SLUG - prefix.len()));
+    let longest = "s".repeat(MAX_STEP_SLUG);
+    let steps = [single("A"), single("a"), single("_a1"), single(&longest)];
+    let shape =
+        pgflow_model::FlowShape { steps: steps.to_vec(), ..pgflow_model::FlowShape::new(&flow) };
+    let version = pgflow_runtime::backend::FlowVersion {
+        flow: flow.clone(),
+        version: 1,
+        slug: flow.clone(),
+        shape,
+    };
+    cx.backend().ensure_flow(&version).await.expect("the longest slug is one");
+    let run = cx.start(&flow, json!({})).await;
+    let tasks = run.take(["A#0", "_a1#0", "a#0", &format!("{longest}#0")]).await;
+    for (n, task) in tasks.iter().enumerate() {
+        run.done(task, json!(n)).await;
+    }
+    let output = json!({"A": 0, "_a1": 1, "a": 2, longest: 3});
+    assert_eq!(run.record().await.output, Some(output));
+    let log = run.log().await;
+    assert_eq!((log.count("step:completed A"), log.count("step:completed a")), (1, 1));
+}
+
+async fn long_error(cx: Arc<Cx>) {
+    let flow = cx.flow([single("a").attempts(1)]).await;
+    let run = cx.start(&flow, json!({})).await;
+    let [a] = run.take(["a#0"]).await;
+    run.fail(&a, &"é".repeat(100_000)).await;
+    let error = run.record().await.steps[0].error.clone().unwrap_or_default();
+    assert_eq!(error.chars().count(), 65_536, "characters that are kept");
+    run.expect_log_end(&[&format!("run:failed {error}")]).await;
+}

@@ -1,0 +1,16 @@
+//! What checks are written with.
+
+mod aftermath;
+mod cx;
+mod log;
+mod run;
+mod shapes;
+mod verdicts;
+
+pub(crate) use aftermath::aftermath;
+pub use cx::Cx;
+pub(crate) use cx::{names, steps_of};
+pub(crate) use log::{Log, lines};
+pub(crate) use run::Run;
+pub(crate) use shapes::{StepExt, options, single};
+pub(crate) use verdicts::{RELEASED, completed, failed, fatal, later};

@@ -1,0 +1,24 @@
+//! Ends of attempts.
+
+use std::time::Duration;
+
+use pgflow_machine::{Retry, Verdict};
+use serde_json::Value;
+
+pub(crate) const RELEASED: Verdict = Verdict::Released;
+
+pub(crate) fn completed(output: impl Into<Value>) -> Verdict {
+    Verdict::Completed(output.into())
+}
+
+pub(crate) fn failed(error: &str) -> Verdict {
+    Verdict::Failed { error: error.into(), retry: Retry::ByPolicy }
+}
+
+pub(crate) fn later(error: &str, delay: Duration) -> Verdict {
+    Verdict::Failed { error: error.into(), retry: Retry::After(delay) }
+}
+
+pub(crate) fn fatal(error: &str) -> Verdict {
+    Verdict::Failed { error: error.into(), retry: Retry::Never }
+}

@@ -1,0 +1,39 @@
+//! What a backend gives the suite besides itself.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pgflow_runtime::backend::Backend;
+
+/// An answer that takes a while.
+pub type Later<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A kind of database.
+pub trait Subject: Send + Sync + 'static {
+    /// What it is called in reports.
+    fn name(&self) -> &'static str;
+
+    /// A database for the next check, with its schema. It may be the same one each time: checks use flows and runs
+    /// of their own, and those of one subject run one after the other.
+    fn fresh(&self) -> Later<'_, Box<dyn Database>>;
+}
+
+/// A database, and what only a test may do with it. Where something fails, it panics.
+pub trait Database: Send + Sync + 'static {
+    /// The backend under test.
+    fn backend(&self) -> Arc<dyn Backend>;
+
+    /// Another connection to the same data, as another process has one.
+    fn another(&self) -> Later<'_, Arc<dyn Backend>>;
+
+    /// A connection that cannot write, if there is such a thing.
+    fn read_only(&self) -> Later<'_, Option<Arc<dyn Backend>>>;
+
+    /// Makes time pass for the runs of a version of a flow.
+    fn advance<'a>(&'a self, flow: &'a str, by: Duration) -> Later<'a, ()>;
+
+    /// What the backend's own checker has to say; nothing if all invariants hold.
+    fn check(&self) -> Later<'_, Vec<String>>;
+}
