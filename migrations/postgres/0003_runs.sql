@@ -84,6 +84,9 @@ create table pgflow.step_tasks (
   requeued_count int not null default 0,
   last_requeued_at timestamptz,
   permanently_stalled_at timestamptz,
+  -- Attempts that do not count against the task's budget: handed back unused, or before a retry of
+  -- the run. attempts_count itself never falls, because it is the fence.
+  refunded_count int not null default 0,
   -- A map task's element, taken out of the array once for all tasks; dropped on completion.
   input jsonb,
   -- Until when a heartbeat has asked for; without one the step's timeout decides.
