@@ -34,4 +34,4 @@ pub use migrate::{
 pub use migrate_flows::{MigrateFlowsError, migrate_flows};
 pub use open::Postgres;
 pub use options::{Durability, Pooling, PostgresOptions};
-pub use versions::{FlowVersion, Versions, versions};
+pub use versions::{FlowVersion, VersionError, Versions, versions};

@@ -51,8 +51,8 @@ impl Project {
         project.write(
             "Cargo.toml",
             &format!(
-                "[package]\nname = \"scratch\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n\
-                 [dependencies]\npgflow = {{ path = '{}' }}\n\
+                "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n\
+                 [lib]\nname = \"scratch\"\n[dependencies]\npgflow = {{ path = '{}' }}\n\
                  [build-dependencies]\npgflow-build = {{ path = '{}' }}\n\
                  [profile.dev]\ndebug = false\n",
                 pgflow.display(),
