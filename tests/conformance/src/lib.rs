@@ -28,5 +28,5 @@ mod suite;
 pub use check::{Check, Needs};
 pub use checks::all;
 pub use kit::Cx;
-pub use subject::{Database, Later, Subject};
+pub use subject::{Database, Guard, Later, Subject};
 pub use suite::{Options, Report, Verdict, assert_passed, run};

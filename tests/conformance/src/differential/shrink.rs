@@ -81,7 +81,6 @@ fn options(flow: &FlowShape) -> String {
 
 fn describe_step(step: &StepShape) -> String {
     let kind = if step.kind == StepKind::Map { "map" } else { "single" };
-    let kind = if step.kind == StepKind::Map { "map" } else { "single" };
     let mut text = format!("{kind}(\"{}\")", step.slug);
     for dep in &step.depends_on {
         let _ = write!(text, ".after(\"{dep}\")");
