@@ -52,7 +52,7 @@ impl Project {
             "Cargo.toml",
             &format!(
                 "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n\
-                 [lib]\nname = \"scratch\"\n[dependencies]\npgflow = {{ path = '{}' }}\n\
+                 [lib]\nname = \"scratch\"\n[dependencies]\npgflow = {{ path = '{}', default-features = false }}\n\
                  [build-dependencies]\npgflow-build = {{ path = '{}' }}\n\
                  [profile.dev]\ndebug = false\n",
                 pgflow.display(),
