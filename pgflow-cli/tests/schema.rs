@@ -32,7 +32,7 @@ fn project() -> PathBuf {
     fs::create_dir_all(dir.join("src")).expect("a directory");
     let manifest = format!(
         "[package]\nname = \"schemas\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n\
-         [dependencies]\npgflow = {{ path = '{}' }}\n[profile.dev]\ndebug = false\n",
+         [dependencies]\npgflow = {{ path = '{}', default-features = false }}\n[profile.dev]\ndebug = false\n",
         root.join("pgflow").display()
     );
     fs::write(dir.join("Cargo.toml"), manifest).expect("a manifest");
