@@ -20,6 +20,15 @@ pub(super) const COMPLETE: &str = "
       from json_each(?1) k
      where pgflow_tasks.id = k.value ->> 0";
 
+/// As [`COMPLETE`], for an output that is long enough to be worth a statement of its own.
+const COMPLETE_ONE: &str = "
+    update pgflow_tasks
+       set status = 'completed', ready_at = null, lost_at = null, output = ?2, input = null
+     where id = ?1";
+
+/// Bytes of such an output.
+const LONG: usize = 1 << 16;
+
 /// Ends or queues again: `[id, status, ready_at, error, refunded, output]`. The error of an attempt that
 /// was given back without fault is none, and keeps the one before.
 pub(super) const REPLACE: &str = "
@@ -57,6 +66,7 @@ pub(super) struct Task {
 pub(super) struct Tasks {
     rows: HashMap<i64, Task>,
     completed: Vec<Value>,
+    completed_long: Vec<(i64, String)>,
     replaced: Vec<Value>,
 }
 
@@ -78,7 +88,12 @@ impl Tasks {
 
     pub(super) fn complete(&mut self, id: i64, output: &Value) {
         self.set(id, TaskStatus::Completed);
-        self.completed.push(json!([id, output.to_string()]));
+        let output = output.to_string();
+        if output.len() < LONG {
+            self.completed.push(json!([id, output]));
+        } else {
+            self.completed_long.push((id, output));
+        }
     }
 
     /// Ends a task with an error; an output that caused it is kept.
@@ -125,6 +140,9 @@ impl Tasks {
                 let rows = Value::Array(std::mem::take(rows));
                 sqlx::query(sql).bind(rows.to_string()).execute(&mut *connection).await?;
             }
+        }
+        for (id, output) in self.completed_long.drain(..) {
+            sqlx::query(COMPLETE_ONE).bind(id).bind(output).execute(&mut *connection).await?;
         }
         Ok(())
     }
