@@ -5,10 +5,12 @@ mod copy;
 use pgflow_syntax::{DataArgs, Errors, held, pretty, stored_fields};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use syn::DeriveInput;
 use syn::parse::{ParseStream, Parser};
+use syn::{Data, DeriveInput};
 
 use crate::pgflow_crate;
+
+const WRONG_PLACE: &str = "`#[data]` goes on a `struct` or an `enum`";
 
 /// The item with its derives, and what the compiler can know of its fields.
 pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
@@ -16,7 +18,11 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
     let args = (|args: ParseStream<'_>| DataArgs::read(args, &mut errors)).parse2(args);
     let args = errors.keep(args);
     let parsed = syn::parse2::<DeriveInput>(item.clone())
-        .map_err(|why| syn::Error::new(why.span(), "`#[data]` goes on a `struct` or an `enum`"));
+        .map_err(|why| syn::Error::new(why.span(), WRONG_PLACE));
+    let parsed = parsed.and_then(|item| match &item.data {
+        Data::Union(union) => Err(syn::Error::new(union.union_token.span, WRONG_PLACE)),
+        Data::Struct(_) | Data::Enum(_) => Ok(item),
+    });
     let parsed = errors.keep(parsed);
     let pgflow = pgflow_crate::path(args.as_ref().and_then(|args| args.crate_path.as_ref()));
     let expanded = match (args, parsed, pgflow) {

@@ -54,8 +54,10 @@ struct Expand<'a> {
 fn as_written(item: &FlowItem, more: &TokenStream) -> TokenStream {
     let FlowItem { attrs, vis, mod_token, ident, braces, content, .. } = item;
     let content = content.iter().map(|piece| match piece {
-        // A step is `async` because all of them are, whether or not it waits for anything.
-        Piece::Step(step) => quote!(#[allow(clippy::unused_async)] #step),
+        // A step is `async` and may fail because all of them are, whatever it does.
+        Piece::Step(step) => {
+            quote!(#[allow(clippy::unused_async, clippy::missing_errors_doc)] #step)
+        }
         other => quote!(#other),
     });
     let mut body = TokenStream::new();
@@ -81,6 +83,8 @@ impl Expand<'_> {
         let flow_type = marker(&vis, "struct", &self.flow.type_name, &quote!(;), shown);
         quote! {
             /// The flow made of this module's steps.
+            #[allow(clippy::redundant_pub_crate)]
+            #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]
             #flow_type
         }
     }

@@ -1,5 +1,6 @@
 //! `#[data]`: the types that a type holds, where serde's derives need nothing but them.
 
+use quote::ToTokens;
 use syn::{Attribute, Data, DeriveInput, Field, Ident, Meta, Type};
 
 use crate::item::is_attr;
@@ -34,7 +35,11 @@ const PLAIN: [&str; 14] = [
 /// Everything a type holds that is stored, or `None` if the type is generic, or its attributes ask
 /// for something that the types of its fields do not tell.
 pub fn held(item: &DeriveInput) -> Option<Vec<Held<'_>>> {
-    if !item.generics.params.is_empty() || !are_plain(&item.attrs) || has_rename(&item.attrs) {
+    if !item.generics.params.is_empty() || !are_plain(&item.attrs) || needs_itself(&item.attrs) {
+        return None;
+    }
+    // It would be another type in a copy.
+    if item.to_token_stream().to_string().contains("Self") {
         return None;
     }
     let name = item.ident.to_string();
@@ -85,8 +90,9 @@ fn are_plain(attrs: &[Attribute]) -> bool {
     !attrs.iter().any(is_unknown) && options(attrs).all(|option| PLAIN.contains(&option.as_str()))
 }
 
-fn has_rename(attrs: &[Attribute]) -> bool {
-    options(attrs).any(|option| option == "rename")
+/// Whether the attributes of a type are about the type itself, not about a copy of it.
+fn needs_itself(attrs: &[Attribute]) -> bool {
+    options(attrs).any(|option| option == "rename" || option == "default")
 }
 
 /// The names of serde's options; an empty one for what cannot be read.
@@ -137,10 +143,13 @@ mod tests {
             "#[serde(into = \"B\")] struct A(u8);",
             "#[serde(transparent)] struct A(u8);",
             "#[serde(rename = \"B\")] struct A(u8);",
+            "#[serde(default)] struct A { b: u8 }",
             "struct A(#[serde(with = \"b\")] B);",
             "struct A(#[serde(rename(serialize = \"b\"))] B);",
             "struct A(#[schemars(with = \"u8\")] B);",
             "struct A(#[cfg(test)] B);",
+            "struct A { held: Vec<Self> }",
+            "struct A { #[serde(default = \"Self::empty\")] held: u8 }",
             "enum A { #[serde(serialize_with = \"b\")] B(C) }",
         ] {
             assert!(names(item).is_none(), "{item}");

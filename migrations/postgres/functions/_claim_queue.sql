@@ -29,12 +29,13 @@ begin
   execute format(
     'with read as (
        update pgmq.%1$I q set vt = $1 + $2, read_ct = q.read_ct + 1
-        where q.msg_id = any (%2$s)
+        where %2$s
        returning q.msg_id, q.message)
      select array_agg(r.msg_id), array_agg(r.message) from read r',
     pgmq.format_table_name(_claim_queue.queue_name, 'q'),
-    case when _claim_queue.limited_steps is not null then '$4' else format(
-      'array(select m.msg_id from pgmq.%I m where m.vt <= $1 order by m.vt limit $3 for update skip locked)',
+    case when _claim_queue.limited_steps is not null then 'q.msg_id = any ($4)' else format(
+      -- By place: a row that is locked stays where it is.
+      'q.ctid = any (array(select m.ctid from pgmq.%I m where m.vt <= $1 order by m.vt limit $3 for update skip locked))',
       pgmq.format_table_name(_claim_queue.queue_name, 'q')) end
   ) into v_ids, v_bodies
     using clock_timestamp(), make_interval(secs => coalesce(v_timeout::float8 + 2, _claim_queue.reservation)),

@@ -13,7 +13,7 @@ declare
     'read_events', 'cancel_run', 'retry_run'];
   c_worker constant text[] := array[
     'claim_tasks', 'poll_for_tasks', 'start_tasks', 'heartbeat',
-    'complete_task', 'complete_tasks', 'fail_task', 'fail_tasks', 'release_tasks', 'settle_and_claim',
+    'complete_task', 'complete_tasks', 'fail_task', 'fail_tasks', 'release_tasks', 'settle_and_claim', 'holds_task',
     'requeue_stalled_tasks',
     'mark_worker_stopped', 'track_worker_function', 'get_flow_versions',
     -- Runs with the caller's rights: a worker can verify a shape, not create or replace one.
@@ -28,10 +28,10 @@ begin
   revoke all on all functions in schema pgflow from public;
 
   if pgflow._grant_functions('pgflow_client', c_client) then
-    grant select on pgflow.flows, pgflow.steps, pgflow.deps to pgflow_client;
+    grant select on pgflow.flows, pgflow.steps, pgflow.deps, pgflow.limits to pgflow_client;
   end if;
   if pgflow._grant_functions('pgflow_worker', c_worker) then
-    grant select on pgflow.flows, pgflow.steps, pgflow.deps to pgflow_worker;
+    grant select on pgflow.flows, pgflow.steps, pgflow.deps, pgflow.limits to pgflow_worker;
     grant select, insert, update on pgflow.workers, pgflow.worker_functions to pgflow_worker;
   end if;
   if pgflow._grant_functions('pgflow_viewer', c_viewer) then

@@ -15,7 +15,8 @@ use crate::span::ends;
 pub(super) fn expand(item: &DeriveInput, held: &[Held<'_>], pgflow: &TokenStream) -> TokenStream {
     let name = &item.ident;
     let known = has_serde(item).then(|| quote!(#[derive(#pgflow::__Attributes)]));
-    let (copy, checked) = (format_ident!("__{name}"), format_ident!("fields_of_{name}"));
+    let plain = name.unraw();
+    let (copy, checked) = (format_ident!("__{plain}"), format_ident!("fields_of_{plain}"));
     let copied = copied(item, held, pgflow);
     let checks = held.iter().map(|held| check(held, pgflow));
     let types = types(held);
@@ -39,7 +40,7 @@ pub(super) fn expand(item: &DeriveInput, held: &[Held<'_>], pgflow: &TokenStream
 /// The copy, with derives that take it for granted that what it holds can be stored.
 fn copied(item: &DeriveInput, held: &[Held<'_>], pgflow: &TokenStream) -> TokenStream {
     let mut copy = item.clone();
-    copy.ident = format_ident!("__{}", item.ident);
+    copy.ident = format_ident!("__{}", item.ident.unraw());
     copy.vis = syn::Visibility::Inherited;
     each_attrs(&mut copy, &mut |attrs| attrs.retain(is_described));
     let derives = derive(true, pgflow);

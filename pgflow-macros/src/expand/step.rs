@@ -26,7 +26,7 @@ impl Expand<'_> {
         quote! {
             #[doc(hidden)]
             #[doc = #doc]
-            #[allow(non_camel_case_types, dead_code)]
+            #[allow(non_camel_case_types, dead_code, missing_copy_implementations, missing_debug_implementations)]
             #marker
 
             #impl_step

@@ -18,6 +18,13 @@ const SETTLE: &str =
          $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)";
 const RELEASE: &str = "select outcome from pgflow.release_tasks($1, $2, $3, $4)";
 
+/// What became of a batch: outcomes with the positions they are for, and new tasks.
+#[derive(Default)]
+struct Answer {
+    outcomes: Vec<(usize, Settled)>,
+    tasks: Vec<ClaimedTask>,
+}
+
 impl Postgres {
     pub(super) async fn settle_tasks(
         &self,
@@ -48,9 +55,9 @@ impl Postgres {
     ) -> Result<(), BackendError> {
         let batch = Batch::new(settles, round);
         if batch.settles_any() || next.is_some() {
-            let (outcomes, tasks) = self.settle_batch(&batch, settles, round, next).await?;
-            work.claimed.tasks = tasks;
-            for (position, outcome) in batch.settled().zip(outcomes) {
+            let answer = self.settle_batch(&batch, settles, round, next).await?;
+            work.claimed.tasks = answer.tasks;
+            for (position, outcome) in answer.outcomes {
                 work.settled[position] = outcome;
             }
         }
@@ -68,9 +75,11 @@ impl Postgres {
         settles: &[Settle],
         round: &[usize],
         next: Option<&Claim>,
-    ) -> Result<(Vec<Settled>, Vec<ClaimedTask>), BackendError> {
-        let answer = self.settle_once(batch, next).await;
-        let Err(error) = answer else { return self.read(&answer.unwrap_or_default()) };
+    ) -> Result<Answer, BackendError> {
+        let error = match self.settle_once(batch, next).await {
+            Ok(rows) => return self.read(batch, &rows),
+            Err(error) => error,
+        };
         // One output that can't be stored must not hold up the others for ever.
         if !matches!(code(&error).as_deref(), Some("54000" | "22P05" | "54001")) {
             return Err(translate(error));
@@ -80,7 +89,7 @@ impl Postgres {
             return Err(translate(error));
         };
         let batch = Batch::new(&replaced, round);
-        self.read(&self.settle_once(&batch, next).await.map_err(translate)?)
+        self.read(&batch, &self.settle_once(&batch, next).await.map_err(translate)?)
     }
 
     async fn settle_once(
@@ -96,16 +105,16 @@ impl Postgres {
         self.as_worker(next, statement).await
     }
 
-    fn read(&self, rows: &[PgRow]) -> Result<(Vec<Settled>, Vec<ClaimedTask>), BackendError> {
-        let mut outcomes = Vec::new();
-        let mut tasks = Vec::new();
+    fn read(&self, batch: &Batch<'_>, rows: &[PgRow]) -> Result<Answer, BackendError> {
+        let mut answer = Answer::default();
+        let mut positions = batch.settled();
         for row in rows {
             match row.try_get("kind").map_err(translate)? {
-                "claimed" => tasks.push(self.task(row).map_err(translate)?),
-                _ => outcomes.push(outcome_of(row)?),
+                "claimed" => answer.tasks.push(self.task(row).map_err(translate)?),
+                _ => answer.outcomes.extend(positions.next().zip(Some(outcome_of(row)?))),
             }
         }
-        Ok((outcomes, tasks))
+        Ok(answer)
     }
 
     async fn release(&self, batch: &Batch<'_>) -> Result<Vec<Settled>, BackendError> {

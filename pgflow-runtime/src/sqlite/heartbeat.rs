@@ -11,7 +11,7 @@ use super::tasks::Tasks;
 const EXTEND: &str = "
     update pgflow_tasks set lost_at = max(lost_at, k.value ->> 1)
       from json_each(?1) k
-     where id = k.value ->> 0 and lost_at is not null";
+     where pgflow_tasks.id = k.value ->> 0 and lost_at is not null";
 
 pub(super) async fn heartbeat(sqlite: &Sqlite, leases: &[Lease]) -> Result<Vec<Beat>> {
     let mut tx = sqlite.connections.begin().await?;

@@ -36,7 +36,7 @@ const LOSE: &str = "
            worker = iif(k.value ->> 1 is null, worker, null),
            error = coalesce(k.value ->> 2, error)
       from json_each(?1) k
-     where id = k.value ->> 0";
+     where pgflow_tasks.id = k.value ->> 0";
 
 row! {
     struct Lost {

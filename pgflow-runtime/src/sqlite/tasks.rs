@@ -18,7 +18,7 @@ const COMPLETE: &str = "
     update pgflow_tasks
        set status = 'completed', ready_at = null, lost_at = null, output = k.value ->> 1, input = null
       from json_each(?1) k
-     where id = k.value ->> 0";
+     where pgflow_tasks.id = k.value ->> 0";
 
 /// Ends or queues again: `[id, status, ready_at, error, refunded, output]`. The error of an attempt that
 /// was given back without fault is none, and keeps the one before.
@@ -28,7 +28,7 @@ const REPLACE: &str = "
            started_at = case when k.value ->> 1 = 'queued' then null else started_at end,
            error = coalesce(k.value ->> 3, error), refunded = k.value ->> 4, output = k.value ->> 5
       from json_each(?1) k
-     where id = k.value ->> 0";
+     where pgflow_tasks.id = k.value ->> 0";
 
 const DROP: &str = "
     update pgflow_tasks set ready_at = null, lost_at = null

@@ -15,7 +15,7 @@ const RUNS: &str = "
        set status = k.value ->> 1, remaining_steps = k.value ->> 2, last_seq = k.value ->> 3,
            ended_at = case when k.value ->> 1 <> 'started' then coalesce(ended_at, ?2) end
       from json_each(?1) k
-     where id = k.value ->> 0";
+     where pgflow_runs.id = k.value ->> 0";
 
 /// Writes steps. The output of one that has just completed is put together here from those of its tasks: texts, in
 /// their order, without looking into them.

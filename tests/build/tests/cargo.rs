@@ -3,7 +3,7 @@
 #[path = "cargo/project.rs"]
 mod project;
 
-use project::{FLOW, Project};
+use project::{FLOW, Project, package};
 
 const CHANGED: (&str, &str) = ("timeout = 30", "timeout = 31");
 
@@ -44,9 +44,9 @@ fn a_file_that_comes_later_is_noticed_and_one_that_never_comes_is_not_waited_for
 
 #[test]
 fn the_example_can_be_packaged() {
-    let packaged = Project::of_example("shop").package();
+    let packaged = package("pgflow-example-shop");
     packaged.succeeds();
-    packaged.says("Verifying shop v0.1.0");
+    packaged.says("Verifying pgflow-example-shop v0.1.0");
 }
 
 fn writes_on_the_first_build(project: &Project) {

@@ -41,6 +41,22 @@ macro_rules! types {
 
         $(#[$attribute])+
         pub struct Unit;
+
+        $(#[$attribute])+
+        #[derive(Default)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct Options {
+            pub level: Option<Level>,
+            pub r#in: Vec<Self>,
+        }
+
+        $(#[$attribute])+
+        #[derive(Clone, Copy, Default)]
+        pub enum Level {
+            #[default]
+            Low = 1,
+            High = 7,
+        }
     };
 }
 
@@ -75,6 +91,9 @@ fn main() {
     }
     assert_eq!(read::<data::Page>(PAGES[0]), PAGES[0]);
     assert_eq!(read::<data::Unit>("null"), read::<derived::Unit>("null"));
+    let options = r#"{"level":"High","in":[{}]}"#;
+    assert_eq!(read::<data::Options>(options), read::<derived::Options>(options));
+    assert_eq!(schemars::schema_for!(data::Options), schemars::schema_for!(derived::Options));
     assert_eq!(read::<data::Id>("{}"), read::<derived::Id>("{}"));
     assert_eq!(schemars::schema_for!(data::Page), schemars::schema_for!(derived::Page));
     assert_eq!(schemars::schema_for!(data::Unit), schemars::schema_for!(derived::Unit));

@@ -120,8 +120,10 @@ impl<'s> Session<'s> {
             return Err(timed_out("a notification of our own", patience));
         }
         self.check = Check::Expect(Instant::now() + patience);
-        let echo = self.echo.clone();
-        in_time("a hint", notify(&mut self.listener, &echo, &[Arc::from("")], false)).await
+        let nothing = [Arc::from("")];
+        let sent = notify(&mut self.listener, &self.echo, &nothing, false);
+        let late = |_| Err(timed_out("a notification", patience));
+        timeout(patience, sent).await.unwrap_or_else(late)
     }
 }
 

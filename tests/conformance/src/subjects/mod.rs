@@ -1,5 +1,7 @@
 //! The backends of this repository, as subjects.
 
 mod memory;
+mod sqlite;
 
 pub use memory::InMemory;
+pub use sqlite::SqliteFile;

@@ -93,6 +93,7 @@ const FUNCTIONS: &[(&str, &str, &str)] = &[
         "TABLE(run_id uuid, flow_slug text, status text, started_at timestamp with time zone, \
          ended_at timestamp with time zone, remaining_steps integer)",
     ),
+    ("holds_task", "run_id uuid, step_slug text, task_index integer, attempt integer", "boolean"),
     ("mark_worker_stopped", "worker_id uuid", "void"),
     ("maybe_complete_run", "run_id uuid", "void"),
     (

@@ -28,6 +28,7 @@ const CALLS: &[(&str, &str)] = &[
     ),
     ("fail_task", "select pgflow.fail_task(RUN, 'e', 0, 'x')"),
     ("fail_tasks", "select pgflow.fail_tasks(array[RUN]::pg_catalog.uuid[], '{s}', '{0}', '{x}')"),
+    ("holds_task", "select pgflow.holds_task(RUN, 'm', 1, 1)"),
     (
         "release_tasks",
         "select pgflow.release_tasks(array[RUN]::pg_catalog.uuid[], '{m}', '{1}', '{1}')",

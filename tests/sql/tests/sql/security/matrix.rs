@@ -33,6 +33,7 @@ const DECISIONS: &[(&str, u8)] = &[
     ("get_run_with_states", CLIENT | VIEWER),
     ("grant_roles", OWNER_ONLY),
     ("heartbeat", WORKER),
+    ("holds_task", WORKER),
     ("is_valid_slug", OWNER_ONLY),
     ("list_runs", CLIENT | VIEWER),
     ("mark_worker_stopped", WORKER),
@@ -113,9 +114,13 @@ async fn the_public_has_nothing() {
 
 /// Tables a role may read, or write beyond that.
 const TABLES: &[(&str, &str, &[&str])] = &[
-    ("pgflow_client", "SELECT", &["deps", "flows", "steps"]),
+    ("pgflow_client", "SELECT", &["deps", "flows", "limits", "steps"]),
     ("pgflow_client", "INSERT", &[]),
-    ("pgflow_worker", "SELECT", &["deps", "flows", "steps", "worker_functions", "workers"]),
+    (
+        "pgflow_worker",
+        "SELECT",
+        &["deps", "flows", "limits", "steps", "worker_functions", "workers"],
+    ),
     ("pgflow_worker", "INSERT", &["worker_functions", "workers"]),
     ("pgflow_worker", "UPDATE", &["worker_functions", "workers"]),
     ("pgflow_client", "UPDATE", &[]),

@@ -1,0 +1,128 @@
+//! SQLite, whose rows are set back in time.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use pgflow_machine::RunId;
+use pgflow_runtime::backend::Backend;
+use pgflow_runtime::sqlite::{Sqlite, SqliteOptions};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{ConnectOptions, Connection};
+
+use crate::subject::{Database, Guard, Later, Subject};
+
+/// A file for every check, or one for all.
+#[derive(Clone, Debug)]
+pub struct SqliteFile(Option<PathBuf>);
+
+impl SqliteFile {
+    /// A new file for every check, which is deleted in the end. In memory where there is a place for that, so that
+    /// the disk does not decide how long it takes.
+    pub fn new() -> Self {
+        Self(None)
+    }
+
+    /// This file for all checks.
+    pub fn at(file: impl Into<PathBuf>) -> Self {
+        Self(Some(file.into()))
+    }
+}
+
+impl Default for SqliteFile {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Subject for SqliteFile {
+    fn name(&self) -> &'static str {
+        "sqlite"
+    }
+
+    fn fresh(&self) -> Later<'_, Box<dyn Database>> {
+        Box::pin(async {
+            let (path, is_ours) = self.0.clone().map_or_else(|| (new_path(), true), |p| (p, false));
+            let backend = open(&SqliteOptions::file(&path)).await;
+            backend.migrate().await.expect("the schema can be made");
+            Box::new(File { path, is_ours, backend }) as Box<dyn Database>
+        })
+    }
+}
+
+fn new_path() -> PathBuf {
+    let memory = Path::new("/dev/shm");
+    let directory = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+    directory.join(format!("pgflow-conformance-{}.db", RunId::new()))
+}
+
+async fn open(options: &SqliteOptions) -> Arc<Sqlite> {
+    Arc::new(Sqlite::open(options).await.expect("the file can be opened"))
+}
+
+struct File {
+    path: PathBuf,
+    is_ours: bool,
+    backend: Arc<Sqlite>,
+}
+
+impl File {
+    async fn connect(&self) -> SqliteConnection {
+        let options = SqliteConnectOptions::new().filename(&self.path);
+        let options = options.busy_timeout(Duration::from_secs(30));
+        options.connect().await.expect("the file can be opened")
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        if self.is_ours {
+            for end in ["", "-wal", "-shm"] {
+                let _ = std::fs::remove_file(format!("{}{end}", self.path.display()));
+            }
+        }
+    }
+}
+
+impl Database for File {
+    fn backend(&self) -> Arc<dyn Backend> {
+        Arc::clone(&self.backend) as Arc<dyn Backend>
+    }
+
+    fn another(&self) -> Later<'_, Arc<dyn Backend>> {
+        Box::pin(async { open(&SqliteOptions::file(&self.path)).await as Arc<dyn Backend> })
+    }
+
+    /// Somebody else has the write lock and keeps it.
+    fn refusing(&self) -> Later<'_, Option<(Arc<dyn Backend>, Guard)>> {
+        Box::pin(async {
+            let options = SqliteOptions::file(&self.path).busy_timeout(Duration::from_millis(20));
+            let backend = open(&options).await as Arc<dyn Backend>;
+            let connection = self.connect().await;
+            let lock = sqlx::Transaction::begin(connection, Some("begin immediate".into())).await;
+            Some((backend, Box::new(lock.expect("the lock is free")) as Guard))
+        })
+    }
+
+    fn advance<'a>(&'a self, flow: &'a str, by: Duration) -> Later<'a, ()> {
+        Box::pin(async move {
+            let mut connection = self.connect().await;
+            let micros = i64::try_from(by.as_micros()).expect("less than 292,000 years");
+            sqlx::query(
+                "update pgflow_tasks
+                    set ready_at = ready_at - ?2, lost_at = lost_at - ?2, started_at = started_at - ?2
+                  where queue / 65536 = (select id from pgflow_flows where slug = ?1)",
+            )
+            .bind(flow)
+            .bind(micros)
+            .execute(&mut connection)
+            .await
+            .expect("rows can be set back");
+            connection.close().await.expect("a connection can be closed");
+        })
+    }
+
+    fn check(&self) -> Later<'_, Vec<String>> {
+        Box::pin(async { self.backend.check().await.expect("the checker runs") })
+    }
+}
