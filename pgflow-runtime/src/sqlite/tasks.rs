@@ -10,11 +10,11 @@ use super::definitions::Session;
 use super::error::Result;
 use super::load::{Run, word};
 
-const LOAD: &str = "
+pub(super) const LOAD: &str = "
     select t.id, t.status, t.attempts, t.refunded
       from json_each(?1) k cross join pgflow_tasks t on t.id = k.value";
 
-const COMPLETE: &str = "
+pub(super) const COMPLETE: &str = "
     update pgflow_tasks
        set status = 'completed', ready_at = null, lost_at = null, output = k.value ->> 1, input = null
       from json_each(?1) k
@@ -22,7 +22,7 @@ const COMPLETE: &str = "
 
 /// Ends or queues again: `[id, status, ready_at, error, refunded, output]`. The error of an attempt that
 /// was given back without fault is none, and keeps the one before.
-const REPLACE: &str = "
+pub(super) const REPLACE: &str = "
     update pgflow_tasks
        set status = k.value ->> 1, ready_at = k.value ->> 2, lost_at = null,
            started_at = case when k.value ->> 1 = 'queued' then null else started_at end,
