@@ -2,22 +2,24 @@
 --
 -- Rows are updated in place a few times in quick succession. Pages leave room for that
 -- (fillfactor), and no index holds a column that changes, so those updates stay on their page.
+-- Columns stand in an order without gaps for alignment, those that change together side by side: an
+-- update logs only what lies between the first and the last byte that it changed.
 -- Only the core writes step_states and step_tasks; they have no foreign keys, because checking
 -- them would lock the run's row once per task. pgflow.check() proves what they would have.
 
 create table pgflow.runs (
   run_id uuid not null default gen_random_uuid(),
-  flow_slug text not null,
-  status text not null default 'started',
-  input jsonb not null,
-  output jsonb,
-  remaining_steps int not null default 0,
   started_at timestamptz not null default now(),
   completed_at timestamptz,
   failed_at timestamptz,
   cancelled_at timestamptz,
+  remaining_steps int not null default 0,
+  status text not null default 'started',
+  output jsonb,
   cancel_reason text,
   record_events boolean not null default true,
+  flow_slug text not null,
+  input jsonb not null,
   constraint runs_pkey primary key (run_id),
   constraint runs_flow_slug_fkey foreign key (flow_slug) references pgflow.flows (flow_slug),
   constraint status_is_valid check (status in ('started', 'completed', 'failed', 'cancelled')),
@@ -30,21 +32,21 @@ create table pgflow.runs (
 create index runs_by_flow on pgflow.runs (flow_slug, started_at);
 
 create table pgflow.step_states (
-  flow_slug text not null,
   run_id uuid not null,
-  step_slug text not null,
-  status text not null default 'created',
-  remaining_tasks int,
-  initial_tasks int,
-  remaining_deps int not null default 0,
-  output jsonb,
-  error_message text,
-  skip_reason text,
   created_at timestamptz not null default now(),
   started_at timestamptz,
   completed_at timestamptz,
   failed_at timestamptz,
   skipped_at timestamptz,
+  remaining_deps int not null default 0,
+  initial_tasks int,
+  remaining_tasks int,
+  status text not null default 'created',
+  output jsonb,
+  error_message text,
+  skip_reason text,
+  flow_slug text not null,
+  step_slug text not null,
   constraint step_states_pkey primary key (run_id, step_slug),
   constraint status_is_valid check (status in ('created', 'started', 'completed', 'failed', 'skipped')),
   constraint step_states_initial_tasks_check check (initial_tasks is null or initial_tasks >= 0),
@@ -67,27 +69,30 @@ create table pgflow.step_states (
 ) with (fillfactor = 35);
 
 create table pgflow.step_tasks (
-  flow_slug text not null,
   run_id uuid not null,
-  step_slug text not null,
   message_id bigint,
-  task_index int not null default 0,
-  status text not null default 'queued',
-  attempts_count int not null default 0,
-  error_message text,
-  output jsonb,
   queued_at timestamptz not null default now(),
+  task_index int not null default 0,
+  requeued_count int not null default 0,
+  -- Attempts that do not count against the task's budget: handed back unused, or before a retry of
+  -- the run. attempts_count itself never falls, because it is the fence.
+  refunded_count int not null default 0,
+  attempts_count int not null default 0,
   started_at timestamptz,
   completed_at timestamptz,
   failed_at timestamptz,
-  last_worker_id uuid,
-  requeued_count int not null default 0,
   last_requeued_at timestamptz,
   permanently_stalled_at timestamptz,
-  -- A map task's element, taken out of the array once for all tasks; dropped on completion.
-  input jsonb,
   -- Until when a heartbeat has asked for; without one the step's timeout decides.
   lease_until timestamptz,
+  last_worker_id uuid,
+  status text not null default 'queued',
+  output jsonb,
+  error_message text,
+  -- A map task's element, taken out of the array once for all tasks; dropped on completion.
+  input jsonb,
+  flow_slug text not null,
+  step_slug text not null,
   constraint step_tasks_pkey primary key (run_id, step_slug, task_index),
   constraint valid_status check (status in ('queued', 'started', 'completed', 'failed')),
   constraint attempts_count_nonnegative check (attempts_count >= 0),

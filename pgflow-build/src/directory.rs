@@ -34,11 +34,11 @@ impl Directory {
             let entry = entry.doing("read", path)?;
             let name = entry.file_name().to_string_lossy().into_owned();
             if entry.path().is_file() && style.number(&name).is_some() {
-                let text = fs::read_to_string(entry.path()).doing("read", &entry.path())?;
-                files.push((name, text.starts_with(MARK).then_some(text)));
+                let bytes = fs::read(entry.path()).doing("read", &entry.path())?;
+                files.push((name, ours(&bytes)));
             }
         }
-        files.sort_by_key(|(name, _)| style.number(name));
+        files.sort_by_cached_key(|(name, _)| (style.number(name), name.clone()));
         Ok(Self { path: path.to_owned(), style, files })
     }
 
@@ -59,6 +59,21 @@ impl Directory {
     /// The contents of a file of ours.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.ours().find(|(known, _)| *known == name).map(|(_, text)| text)
+    }
+
+    /// The last file of ours with this checksum.
+    pub(crate) fn find(&self, wanted: &str) -> Option<&str> {
+        self.ours().filter(|(_, text)| checksum(text) == wanted).last().map(|(name, _)| name)
+    }
+
+    /// Files of one number, one of which is ours.
+    pub(crate) fn same_numbers(&self) -> Vec<(&str, &str)> {
+        let is_same = |two: &&[(String, Option<String>)]| {
+            self.style.number(&two[0].0) == self.style.number(&two[1].0)
+                && two.iter().any(|(_, text)| text.is_some())
+        };
+        let pairs = self.files.windows(2).filter(is_same);
+        pairs.map(|two| (&*two[0].0, &*two[1].0)).collect()
     }
 
     /// Adds a file about a flow after all others, unless the last one about it is the very same:
@@ -82,9 +97,15 @@ impl Directory {
     }
 }
 
-/// SHA-256 in hex; the same however a checkout ends its lines.
+/// The text of a file, if it is ours; the same however a checkout ends its lines.
+fn ours(bytes: &[u8]) -> Option<String> {
+    let text = bytes.starts_with(MARK.as_bytes()).then(|| std::str::from_utf8(bytes))?;
+    Some(text.ok()?.replace("\r\n", "\n"))
+}
+
+/// SHA-256 in hex.
 pub(crate) fn checksum(text: &str) -> String {
-    let digest = Sha256::digest(text.replace("\r\n", "\n"));
+    let digest = Sha256::digest(text);
     digest.iter().fold(String::with_capacity(64), |mut hex, byte| {
         let _ = write!(hex, "{byte:02x}");
         hex
@@ -96,7 +117,9 @@ mod tests {
     use super::*;
 
     fn with(style: Style, names: &[&str]) -> Directory {
-        let files = names.iter().map(|name| ((*name).to_owned(), None)).collect();
+        let names = names.iter().filter(|name| style.number(name).is_some());
+        let mut files: Vec<_> = names.map(|name| ((*name).to_owned(), None)).collect();
+        files.sort_by_key(|(name, _)| style.number(name));
         Directory { path: PathBuf::new(), style, files }
     }
 
@@ -108,7 +131,9 @@ mod tests {
             (Style::Sqlx, &["1_users.sql"], "0002_a.sql"),
             (Style::Sqlx, &["20260101120000_users.sql"], "20260101120001_a.sql"),
             (Style::Refinery, &["V1__users.sql", "V12__more.sql"], "V13__a.sql"),
+            (Style::Refinery, &["V20__code.rs", "V3__users.sql"], "V21__a.sql"),
             (Style::Plain, &["000123_users.sql"], "000124_a.sql"),
+            (Style::Sqlx, &["99999999999999999999_no_number.sql"], "0001_a.sql"),
         ] {
             assert_eq!(with(style, names).add("f", "a", "").0, next);
         }

@@ -20,8 +20,8 @@ pub(crate) fn write(plan: &Plan, out_dir: &Path) -> Result<(), Error> {
     let mut list = String::from("&[\n");
     let mut names = BTreeSet::from(["migrations.rs".to_owned()]);
     for (name, text) in plan.directory.ours() {
-        let operations = Operation::of_sql(text)
-            .map_err(|source| Error::Foreign { name: name.to_owned(), source })?;
+        let operations =
+            Operation::of_sql(text).map_err(|why| Error::Foreign { name: name.to_owned(), why })?;
         if_changed(&dir.join(name), &plan.style.unwrap(text))?;
         let _ = writeln!(
             list,

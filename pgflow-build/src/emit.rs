@@ -1,5 +1,6 @@
 //! What a build script does and prints.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::embed;
@@ -8,7 +9,7 @@ use crate::mode::{Mode, Surroundings, VARIABLE};
 use crate::plan::Plan;
 use crate::settings::Migrations;
 use crate::source::Comparison;
-use crate::write;
+use crate::{watch, write};
 
 impl Migrations {
     /// For a build script: writes the migrations that are missing, or says which are.
@@ -42,7 +43,9 @@ impl Migrations {
             Ok(()) | Err(Error::Lock(_)) => {}
             Err(error) => say(&mut lines, "error", &chain(&error)),
         }
-        for path in [self.lock_path(), self.migrations_dir(), self.dir.join("Cargo.toml")] {
+        // A new file in `src/bin` is a new target.
+        let others = ["Cargo.toml", "src/bin"].map(|path| self.dir.join(path));
+        for path in [self.lock_path(), self.migrations_dir()].into_iter().chain(others) {
             if path.exists() {
                 lines.push(self.watched(&path));
             }
@@ -52,7 +55,9 @@ impl Migrations {
 
     fn run(&self, out_dir: &Path, lines: &mut Vec<String>) -> Result<(), Error> {
         let plan = self.plan()?;
-        lines.extend(plan.sources.iter().map(|path| self.watched(path)));
+        let sources: BTreeSet<_> =
+            plan.sources.iter().map(|path| watch::existing(&self.dir, path)).collect();
+        lines.extend(sources.iter().map(|path| self.watched(path)));
         for (place, why) in &plan.unseen {
             say(lines, "warning", &format!("{place}: {why}"));
         }
@@ -62,7 +67,11 @@ impl Migrations {
             Ok(Mode::Check) => report_missing(&plan, lines),
             Ok(Mode::Write) => self.write_missing(&plan, out_dir, lines)?,
         }
-        embed::write(&plan, out_dir)
+        match embed::write(&plan, out_dir) {
+            // That was said already, and the build ends with it.
+            Err(Error::Foreign { .. }) if !plan.problems.is_empty() => Ok(()),
+            done => done,
+        }
     }
 
     fn mode(&self) -> Result<Mode, String> {

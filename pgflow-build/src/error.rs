@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::problem::Problem;
+use crate::style::UnknownStyle;
 
 /// Why migrations could not be written or compared.
 #[derive(Debug, thiserror::Error)]
@@ -21,8 +22,11 @@ pub enum Error {
         source: io::Error,
     },
     /// The lock file is damaged.
-    #[error("{0}\nhelp: restore the file from version control")]
+    #[error(transparent)]
     Lock(#[from] pgflow_model::LockError),
+    /// The lock file names a style that there is not.
+    #[error("pgflow.lock: {0}")]
+    Style(#[from] UnknownStyle),
     /// There is no `src/lib.rs`, `src/main.rs` or anything else to read.
     #[error("there is no crate in {}", .0.display())]
     NoCrate(PathBuf),
@@ -36,13 +40,12 @@ pub enum Error {
     #[error("flow `{0}` is still in the source\nhelp: remove its module first")]
     StillThere(String),
     /// A migration was changed after it was written.
-    #[error("migration `{name}` was changed by hand\nhelp: restore it from version control")]
+    #[error("migration `{name}` was changed by hand: {why}")]
     Foreign {
         /// The file.
         name: String,
         /// What is wrong with it.
-        #[source]
-        source: pgflow_model::InvalidOperation,
+        why: pgflow_model::InvalidOperation,
     },
     /// The core's files could not be written.
     #[cfg(feature = "core")]

@@ -24,6 +24,8 @@ mod roots;
 mod settings;
 mod source;
 mod style;
+mod verify;
+mod watch;
 mod write;
 
 pub use error::Error;

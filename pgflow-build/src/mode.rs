@@ -65,3 +65,54 @@ fn is_unpacked(dir: &Path) -> bool {
     NOT_OURS.iter().any(|name| dir.join(name).exists())
         || dir.ancestors().any(|dir| dir.join(".cargo-ok").exists())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mode(dir: &Path, variable: Option<&str>, ci: Option<&str>) -> Option<Mode> {
+        let surroundings = Surroundings {
+            dir,
+            migrations: &dir.join("migrations"),
+            variable: variable.map(str::to_owned),
+            ci: ci.map(str::to_owned),
+            is_check_only: false,
+        };
+        surroundings.mode().ok()
+    }
+
+    #[test]
+    fn the_variable_wins_and_ci_only_compares() {
+        let dir = std::env::temp_dir();
+        for (variable, ci, expected) in [
+            (None, None, Some(Mode::Write)),
+            (Some(""), Some(""), Some(Mode::Write)),
+            (None, Some("false"), Some(Mode::Write)),
+            (None, Some("0"), Some(Mode::Write)),
+            (None, Some("1"), Some(Mode::Check)),
+            (None, Some("true"), Some(Mode::Check)),
+            (Some("write"), Some("true"), Some(Mode::Write)),
+            (Some("check"), None, Some(Mode::Check)),
+            (Some("off"), Some("true"), Some(Mode::Off)),
+            (Some("Write"), None, None),
+        ] {
+            assert_eq!(mode(&dir, variable, ci), expected, "{variable:?} {ci:?}");
+        }
+    }
+
+    #[test]
+    fn what_cargo_unpacked_is_left_alone() {
+        let root = std::env::temp_dir().join(format!("pgflow-mode-{}", std::process::id()));
+        for (at, name) in NOT_OURS.into_iter().chain([".cargo-ok"]).enumerate() {
+            let dir = root.join(at.to_string());
+            // A git dependency may be deep in its repository.
+            let below = if name == ".cargo-ok" { dir.join("member") } else { dir.clone() };
+            std::fs::create_dir_all(&below).expect("a directory");
+            assert_eq!(mode(&below, None, None), Some(Mode::Write), "{name}");
+            std::fs::write(dir.join(name), "").expect("a file");
+            assert_eq!(mode(&below, None, None), Some(Mode::Check), "{name}");
+            assert_eq!(mode(&below, Some("write"), None), Some(Mode::Write), "{name}");
+        }
+        let _ = std::fs::remove_dir_all(root);
+    }
+}

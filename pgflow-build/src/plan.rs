@@ -11,6 +11,7 @@ use crate::place::Place;
 use crate::problem::Problem;
 use crate::source::{Comparison, Found, FoundFlow};
 use crate::style::Style;
+use crate::verify;
 
 /// What has to be written so that the migrations make the flows that the source has.
 #[derive(Debug)]
@@ -36,7 +37,14 @@ pub struct Plan {
 }
 
 impl Plan {
-    pub(crate) fn new(found: Found, lock: &Lock, directory: Directory, style: Style) -> Self {
+    /// `moved` is what to say if a file is missing.
+    pub(crate) fn new(
+        found: Found,
+        lock: &Lock,
+        directory: Directory,
+        style: Style,
+        moved: &str,
+    ) -> Self {
         let mut plan = Self {
             flows: Vec::new(),
             files: Vec::new(),
@@ -49,7 +57,9 @@ impl Plan {
             directory,
             style,
         };
-        plan.verify_files();
+        verify::follow_renames(&mut plan.lock, &plan.directory);
+        let problems = verify::problems(&plan.lock, &plan.directory, moved);
+        plan.problems.extend(problems.into_iter().map(|text| Problem::new(None, text)));
         for flow in &found.flows {
             if plan.is_first(flow) {
                 plan.add(flow);
@@ -64,25 +74,6 @@ impl Plan {
     /// Whether migrations and lock make what the source has.
     pub fn is_up_to_date(&self) -> bool {
         self.files.is_empty() && self.is_locked
-    }
-
-    /// Each file that the lock knows is as it was written.
-    fn verify_files(&mut self) {
-        for locked in &self.lock.versions {
-            let name = &locked.migration;
-            let what = match self.directory.get(name) {
-                None => "is missing",
-                Some(text) if checksum(text) != locked.checksum => {
-                    "has changed since it was written"
-                }
-                Some(_) => continue,
-            };
-            let text = format!(
-                "migration `{name}` of flow `{}` {what}\nhelp: restore it from version control: a changed flow gets a migration of its own",
-                locked.shape.slug
-            );
-            self.problems.push(Problem::new(None, text));
-        }
     }
 
     /// Two modules may be the same flow, as long as they are: one may be there on another platform.
@@ -102,55 +93,56 @@ impl Plan {
     }
 
     fn add(&mut self, flow: &FoundFlow) {
-        let shape = &flow.shape;
-        let result = match &flow.comparison {
-            Comparison::New => return self.add_new(flow),
-            Comparison::With { impact: Impact::Nothing, .. } => return,
-            Comparison::With { version, impact: Impact::Types, .. } => {
-                return self.relock(*version, shape);
-            }
-            Comparison::With { version, changes, impact: Impact::Options } => {
-                let written = migration::tune(shape, *version, changes, self.style);
-                written.map(|migration| (*version, migration))
-            }
-            Comparison::With { version, changes, impact } => {
-                let next = version + 1;
-                let written = migration::create(shape, next, changes, *impact, self.style);
-                written.map(|migration| (next, migration))
-            }
-        };
-        // The name was found to fit when the flow was compared.
-        if let Ok((version, migration)) = result {
-            self.write(version, shape, &migration);
-        }
-    }
-
-    fn add_new(&mut self, flow: &FoundFlow) {
-        let slug = &flow.shape.slug;
-        let Ok(migration) = migration::create(&flow.shape, 1, &[], Impact::Nothing, self.style)
-        else {
-            return;
-        };
-        let problem = if is_version_slug(slug) {
+        let (shape, slug) = (&flow.shape, &flow.shape.slug);
+        let written = self.migration_of(flow);
+        let text = written.as_ref().map(|(_, migration)| &*migration.text);
+        let problem = if matches!(flow.comparison, Comparison::New) && is_version_slug(slug) {
             format!(
                 "a flow cannot be called `{slug}`: names that end in `__v` and a number are those of versions"
             )
-        } else if let Some(file) = self.leftover(slug, &migration.text) {
+        } else if let Some(file) = self.leftover(slug, text) {
             format!(
-                "migration `{file}` is about flow `{slug}`, but `pgflow.lock` does not know it\nhelp: restore `pgflow.lock` from version control"
+                "migration `{file}` is about flow `{slug}`, but `pgflow.lock` does not know it\nhelp: restore `pgflow.lock` from version control, or delete the file if no database has it"
             )
         } else {
-            return self.write(1, &flow.shape, &migration);
+            return match (written, &flow.comparison) {
+                (Some((version, migration)), _) => self.write(version, shape, &migration),
+                (None, Comparison::With { version, impact: Impact::Types, .. }) => {
+                    self.relock(*version, shape);
+                }
+                (None, _) => {}
+            };
         };
         self.problems.push(Problem::new(Some(flow.place.clone()), problem));
     }
 
-    /// A file about a flow that the lock should know, because it neither ends with it nor is it
-    /// the one that would be written now.
-    fn leftover(&self, flow: &str, text: &str) -> Option<&str> {
+    /// The migration that a flow needs, and the version that it makes or changes. Its name was found
+    /// to fit when the flow was compared.
+    fn migration_of(&self, flow: &FoundFlow) -> Option<(u32, Migration)> {
+        let (shape, style) = (&flow.shape, self.style);
+        let (version, migration) = match &flow.comparison {
+            Comparison::New => (1, migration::create(shape, 1, &[], Impact::Nothing, style)),
+            Comparison::With { impact: Impact::Nothing | Impact::Types, .. } => return None,
+            Comparison::With { version, changes, impact: Impact::Options } => {
+                (*version, migration::tune(shape, *version, changes, style))
+            }
+            Comparison::With { version, changes, impact } => {
+                (version + 1, migration::create(shape, version + 1, changes, *impact, style))
+            }
+        };
+        Some((version, migration.ok()?))
+    }
+
+    /// The last file about a flow, if the lock should know it and does not: it neither drops the
+    /// flow nor is it the one that would be written now, which somebody was kept from recording.
+    fn leftover(&self, flow: &str, text: Option<&str>) -> Option<String> {
         let (name, last) = self.directory.last_about(flow)?;
+        let mut known = self.lock.versions_of(flow).peekable();
         let is_dropped = last.lines().next().is_some_and(|line| line.ends_with(" dropped"));
-        (last != text && !is_dropped).then_some(name)
+        let is_fine = (is_dropped && known.peek().is_none())
+            || known.any(|locked| locked.migration == name)
+            || text == Some(last);
+        (!is_fine).then(|| name.to_owned())
     }
 
     fn write(&mut self, version: u32, shape: &FlowShape, migration: &Migration) {

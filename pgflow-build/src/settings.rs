@@ -86,7 +86,7 @@ impl Migrations {
     /// The settings that the crate's lock file has, if it has one.
     pub fn with_settings_of_lock(self) -> Result<Self, Error> {
         let Some((dir, style)) = self.read_lock()?.migrations else { return Ok(self) };
-        let style = style.parse().unwrap_or(self.style);
+        let style = style.parse()?;
         Ok(Self { subdir: dir.into(), style, ..self })
     }
 
@@ -94,13 +94,16 @@ impl Migrations {
     pub fn plan(&self) -> Result<Plan, Error> {
         let lock = self.read_lock()?;
         let mut roots = roots::find(&self.dir);
-        roots.extend(self.roots.iter().cloned());
+        for root in &self.roots {
+            fs::metadata(self.dir.join(root)).doing("read", root)?;
+            roots.push(root.clone());
+        }
         if roots.is_empty() {
             return Err(Error::NoCrate(self.dir.clone()));
         }
         let found = Reader::read(&self.dir, &roots, &lock, &self.trusted)?;
         let directory = Directory::read(&self.migrations_dir(), self.style)?;
-        let mut plan = Plan::new(found, &lock, directory, self.style);
+        let mut plan = Plan::new(found, &lock, directory, self.style, &self.moved(&lock));
         self.note_settings(&mut plan);
         Ok(plan)
     }
@@ -126,6 +129,9 @@ impl Migrations {
         }
         if !plan.gone.iter().any(|gone| gone == flow) {
             return Err(Error::StillThere(flow.to_owned()));
+        }
+        if !plan.problems.is_empty() {
+            return Err(Error::Problems(plan.problems));
         }
         plan.drop(flow);
         self.write(&plan)
@@ -172,9 +178,26 @@ impl Migrations {
         }
     }
 
+    fn settings(&self) -> (String, String) {
+        let below = self.subdir.strip_prefix(&self.dir).unwrap_or(&self.subdir);
+        (slashes(below), self.style.to_string())
+    }
+
+    /// What to say about a missing file if the lock was written with other settings.
+    fn moved(&self, lock: &Lock) -> String {
+        let ours = self.settings();
+        match &lock.migrations {
+            Some(settings @ (dir, style)) if *settings != ours => format!(
+                " in `{}`\nnote: `pgflow.lock` was written for {style} files in `{dir}`, and now it is {} files: move and rename them, or keep the settings",
+                ours.0, ours.1
+            ),
+            _ => String::new(),
+        }
+    }
+
     /// So that the command line knows what the build script said.
     fn note_settings(&self, plan: &mut Plan) {
-        let settings = Some((slashes(&self.subdir), self.style.to_string()));
+        let settings = Some(self.settings());
         if !plan.lock.versions.is_empty() && plan.lock.migrations != settings {
             plan.lock.migrations = settings;
             plan.is_locked = false;

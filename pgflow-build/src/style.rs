@@ -47,7 +47,8 @@ impl Style {
 
     /// The number of a file, if it has one in this style.
     pub fn number(self, name: &str) -> Option<u64> {
-        digits(self, name)?.parse().ok()
+        // Tools keep it as a signed number, and there has to be one after it.
+        digits(self, name)?.parse().ok().filter(|number| *number < i64::MAX.unsigned_abs())
     }
 
     /// How many digits the number of a file has.
@@ -76,10 +77,14 @@ impl Style {
 }
 
 fn digits(style: Style, name: &str) -> Option<&str> {
-    let name = name.strip_suffix(".sql")?;
+    let (name, kind) = name.rsplit_once('.')?;
     match style {
-        Style::Sqlx | Style::Plain => Some(name.split_once('_')?.0),
-        Style::Refinery => Some(name.strip_prefix(['V', 'U'])?.split_once("__")?.0),
+        Style::Sqlx | Style::Plain if kind == "sql" => Some(name.split_once('_')?.0),
+        // It takes migrations that are Rust too.
+        Style::Refinery if kind == "sql" || kind == "rs" => {
+            Some(name.strip_prefix(['V', 'U'])?.split_once("__")?.0)
+        }
+        _ => None,
     }
 }
 

@@ -5,18 +5,11 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use pgflow_build::{Migrations, Style};
 
-use crate::error::Error;
-
-/// Cargo calls `cargo-pgflow pgflow …`.
-#[derive(Parser)]
-#[command(name = "cargo", bin_name = "cargo")]
-pub(crate) enum Cargo {
-    Pgflow(Options),
-}
-
 /// Migrations, drift, drawings and schemas of the flows of a crate.
-#[derive(Args)]
+#[derive(Parser)]
 #[command(
+    name = "cargo-pgflow",
+    bin_name = "cargo pgflow",
     version,
     after_help = "\
 Examples:
@@ -26,12 +19,23 @@ Examples:
   cargo pgflow diff main               what a pull request changes, as Markdown
   cargo pgflow schema --check          whether stored data stays readable
 
+Works on the crate of the current directory; where that is a workspace, on every
+member that has migrations of flows.
+
 Exit codes: 0 done or up to date, 1 behind or failed, 2 wrong arguments."
 )]
 pub(crate) struct Options {
-    /// The crate, if it is not the current directory.
+    /// Start from this directory.
     #[arg(long, global = true, value_name = "DIR", default_value = ".")]
     pub(crate) dir: PathBuf,
+
+    /// Only this crate of the workspace.
+    #[arg(long, short, global = true, value_name = "NAME")]
+    pub(crate) package: Option<String>,
+
+    /// Every crate of the workspace that has migrations of flows.
+    #[arg(long, global = true, conflicts_with = "package")]
+    pub(crate) workspace: bool,
 
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -64,7 +68,7 @@ pub(crate) struct Migrate {
     #[arg(long, conflicts_with = "drop")]
     pub(crate) core: bool,
 
-    /// Print one JSON object instead of text.
+    /// Print one JSON object per crate instead of text.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -74,7 +78,7 @@ pub(crate) struct Check {
     #[command(flatten)]
     pub(crate) place: Place,
 
-    /// Print one JSON object instead of text.
+    /// Print one JSON object per crate instead of text.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -87,6 +91,10 @@ pub(crate) struct Show {
     /// How to show it.
     #[arg(long, value_enum, default_value = "text")]
     pub(crate) format: Format,
+
+    /// The same as `--format json`.
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) json: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -104,12 +112,13 @@ pub(crate) enum Format {
 #[derive(Args)]
 pub(crate) struct Diff {
     /// The revision before: a git revision, or a file.
+    #[arg(default_value = "HEAD")]
     pub(crate) before: String,
 
     /// The revision after; the file in the crate if it is not given.
     pub(crate) after: Option<String>,
 
-    /// Print one JSON object instead of Markdown.
+    /// Print one JSON array per crate instead of Markdown.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -137,16 +146,15 @@ pub(crate) struct Place {
     style: Option<Style>,
 }
 
-impl Options {
-    /// The crate's migrations.
-    pub(crate) fn migrations(&self, place: Option<&Place>) -> Result<Migrations, Error> {
-        let dir = place.and_then(|place| place.migrations.clone());
-        let style = place.and_then(|place| place.style);
-        let mut migrations =
-            pgflow_build::migrations("migrations").in_crate(&self.dir).with_settings_of_lock()?;
-        if let Some(dir) = dir {
+impl Place {
+    /// The same migrations, with what the user said.
+    pub(crate) fn apply(&self, mut migrations: Migrations) -> Migrations {
+        if let Some(dir) = &self.migrations {
             migrations = migrations.in_directory(dir);
         }
-        Ok(style.map_or(migrations.clone(), |style| migrations.style(style)))
+        match self.style {
+            Some(style) => migrations.style(style),
+            None => migrations,
+        }
     }
 }

@@ -1,35 +1,56 @@
 //! `cargo pgflow check`.
 
-use std::process::ExitCode;
-
 use pgflow_build::{Comparison, FoundFlow, Plan};
 use pgflow_model::Impact;
 use serde_json::{Value, json};
 
 use crate::args::{Check, Options};
+use crate::crates::Crate;
 use crate::error::Error;
+use crate::out;
 
-/// Says what is missing; fails if anything is.
-pub(crate) fn run(options: &Options, command: &Check) -> Result<ExitCode, Error> {
-    let plan = options.migrations(Some(&command.place))?.plan()?;
-    if command.json {
-        println!("{}", as_json(&plan));
-    } else {
-        report(&plan);
+/// Says what is missing. Returns whether nothing is.
+pub(crate) fn run(options: &Options, command: &Check) -> Result<bool, Error> {
+    let (mut flows, mut all) = (0, true);
+    for one in options.crates()? {
+        let plan = one.shown(one.migrations(Some(&command.place))?.plan()?);
+        if command.json {
+            out::line(as_json(&one, &plan))?;
+        } else {
+            report(&one, &plan);
+        }
+        all &= is_good(&plan);
+        flows += plan.flows.len();
     }
-    let is_good = plan.is_up_to_date() && plan.problems.is_empty();
-    Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    if all && !command.json {
+        let flows = if flows == 1 { "1 flow".to_owned() } else { format!("{flows} flows") };
+        out::line(format_args!("{flows}, up to date"))?;
+    }
+    Ok(all)
 }
 
-fn report(plan: &Plan) {
+fn is_good(plan: &Plan) -> bool {
+    plan.is_up_to_date() && plan.problems.is_empty()
+}
+
+/// What is wrong with the source, and what could not be seen of it.
+pub(crate) fn report_source(plan: &Plan) {
     for (place, why) in &plan.unseen {
         eprintln!("warning: {place}: {why}");
     }
     for problem in &plan.problems {
         eprintln!("error: {problem}");
     }
+}
+
+fn report(one: &Crate, plan: &Plan) {
+    report_source(plan);
     for flow in plan.flows.iter().filter(|flow| !is_same(flow)) {
         eprintln!("error: {}", drift(flow));
+    }
+    if plan.flows.iter().all(is_same) && !plan.is_locked {
+        let lock = one.path("pgflow.lock".as_ref());
+        eprintln!("error: {lock} has other names of files, or another place for them");
     }
     for flow in &plan.gone {
         eprintln!("note: flow `{flow}` is in pgflow.lock and no longer in the source");
@@ -57,7 +78,7 @@ fn drift(flow: &FoundFlow) -> String {
     }
 }
 
-fn as_json(plan: &Plan) -> Value {
+fn as_json(one: &Crate, plan: &Plan) -> Value {
     let flow = |flow: &FoundFlow| {
         let (version, impact, changes) = match &flow.comparison {
             Comparison::New => (None, "new".to_owned(), Vec::new()),
@@ -76,7 +97,8 @@ fn as_json(plan: &Plan) -> Value {
         })
     };
     json!({
-        "upToDate": plan.is_up_to_date() && plan.problems.is_empty(),
+        "crate": one.place(),
+        "upToDate": is_good(plan),
         "missing": plan.files.iter().map(|(name, _)| name).collect::<Vec<_>>(),
         "flows": plan.flows.iter().map(flow).collect::<Vec<_>>(),
         "gone": plan.gone,

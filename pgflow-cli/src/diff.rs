@@ -3,14 +3,14 @@
 mod markdown;
 
 use std::collections::BTreeSet;
-use std::process::ExitCode;
+use std::path::{Path, PathBuf};
 
 use pgflow_model::{Change, Impact, Lock, LockedVersion, changes};
 use serde_json::{Value, json};
 
 use crate::args::{Diff, Options};
 use crate::error::Error;
-use crate::revision;
+use crate::{out, revision};
 
 /// What happened to the newest version of a flow between two revisions.
 pub(crate) enum FlowDiff<'a> {
@@ -25,19 +25,38 @@ pub(crate) enum FlowDiff<'a> {
 }
 
 /// Prints what differs between two revisions.
-pub(crate) fn run(options: &Options, command: &Diff) -> Result<ExitCode, Error> {
-    let before = revision::read(&options.dir, &command.before)?;
-    let now = match &command.after {
-        Some(after) => revision::read(&options.dir, after)?,
-        None => revision::current(&options.dir)?,
-    };
-    let diffs = compare(&before, &now);
-    if command.json {
-        println!("{}", Value::Array(diffs.iter().map(as_json).collect()));
-    } else {
-        print!("{}", markdown::write(&diffs));
+pub(crate) fn run(options: &Options, command: &Diff) -> Result<bool, Error> {
+    let mut sections = Vec::new();
+    for dir in dirs(options, command)? {
+        let before = revision::read(&dir, &command.before)?;
+        let now = match &command.after {
+            Some(after) => revision::read(&dir, after)?,
+            None => revision::current(&dir)?,
+        };
+        let diffs = compare(&before, &now);
+        if command.json {
+            out::line(Value::Array(diffs.iter().map(as_json).collect()))?;
+        } else if !diffs.is_empty() {
+            sections.push(markdown::write(&diffs));
+        }
     }
-    Ok(ExitCode::SUCCESS)
+    if command.json {
+        return Ok(true);
+    }
+    match &sections[..] {
+        [] => out::line("No flow has changed.")?,
+        sections => out::text(sections.join("\n"))?,
+    }
+    Ok(true)
+}
+
+/// Where revisions are looked up; two files are not looked up anywhere.
+fn dirs(options: &Options, command: &Diff) -> Result<Vec<PathBuf>, Error> {
+    let is_file = |revision: &String| Path::new(revision).is_file();
+    if is_file(&command.before) && command.after.as_ref().is_some_and(is_file) {
+        return Ok(vec![options.dir.clone()]);
+    }
+    Ok(options.crates()?.into_iter().map(|one| one.dir).collect())
 }
 
 fn compare<'a>(before: &'a Lock, now: &'a Lock) -> Vec<FlowDiff<'a>> {

@@ -16,7 +16,7 @@ pub(crate) enum Error {
     },
     #[error("`{revision}` is neither a file nor a git revision with a pgflow.lock: {why}")]
     Revision { revision: String, why: String },
-    #[error("`pgflow.lock` of `{revision}`: {source}")]
+    #[error("in `{revision}`")]
     Lock {
         revision: String,
         #[source]
@@ -24,12 +24,36 @@ pub(crate) enum Error {
     },
     #[error("there is no flow `{0}` in the source")]
     NoFlow(String),
+    #[error("there is no Cargo.toml in {} or above", .0.display())]
+    NoCrate(PathBuf),
+    #[error(
+        "no crate of the workspace in {} has migrations of flows\nhelp: one that does calls `pgflow_build` in its build.rs",
+        .0.display()
+    )]
+    NoFlows(PathBuf),
+    #[error("there is no crate `{0}` in this workspace")]
+    NoPackage(String),
+    #[error("there are several crates here\nhelp: choose one with `--package`")]
+    ManyCrates,
+    #[error("cargo cannot read the workspace: {0}")]
+    Workspace(String),
+    #[error("cannot understand `cargo metadata`")]
+    Metadata(#[source] serde_json::Error),
+    #[error("cannot print")]
+    Output(#[source] io::Error),
     #[error("cannot run `{program}`")]
     Run {
         program: &'static str,
         #[source]
         source: io::Error,
     },
+}
+
+impl Error {
+    /// Whether nobody reads what is printed any more, which is nothing to tell.
+    pub(crate) fn is_closed_pipe(&self) -> bool {
+        matches!(self, Self::Output(source) if source.kind() == io::ErrorKind::BrokenPipe)
+    }
 }
 
 /// An error and everything it comes from, on one line.

@@ -4,20 +4,27 @@
 
 mod args;
 mod check;
+mod crates;
 mod diff;
 mod error;
 mod migrate;
+mod out;
 mod revision;
 mod schema;
 mod show;
 
 use std::process::ExitCode;
 
-use args::{Cargo, Command};
+use args::{Command, Options};
 use clap::Parser;
 
 fn main() -> ExitCode {
-    let Cargo::Pgflow(options) = Cargo::parse();
+    let mut arguments: Vec<_> = std::env::args_os().collect();
+    // Cargo repeats the name of the command.
+    if arguments.get(1).is_some_and(|first| first == "pgflow") {
+        arguments.remove(1);
+    }
+    let options = Options::parse_from(arguments);
     let result = match &options.command {
         Command::Migrate(command) => migrate::run(&options, command),
         Command::Check(command) => check::run(&options, command),
@@ -25,8 +32,14 @@ fn main() -> ExitCode {
         Command::Diff(command) => diff::run(&options, command),
         Command::Schema(command) => schema::run(&options, command),
     };
-    result.unwrap_or_else(|error| {
-        eprintln!("error: {}", error::chain(&error));
-        ExitCode::FAILURE
-    })
+    match result {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            if !error.is_closed_pipe() {
+                eprintln!("error: {}", error::chain(&error));
+            }
+            ExitCode::FAILURE
+        }
+    }
 }

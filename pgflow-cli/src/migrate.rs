@@ -1,46 +1,71 @@
 //! `cargo pgflow migrate`.
 
-use std::path::Path;
-use std::process::ExitCode;
+use std::path::PathBuf;
 
+use pgflow_build::Plan;
 use serde_json::json;
 
 use crate::args::{Migrate, Options};
+use crate::check;
+use crate::crates::Crate;
 use crate::error::Error;
+use crate::out;
 
-/// Writes what is missing, and says which files that were.
-pub(crate) fn run(options: &Options, command: &Migrate) -> Result<ExitCode, Error> {
-    let migrations = options.migrations(Some(&command.place))?;
+/// Writes what is missing, and says which files that were. Returns whether it could.
+pub(crate) fn run(options: &Options, command: &Migrate) -> Result<bool, Error> {
+    if let Some(flow) = &command.drop {
+        let one = options.only_crate()?;
+        return migrate(&one, command, Some(flow));
+    }
+    let mut all = true;
+    for one in options.crates()? {
+        all &= migrate(&one, command, None)?;
+    }
+    Ok(all)
+}
+
+fn migrate(one: &Crate, command: &Migrate, drop: Option<&str>) -> Result<bool, Error> {
+    let migrations = one.migrations(Some(&command.place))?;
     let mut written = Vec::new();
     if command.core {
         written.extend(migrations.migrate_core()?);
     }
-    let plan = migrations.plan()?;
-    written.extend(match &command.drop {
-        Some(flow) => migrations.drop_flow(flow)?,
-        None => migrations.migrate()?,
-    });
-    let written = written.iter().map(|path| shown(options, path));
-    let written: Vec<_> = written.collect();
+    let plan = one.shown(migrations.plan()?);
+    let is_good = plan.problems.is_empty();
+    if is_good {
+        written.extend(match drop {
+            Some(flow) => migrations.drop_flow(flow)?,
+            None => migrations.migrate()?,
+        });
+    }
     if command.json {
-        println!("{}", json!({ "written": written, "gone": plan.gone }));
-        return Ok(ExitCode::SUCCESS);
+        out::line(json!({
+            "crate": one.place(),
+            "written": written.iter().map(|path| one.path(path)).collect::<Vec<_>>(),
+            "gone": gone(&plan, drop),
+            "problems": plan.problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        }))?;
+    } else {
+        report(one, &plan, &written, drop)?;
     }
-    for (place, why) in &plan.unseen {
-        eprintln!("warning: {place}: {why}");
+    Ok(is_good)
+}
+
+fn report(one: &Crate, plan: &Plan, written: &[PathBuf], drop: Option<&str>) -> Result<(), Error> {
+    check::report_source(plan);
+    for path in written {
+        out::line(format_args!("wrote {}", one.path(path)))?;
     }
-    for path in &written {
-        println!("wrote {path}");
-    }
-    for flow in plan.gone.iter().filter(|flow| command.drop.as_ref() != Some(flow)) {
+    for flow in gone(plan, drop) {
         eprintln!(
             "note: flow `{flow}` is no longer in the source; it stays in the database\n\
              help: `cargo pgflow migrate --drop {flow}` writes a migration that deletes it and all its runs"
         );
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
-fn shown(options: &Options, path: &Path) -> String {
-    path.strip_prefix(&options.dir).unwrap_or(path).display().to_string()
+/// Flows that are in the lock and not in the source.
+fn gone<'a>(plan: &'a Plan, drop: Option<&str>) -> Vec<&'a String> {
+    plan.gone.iter().filter(|flow| drop != Some(flow)).collect()
 }

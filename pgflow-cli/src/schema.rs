@@ -1,17 +1,25 @@
 //! `cargo pgflow schema`.
 
-use std::process::{Command, ExitCode};
+use std::process::Command;
 
 use crate::args::{Options, Schema};
+use crate::crates::{Crate, cargo};
 use crate::error::Error;
+use crate::out;
 
 /// Only the compiled crate knows its schemas, so this runs the test that `pgflow::schema_test!`
-/// makes there.
-pub(crate) fn run(options: &Options, command: &Schema) -> Result<ExitCode, Error> {
-    let mode = if command.write { "write" } else { "check" };
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
-        .current_dir(&options.dir)
+/// makes there. Returns whether all of them are as the file says.
+pub(crate) fn run(options: &Options, command: &Schema) -> Result<bool, Error> {
+    let mut all = true;
+    for one in options.crates()? {
+        all &= test(&one, if command.write { "write" } else { "check" })?;
+    }
+    Ok(all)
+}
+
+fn test(one: &Crate, mode: &str) -> Result<bool, Error> {
+    let output = Command::new(cargo())
+        .current_dir(&one.dir)
         .args(["test", "--quiet", "pgflow_schemas", "--", "--nocapture"])
         .env("PGFLOW_SCHEMAS", mode)
         .output()
@@ -24,10 +32,10 @@ pub(crate) fn run(options: &Options, command: &Schema) -> Result<ExitCode, Error
             "error: this crate has no test of its schemas\n\
              help: add `pgflow::schema_test!(my_flow::Flow, …);` beside the flows"
         );
-        return Ok(ExitCode::FAILURE);
+        return Ok(false);
     }
     for line in text.lines().filter(|line| line.starts_with("pgflow.schemas.json")) {
-        println!("{line}");
+        out::line(line)?;
     }
-    Ok(if output.status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(output.status.success())
 }

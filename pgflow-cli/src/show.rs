@@ -1,32 +1,34 @@
 //! `cargo pgflow show`.
 
-use std::process::ExitCode;
-
 use pgflow_build::{Comparison, FoundFlow};
 use pgflow_model::step_line;
 use serde_json::{Map, Value};
 
 use crate::args::{Format, Options, Show};
 use crate::error::Error;
+use crate::out;
 
 /// Prints the flows of the source.
-pub(crate) fn run(options: &Options, command: &Show) -> Result<ExitCode, Error> {
-    let plan = options.migrations(None)?.plan()?;
-    let is_wanted =
-        |flow: &&FoundFlow| command.flow.as_ref().is_none_or(|slug| *slug == flow.shape.slug);
-    let flows: Vec<_> = plan.flows.iter().filter(is_wanted).collect();
-    if let (Some(slug), true) = (&command.flow, flows.is_empty()) {
-        return Err(Error::NoFlow(slug.clone()));
+pub(crate) fn run(options: &Options, command: &Show) -> Result<bool, Error> {
+    let mut flows = Vec::new();
+    for one in options.crates()? {
+        flows.extend(one.shown(one.migrations(None)?.plan()?).flows);
     }
-    if command.format == Format::Json {
+    if let Some(slug) = &command.flow {
+        flows.retain(|flow| flow.shape.slug == *slug);
+        if flows.is_empty() {
+            return Err(Error::NoFlow(slug.clone()));
+        }
+    }
+    if command.json || command.format == Format::Json {
         let shapes = flows.iter().map(|flow| (flow.shape.slug.clone(), flow.shape.to_json()));
-        println!("{:#}", Value::Object(shapes.collect::<Map<_, _>>()));
-        return Ok(ExitCode::SUCCESS);
+        out::line(format_args!("{:#}", Value::Object(shapes.collect::<Map<_, _>>())))?;
+        return Ok(true);
     }
-    for flow in flows {
-        print!("{}", text(flow, command.format));
+    for flow in &flows {
+        out::text(text(flow, command.format))?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(true)
 }
 
 fn text(flow: &FoundFlow, format: Format) -> String {
@@ -35,10 +37,7 @@ fn text(flow: &FoundFlow, format: Format) -> String {
         Format::Dot => flow.shape.to_dot(),
         Format::Text | Format::Json => {
             let steps: Vec<_> = flow.shape.steps.iter().map(step_line).collect();
-            let steps = steps.join(
-                "
-  ",
-            );
+            let steps = steps.join("\n  ");
             format!("{} ({}), {}\n  {steps}\n", flow.shape.slug, standing(flow), flow.place)
         }
     }

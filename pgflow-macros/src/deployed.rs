@@ -30,10 +30,7 @@ impl Deployed {
         found.tracked = tracked(&path);
         match text.parse::<Lock>() {
             Ok(lock) => found.compare(flow, &lock, errors),
-            Err(why) => errors.at(
-                &flow.item.ident,
-                format!("{why}\nhelp: restore the file from version control, then build again"),
-            ),
+            Err(why) => errors.at(&flow.item.ident, why.to_string()),
         }
         found
     }

@@ -6,7 +6,6 @@
 mod argument;
 mod condition;
 mod output;
-mod span;
 mod step;
 mod table;
 mod visibility;
@@ -16,7 +15,8 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 
 use crate::deployed::Deployed;
-use span::{function, marker};
+use crate::pgflow_crate;
+use crate::span::{function, marker};
 use visibility::outside;
 
 /// The module as written, and what makes it a flow, or why it is none.
@@ -31,7 +31,13 @@ pub(crate) fn flow(args: TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let flow = check(args, &module, &mut errors);
     let deployed = Deployed::find(&flow, &mut errors);
-    let expanded = Expand::new(&flow, &deployed).module();
+    let expanded = match pgflow_crate::path(flow.crate_path.as_ref()) {
+        Ok(pgflow) => Expand { flow: &flow, deployed: &deployed, pgflow }.module(),
+        Err(why) => {
+            errors.at(&module.ident, why);
+            as_written(&module, &TokenStream::new())
+        }
+    };
     let errors = errors.finish().map(syn::Error::into_compile_error);
     quote!(#expanded #errors)
 }
@@ -44,46 +50,30 @@ struct Expand<'a> {
     pgflow: TokenStream,
 }
 
-impl<'a> Expand<'a> {
-    fn new(flow: &'a Flow<'a>, deployed: &'a Deployed) -> Self {
-        let pgflow = flow.crate_path.as_ref();
-        let pgflow = pgflow.map_or_else(|| quote!(::pgflow), ToTokens::to_token_stream);
-        Self { flow, deployed, pgflow }
-    }
+/// The module as written, without `#[step]`, and with `more` in it.
+fn as_written(item: &FlowItem, more: &TokenStream) -> TokenStream {
+    let FlowItem { attrs, vis, mod_token, ident, braces, content, .. } = item;
+    let content = content.iter().map(|piece| match piece {
+        // A step is `async` and may fail because all of them are, whatever it does.
+        Piece::Step(step) => {
+            quote!(#[allow(clippy::unused_async, clippy::missing_errors_doc)] #step)
+        }
+        other => quote!(#other),
+    });
+    let mut body = TokenStream::new();
+    braces.surround(&mut body, |body| body.extend(quote!(#(#content)* #more)));
+    quote!(#(#attrs)* #vis #mod_token #ident #body)
+}
 
-    /// The module as written, without `#[step]`, plus what makes it a flow.
+impl Expand<'_> {
+    /// The module as written, plus what makes it a flow.
     fn module(&self) -> TokenStream {
-        let item = self.flow.item;
-        let (attrs, vis, mod_token, ident) = (&item.attrs, &item.vis, &item.mod_token, &item.ident);
-        let content = item.content.iter().map(|piece| match piece {
-            // A step is `async` because all of them are, whether or not it waits for anything.
-            Piece::Step(step) => quote!(#[allow(clippy::unused_async)] #step),
-            other => quote!(#other),
-        });
-        let flow_type = self.flow_type();
-        let output = self.output();
-        let table = self.table();
+        let (flow_type, output, table) = (self.flow_type(), self.output(), self.table());
         let steps = self.flow.steps.iter().filter(|step| !step.is_duplicate).map(|s| self.step(s));
+        let module = as_written(self.flow.item, &quote!(#flow_type #output #table #(#steps)*));
         let impl_flow = self.impl_flow();
         let tracked = &self.deployed.tracked;
-        let mut body = TokenStream::new();
-        item.braces.surround(&mut body, |body| {
-            body.extend(quote! {
-                #(#content)*
-
-                #flow_type
-                #output
-                #table
-                #(#steps)*
-            });
-        });
-        quote! {
-            #(#attrs)*
-            #vis #mod_token #ident #body
-
-            #impl_flow
-            #tracked
-        }
+        quote!(#module #impl_flow #tracked)
     }
 
     /// The type that stands for the flow. The compiler shows `input = …` as its definition.
@@ -93,6 +83,8 @@ impl<'a> Expand<'a> {
         let flow_type = marker(&vis, "struct", &self.flow.type_name, &quote!(;), shown);
         quote! {
             /// The flow made of this module's steps.
+            #[allow(clippy::redundant_pub_crate)]
+            #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]
             #flow_type
         }
     }

@@ -6,6 +6,8 @@ mod data;
 mod deployed;
 mod drift;
 mod expand;
+mod pgflow_crate;
+mod span;
 
 use proc_macro::TokenStream;
 use quote::quote;
@@ -32,4 +34,12 @@ pub fn step(_args: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     data::expand(args.into(), item.into()).into()
+}
+
+/// Derives nothing: it makes the attributes of serde known on a type whose traits are derived for a
+/// copy of it.
+#[doc(hidden)]
+#[proc_macro_derive(__Attributes, attributes(serde))]
+pub fn attributes(_item: TokenStream) -> TokenStream {
+    TokenStream::new()
 }

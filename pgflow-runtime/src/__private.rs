@@ -8,10 +8,11 @@ pub use serde_json::Value;
 
 pub use pgflow_model::{OnSkip, StepKind, StepOptions};
 
-pub use crate::fields::{Field, Fields, Probe, Unknown};
+pub use crate::derived::{Derived, Held, Holdable, NotHeld, impl_data, missing};
 pub use crate::flow::StepJson as Json;
+pub use crate::known::{Field, Json as Stored, Known, Probe, Unknown};
+pub use crate::never::{Part, Place, Wanted};
 use crate::task::StepFuture;
-pub use crate::unknown_field::unknown_field;
 use crate::{DataError, Error, Step};
 
 /// What a step's function returns. Made by coercion: the compiler then explains a future that is not
@@ -32,6 +33,14 @@ pub fn future<S: Step, R: 'static, E: 'static>(
         // The same value would be refused again.
         (S::JSON.write)(&output).map_err(Error::fatal)
     }))
+}
+
+/// The transaction of a step that takes one.
+#[cfg(feature = "engine")]
+pub fn tx(task: &crate::Task) -> Result<crate::tx::Lent, Error> {
+    crate::tx::Lent::new(task.tx()).ok_or_else(|| {
+        Error::fatal("this step takes a transaction, and whoever called it has none to give")
+    })
 }
 
 /// Every type is itself.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::cancel::{Cancel, Cancelled};
+
 /// Handed to any step that has a parameter called `ctx`.
 ///
 /// ```
@@ -28,12 +30,19 @@ pub struct Context {
     step: &'static str,
     index: usize,
     attempt: u32,
+    cancel: Cancel,
 }
 
 impl Context {
     /// The context of the first attempt at a task.
     pub(crate) fn new(run_id: Arc<str>, flow: &'static str, step: &'static str) -> Self {
-        Self { run_id, flow, step, index: 0, attempt: 1 }
+        Self { run_id, flow, step, index: 0, attempt: 1, cancel: Cancel::default() }
+    }
+
+    /// The same context, told to stop by `cancel`.
+    #[cfg(feature = "engine")]
+    pub(crate) fn with_cancel(self, cancel: Cancel) -> Self {
+        Self { cancel, ..self }
     }
 
     /// A context to call a step with in a unit test.
@@ -108,5 +117,36 @@ impl Context {
     /// ```
     pub fn attempt(&self) -> u32 {
         self.attempt
+    }
+
+    /// Whether this attempt should stop: its run was cancelled or failed, another worker has the task, its
+    /// time is over, or the worker shuts down. A handler that goes on is aborted a moment later.
+    ///
+    /// ```
+    /// assert!(!pgflow::Context::for_test().is_cancelled());
+    /// ```
+    pub fn is_cancelled(&self) -> bool {
+        self.cancel.is_set()
+    }
+
+    /// Ready once this attempt [should stop](Self::is_cancelled): for a handler that has something to tidy
+    /// up.
+    ///
+    /// ```
+    /// use pgflow::prelude::*;
+    ///
+    /// #[flow]
+    /// mod poll {
+    ///     use pgflow::prelude::*;
+    ///
+    ///     #[step]
+    ///     pub async fn watch(ctx: Context) -> Result<u8> {
+    ///         ctx.cancelled().await;
+    ///         Err("told to stop".into())
+    ///     }
+    /// }
+    /// ```
+    pub fn cancelled(&self) -> Cancelled {
+        self.cancel.wait()
     }
 }

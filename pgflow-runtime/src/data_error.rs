@@ -4,6 +4,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::payload::{self, WriteError};
+
 /// A value that could not be stored or read back.
 ///
 /// ```
@@ -29,8 +31,8 @@ pub enum DataError {
     Write {
         /// What was to be stored.
         what: String,
-        /// Why that failed.
-        source: serde_json::Error,
+        /// Why that failed, and where.
+        source: WriteError,
     },
     /// An output that should be there.
     #[error("step `{step}` has no output")]
@@ -71,6 +73,5 @@ pub(crate) fn read<T: DeserializeOwned>(what: What, json: &Value) -> Result<T, D
 }
 
 pub(crate) fn write<T: Serialize + ?Sized>(what: What, value: &T) -> Result<Value, DataError> {
-    serde_json::to_value(value)
-        .map_err(|source| DataError::Write { what: what.to_string(), source })
+    payload::to_value(value).map_err(|source| DataError::Write { what: what.to_string(), source })
 }

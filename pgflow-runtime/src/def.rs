@@ -82,6 +82,10 @@ pub struct StepDef {
     pub output_type: &'static str,
     /// Application state it needs.
     pub needs: &'static [Option<Need>],
+    /// Whether it takes the transaction that records its completion.
+    pub takes_tx: bool,
+    /// Whether it takes the run's input.
+    pub takes_run: bool,
     #[doc(hidden)]
     pub output_schema: Option<SchemaFn>,
     #[doc(hidden)]
@@ -89,6 +93,19 @@ pub struct StepDef {
 }
 
 impl FlowDef {
+    /// A flow with nothing said about it.
+    #[cfg(all(test, feature = "engine"))]
+    pub(crate) const PLAIN: Self = Self {
+        slug: "",
+        version: 1,
+        version_slug: "",
+        finishes: &[],
+        options: StepOptions::INHERIT,
+        input_type: None,
+        input_schema: None,
+        steps: &[],
+    };
+
     /// The step of this slug.
     ///
     /// ```
@@ -131,6 +148,8 @@ impl StepDef {
         options: StepOptions::INHERIT,
         output_type: "",
         needs: &[],
+        takes_tx: false,
+        takes_run: false,
         output_schema: None,
         call: |_| Err(Error::fatal("this step did not compile")),
     };

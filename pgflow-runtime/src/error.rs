@@ -49,6 +49,20 @@ pub enum Retry {
     After(Duration),
     /// No: the attempts count as used up, and `when_exhausted` decides.
     Never,
+    /// No, and the run should go on without the step.
+    Skip,
+}
+
+impl Retry {
+    /// Whether there is no further attempt.
+    ///
+    /// ```
+    /// assert!(pgflow::Error::skip("nothing to do").retry().is_final());
+    /// assert!(!pgflow::Error::from("no answer").retry().is_final());
+    /// ```
+    pub fn is_final(self) -> bool {
+        matches!(self, Self::Never | Self::Skip)
+    }
 }
 
 impl Error {
@@ -60,6 +74,17 @@ impl Error {
     /// ```
     pub fn fatal(error: impl Into<Self>) -> Self {
         Self { retry: Retry::Never, ..error.into() }
+    }
+
+    /// An error that lets the run go on without this step, if the step says `when_exhausted = skip` or
+    /// `skip_cascade`. Otherwise it is as good as [`Error::fatal`], and the message says so.
+    ///
+    /// ```
+    /// # use pgflow::{Error, Retry};
+    /// assert_eq!(Error::skip("this customer has no invoices").retry(), Retry::Skip);
+    /// ```
+    pub fn skip(error: impl Into<Self>) -> Self {
+        Self { retry: Retry::Skip, ..error.into() }
     }
 
     /// An error that asks for its own delay before the next attempt.

@@ -6,19 +6,29 @@
 
 #[cfg(feature = "engine")]
 pub mod backend;
+#[cfg(feature = "engine")]
+mod backoff;
+mod cancel;
 pub mod check;
+#[cfg(feature = "engine")]
+pub mod client;
 mod context;
 mod data_error;
+#[cfg(feature = "engine")]
+pub mod db;
 mod def;
+mod derived;
 mod error;
 mod extract;
-mod fields;
 mod flow;
 mod flow_migrations;
+mod known;
 #[cfg(feature = "engine")]
 pub mod memory;
+mod never;
 mod outputs;
 mod pattern_check;
+mod payload;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 mod registry;
@@ -33,21 +43,34 @@ mod start_in;
 mod state;
 mod task;
 pub mod testing;
+mod text;
 #[cfg(feature = "engine")]
 mod tx;
-mod unknown_field;
+#[cfg(feature = "engine")]
+pub mod worker;
 
 #[doc(hidden)]
 pub mod __private;
 
+pub use cancel::Cancelled;
+#[cfg(feature = "engine")]
+pub use client::{ClientError, Run};
 pub use context::Context;
 pub use data_error::DataError;
+#[cfg(feature = "engine")]
+pub use db::Db;
 pub use def::{Finishes, FlowDef, StepDef};
 pub use error::{Error, Result, Retry};
 pub use extract::{Extract, Need};
 pub use flow::{Flow, Step};
 pub use flow_migrations::{FlowMigration, FlowMigrations};
 pub use outputs::RunOutputs;
+pub use payload::WriteError;
+#[cfg(feature = "engine")]
+pub use pgflow_machine::{
+    Event, Happened, InvalidRunId, Limits, PayloadError, RunId, RunStatus, SkipReason, StepStatus,
+    Timestamp,
+};
 pub use registry::{RegisterError, Registry};
 pub use schema::{FlowSchemas, StepSchemas};
 pub use sequence::Sequence;
@@ -59,3 +82,5 @@ pub use state::{State, States};
 pub use task::Task;
 #[cfg(feature = "engine")]
 pub use tx::Tx;
+#[cfg(feature = "engine")]
+pub use worker::Worker;

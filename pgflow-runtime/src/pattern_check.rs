@@ -32,22 +32,51 @@ fn unknown_field(flow: &FlowDef, step: &StepDef, fields: &Map<String, Value>) ->
     }
     fields.iter().find_map(|(slug, wanted)| {
         let dep = flow.step(slug)?;
-        let (StepKind::Single, Value::Object(fields)) = (dep.kind, wanted) else { return None };
         let schema = output_schema(dep)?.to_value();
-        missing(fields, &schema, &schema).map(|path| format!("{slug}.{path}"))
+        let path = match (dep.kind, wanted) {
+            (StepKind::Single, wanted) => missing_in(wanted, &schema, &schema),
+            (StepKind::Map, Value::Array(items)) => missing_in_items(items, &schema, &schema),
+            (StepKind::Map, _) => None,
+        };
+        path.map(|path| format!("{slug}{path}"))
     })
 }
 
 /// The path of the first of `fields` that no value of this schema has.
 fn missing(fields: &Map<String, Value>, schema: &Value, root: &Value) -> Option<String> {
     let properties = closed_properties(schema, root)?;
-    fields.iter().find_map(|(key, wanted)| match (properties.get(key), wanted) {
-        (None, _) => Some(key.clone()),
-        (Some(schema), Value::Object(fields)) => {
-            missing(fields, schema, root).map(|path| format!("{key}.{path}"))
-        }
-        (Some(_), _) => None,
+    fields.iter().find_map(|(key, wanted)| match properties.get(key) {
+        None => Some(key.clone()),
+        Some(schema) => missing_in(wanted, schema, root).map(|path| format!("{key}{path}")),
     })
+}
+
+/// The same for fields anywhere in `wanted`: a path from there.
+fn missing_in(wanted: &Value, schema: &Value, root: &Value) -> Option<String> {
+    let schema = not_null(schema, root)?;
+    match wanted {
+        Value::Object(fields) => missing(fields, schema, root).map(|path| format!(".{path}")),
+        Value::Array(items) => missing_in_items(items, schema.get("items")?, root),
+        _ => None,
+    }
+}
+
+fn missing_in_items(items: &[Value], schema: &Value, root: &Value) -> Option<String> {
+    let path = items.iter().find_map(|item| missing_in(item, schema, root));
+    path.map(|path| format!("[]{path}"))
+}
+
+/// What a schema says of values that are not `null`.
+fn not_null<'a>(schema: &'a Value, root: &'a Value) -> Option<&'a Value> {
+    if let Some(path) = schema.get("$ref").and_then(Value::as_str) {
+        return not_null(root.pointer(path.strip_prefix('#')?)?, root);
+    }
+    let Some(choices) = schema.get("anyOf").and_then(Value::as_array) else { return Some(schema) };
+    let mut others = choices.iter().filter(|choice| choice.get("type") != Some(&"null".into()));
+    match (others.next(), others.next()) {
+        (Some(only), None) => not_null(only, root),
+        _ => Some(schema),
+    }
 }
 
 /// The properties of a schema that leaves no room for others.
@@ -67,7 +96,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn missing_in(schema: &Value, pattern: Value) -> Option<String> {
+    fn said(schema: &Value, pattern: Value) -> Option<String> {
         let Value::Object(fields) = pattern else { panic!("a pattern is an object") };
         missing(&fields, schema, schema)
     }
@@ -79,12 +108,28 @@ mod tests {
             "properties": { "plan": { "type": "string" }, "owner": { "$ref": "#/$defs/Owner" } },
             "$defs": { "Owner": { "properties": { "name": {} } } },
         });
-        assert_eq!(missing_in(&schema, json!({ "plan": "pro" })), None);
-        assert_eq!(missing_in(&schema, json!({ "owner": { "name": "Ann" } })), None);
-        assert_eq!(missing_in(&schema, json!({ "plans": 1 })), Some("plans".to_owned()));
+        assert_eq!(said(&schema, json!({ "plan": "pro" })), None);
+        assert_eq!(said(&schema, json!({ "owner": { "name": "Ann" } })), None);
+        assert_eq!(said(&schema, json!({ "plans": 1 })), Some("plans".to_owned()));
+        assert_eq!(said(&schema, json!({ "owner": { "nam": 1 } })), Some("owner.nam".to_owned()));
+    }
+
+    #[test]
+    fn looks_behind_options_and_into_arrays() {
+        let owner = json!({ "properties": { "name": {} } });
+        let schema = json!({
+            "properties": {
+                "owner": { "anyOf": [{ "$ref": "#/$defs/Owner" }, { "type": "null" }] },
+                "friends": { "type": "array", "items": { "$ref": "#/$defs/Owner" } },
+            },
+            "$defs": { "Owner": owner },
+        });
+        assert_eq!(said(&schema, json!({ "owner": { "name": 1 } })), None);
+        assert_eq!(said(&schema, json!({ "friends": [{ "name": 1 }] })), None);
+        assert_eq!(said(&schema, json!({ "owner": { "nam": 1 } })), Some("owner.nam".to_owned()));
         assert_eq!(
-            missing_in(&schema, json!({ "owner": { "nam": 1 } })),
-            Some("owner.nam".to_owned())
+            said(&schema, json!({ "friends": [{}, { "nam": 1 }] })),
+            Some("friends[].nam".to_owned())
         );
     }
 
@@ -98,7 +143,7 @@ mod tests {
             json!({ "properties": {}, "oneOf": [] }),
             json!({ "anyOf": [{ "properties": {} }, { "type": "null" }] }),
         ] {
-            assert_eq!(missing_in(&schema, json!({ "any": 1 })), None, "{schema}");
+            assert_eq!(said(&schema, json!({ "any": 1 })), None, "{schema}");
         }
     }
 }

@@ -51,6 +51,12 @@ impl Served {
     {
         self.renamed.iter().find(|(old, _)| *old == slug).map_or(slug, |(_, new)| new)
     }
+
+    /// What this version calls the step that the code calls `slug`.
+    #[cfg(feature = "engine")]
+    pub(crate) fn former(&self, slug: &'static str) -> &'static str {
+        self.renamed.iter().find(|(_, new)| *new == slug).map_or(slug, |(old, _)| old)
+    }
 }
 
 impl Registry {

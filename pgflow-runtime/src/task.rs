@@ -37,6 +37,8 @@ pub struct Task {
     run: Arc<Value>,
     outputs: HashMap<Arc<str>, Arc<Value>>,
     item: Arc<Value>,
+    #[cfg(feature = "engine")]
+    tx: crate::tx::TxSlot,
 }
 
 impl Task {
@@ -49,7 +51,15 @@ impl Task {
     pub fn new(context: Context) -> Self {
         let null = Arc::new(Value::Null);
         let states = States::default();
-        Self { context, states, run: null.clone(), outputs: HashMap::new(), item: null }
+        Self {
+            context,
+            states,
+            run: null.clone(),
+            outputs: HashMap::new(),
+            item: null,
+            #[cfg(feature = "engine")]
+            tx: crate::tx::TxSlot::default(),
+        }
     }
 
     /// The same task with the run's input.
@@ -99,6 +109,18 @@ impl Task {
     #[must_use]
     pub fn with_states(self, states: States) -> Self {
         Self { states, ..self }
+    }
+
+    /// The same task with the transaction that records its completion.
+    #[cfg(feature = "engine")]
+    pub(crate) fn with_tx(self, tx: crate::tx::TxSlot) -> Self {
+        Self { tx, ..self }
+    }
+
+    /// The transaction, for a step that takes it.
+    #[cfg(feature = "engine")]
+    pub(crate) fn tx(&self) -> &crate::tx::TxSlot {
+        &self.tx
     }
 
     /// What it knows about its run.

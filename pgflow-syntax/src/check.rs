@@ -32,7 +32,8 @@ pub fn check<'a>(args: TokenStream, item: &'a FlowItem, errors: &mut Errors) -> 
     spread_cascades(&mut steps, &order);
     let [type_name, output_name] =
         ["Flow", "Output"].map(|word| free_name(word, item, &own, &steps));
-    let (steps, order) = without_type_names(steps, order);
+    let has_clash = report_imports(item, &own, &steps, errors);
+    let (steps, order) = without_type_names(steps, order, has_clash);
     Flow {
         item,
         slug,
@@ -177,10 +178,36 @@ fn spread_cascades(steps: &mut [Step<'_>], order: &[usize]) {
     }
 }
 
+/// Reports steps that have an imported name, and returns whether any has it or that of an item.
+fn report_imports(
+    item: &FlowItem,
+    own: &OwnItems,
+    steps: &[Step<'_>],
+    errors: &mut Errors,
+) -> bool {
+    let names: Vec<_> = steps.iter().map(|step| step.name().to_string()).collect();
+    let found = names.iter().filter_map(|name| Some((name, own.imported(name, item)?)));
+    let found: Vec<_> = found.collect();
+    for (name, import) in &found {
+        errors.at(
+            import,
+            format!(
+                "step `{name}` needs this name for its own type\n\
+                 help: import it under another name, or write its whole path where it is used"
+            ),
+        );
+    }
+    !found.is_empty() || names.iter().any(|name| own.defined(name).is_some())
+}
+
 /// No steps at all if one has the name of a type: its own type would change what the others' types
 /// mean, and the compiler would complain about steps that are right.
-fn without_type_names(steps: Vec<Step<'_>>, order: Vec<usize>) -> (Vec<Step<'_>>, Vec<usize>) {
-    if steps.iter().any(|step| step::is_type_name(step.name())) {
+fn without_type_names(
+    steps: Vec<Step<'_>>,
+    order: Vec<usize>,
+    has_clash: bool,
+) -> (Vec<Step<'_>>, Vec<usize>) {
+    if has_clash || steps.iter().any(|step| step::is_type_name(step.name())) {
         return (Vec::new(), Vec::new());
     }
     (steps, order)

@@ -1,22 +1,23 @@
-//! Whether a condition can ever be met, and which fields it names.
+//! Whether a condition can ever be met, and what it asks of types.
 
-use pgflow_model::Pattern;
 use proc_macro2::Span;
-use serde_json::Value;
 
 use crate::args::StepArgs;
 use crate::errors::Errors;
 use crate::flow::Dependency;
 use crate::names::{Outline, listed};
-use crate::pattern::{ConditionArg, PatternKey};
+use crate::pattern::ConditionArg;
+use crate::pattern_part::{PatternPart, Place, Wanted};
 use crate::suggest::closest;
 
-/// A field that a condition names, to be looked for in a type.
-pub struct FieldCheck {
-    /// The dependency whose output has it, or `None` for the run's input.
+/// A value in a condition's pattern, to be compared with a type.
+pub struct TypeCheck {
+    /// The dependency whose output is tested, or `None` for the run's input.
     pub step: Option<usize>,
-    /// Names from the outermost field to the innermost.
-    pub path: Vec<String>,
+    /// Where the value is in what is tested.
+    pub path: Vec<Place>,
+    /// What it is.
+    pub wanted: Wanted,
     /// Where it was written.
     pub span: Span,
 }
@@ -28,22 +29,22 @@ pub(crate) fn check(
     deps: &[Dependency],
     outline: &Outline<'_>,
     errors: &mut Errors,
-) -> Vec<FieldCheck> {
+) -> Vec<TypeCheck> {
     if let (Some((word, _)), false) = (&args.when_unmet, args.has_condition()) {
         errors.at(
             word,
             format!("step `{step}` has no condition that could be unmet\nhelp: add `only_if` or `unless`"),
         );
     }
-    let mut fields = Vec::new();
+    let mut checks = Vec::new();
     for condition in [&args.only_if, &args.unless].into_iter().flatten() {
         if deps.is_empty() && args.depends_on.is_empty() {
-            fields.extend(on_run_input(condition, args, step, outline, errors));
+            checks.extend(on_run_input(condition, args, step, outline, errors));
         } else {
-            fields.extend(on_outputs(condition, step, deps, outline, errors));
+            checks.extend(on_outputs(condition, step, deps, outline, errors));
         }
     }
-    fields
+    checks
 }
 
 fn on_run_input(
@@ -52,7 +53,7 @@ fn on_run_input(
     step: &str,
     outline: &Outline<'_>,
     errors: &mut Errors,
-) -> Vec<FieldCheck> {
+) -> Vec<TypeCheck> {
     let name = &condition.name;
     if outline.flow.input.is_none() {
         errors.at(name, format!("this flow has no input that `{name}` could test"));
@@ -65,9 +66,14 @@ fn on_run_input(
             ),
         );
     }
-    let field =
-        |key: &PatternKey| FieldCheck { step: None, path: key.path.clone(), span: key.span };
-    condition.keys.iter().map(field).collect()
+    let all = TypeCheck { step: None, path: Vec::new(), wanted: Wanted::Object, span: name.span() };
+    let parts = condition.parts.iter().map(|part| TypeCheck {
+        step: None,
+        path: part.path.clone(),
+        wanted: part.wanted,
+        span: part.span,
+    });
+    [all].into_iter().chain(parts).collect()
 }
 
 fn on_outputs(
@@ -76,48 +82,37 @@ fn on_outputs(
     deps: &[Dependency],
     outline: &Outline<'_>,
     errors: &mut Errors,
-) -> Vec<FieldCheck> {
-    let mut fields = Vec::new();
-    for key in &condition.keys {
-        let Some((slug, path)) = key.path.split_first() else { continue };
+) -> Vec<TypeCheck> {
+    let mut checks = Vec::new();
+    for part in &condition.parts {
+        let Some((Place::Field(slug), path)) = part.path.split_first() else { continue };
         let dep = deps.iter().find(|dep| outline.slugs[dep.step] == *slug);
-        match (dep, path) {
-            (None, []) => errors.push(key.span, not_a_dependency(slug, step, deps, outline)),
-            (None, _) => {}
-            (Some(dep), []) => check_map(condition, key, dep, outline, errors),
-            (Some(dep), _) if outline.is_map[dep.step] => {}
-            (Some(dep), path) => fields.push(FieldCheck {
+        match dep {
+            None if path.is_empty() => {
+                errors.push(part.span, not_a_dependency(slug, step, deps, outline));
+            }
+            None => {}
+            Some(dep) if path.is_empty() && is_no_array(part, dep, outline) => {
+                errors.push(part.span, not_an_array(dep));
+            }
+            Some(dep) => checks.push(TypeCheck {
                 step: Some(dep.step),
                 path: path.to_vec(),
-                span: key.span,
+                wanted: part.wanted,
+                span: part.span,
             }),
         }
     }
-    fields
+    checks
 }
 
 /// A map step's output is an array, and contains nothing else.
-fn check_map(
-    condition: &ConditionArg,
-    key: &PatternKey,
-    dep: &Dependency,
-    outline: &Outline<'_>,
-    errors: &mut Errors,
-) {
-    let wanted = key.path.first().and_then(|slug| field(&condition.pattern, slug));
-    if outline.is_map[dep.step] && !wanted.is_some_and(Value::is_array) {
-        errors.push(
-            key.span,
-            format!(
-                "`{0}` is a map step, so its output is an array\nhelp: write `\"{0}\": […]`",
-                dep.ident
-            ),
-        );
-    }
+fn is_no_array(part: &PatternPart, dep: &Dependency, outline: &Outline<'_>) -> bool {
+    outline.is_map[dep.step] && part.wanted != Wanted::Array
 }
 
-fn field<'a>(pattern: &'a Pattern, name: &str) -> Option<&'a Value> {
-    pattern.fields().get(name)
+fn not_an_array(dep: &Dependency) -> String {
+    format!("`{0}` is a map step, so its output is an array\nhelp: write `\"{0}\": […]`", dep.ident)
 }
 
 fn not_a_dependency(key: &str, step: &str, deps: &[Dependency], outline: &Outline<'_>) -> String {

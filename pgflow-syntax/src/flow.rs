@@ -4,9 +4,9 @@ use pgflow_model::{FlowShape, OnSkip, Presence, StepKind, StepOptions, StepShape
 use proc_macro2::Span;
 use syn::{Ident, LitInt, LitStr, Path, Type};
 
-use crate::condition::FieldCheck;
+use crate::condition::TypeCheck;
 use crate::item::{FlowItem, StepItem};
-use crate::params::Param;
+use crate::params::{Param, Source};
 use crate::pattern::ConditionArg;
 use crate::pretty::pretty;
 
@@ -58,8 +58,8 @@ pub struct Step<'a> {
     pub only_if: Option<ConditionArg>,
     /// Runs only if its input does not contain this.
     pub unless: Option<ConditionArg>,
-    /// Fields that its conditions name, to be compared with types.
-    pub fields: Vec<FieldCheck>,
+    /// What its conditions ask of types.
+    pub type_checks: Vec<TypeCheck>,
     /// Policy when its condition is not met.
     pub when_unmet: OnSkip,
     /// Policy when its attempts run out.
@@ -128,5 +128,10 @@ impl Step<'_> {
     /// Its function's name.
     pub fn name(&self) -> &Ident {
         &self.item.sig.ident
+    }
+
+    /// Whether a parameter comes from there.
+    pub fn takes(&self, source: Source) -> bool {
+        self.params.iter().any(|param| param.source == source)
     }
 }

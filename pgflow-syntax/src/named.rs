@@ -11,11 +11,16 @@ const UNNAMED: [&str; 3] = ["impl", "_", "Self"];
 
 /// Whether the output of a step has a name. What is generated for the step has to repeat it.
 pub(crate) fn check(step: &Ident, output: &Type, errors: &mut Errors) -> bool {
-    let is_named = !has_unnamed(output.to_token_stream());
+    let is_named = has_name(output);
     if !is_named {
         errors.at(output, format!("step `{step}` must name the type of its output"));
     }
     is_named
+}
+
+/// Whether a type can be written down a second time.
+pub fn has_name(ty: &Type) -> bool {
+    !has_unnamed(ty.to_token_stream())
 }
 
 fn has_unnamed(tokens: TokenStream) -> bool {

@@ -6,6 +6,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use syn::Ident;
 
 use crate::item::{FlowItem, Piece};
+use crate::used_macros::is_macro;
 
 /// Names in the module's type namespace, as far as its tokens show them.
 #[derive(Default)]
@@ -35,6 +36,11 @@ impl OwnItems {
     /// The item that is defined under this name.
     pub(crate) fn defined(&self, name: &str) -> Option<&Ident> {
         self.defined.get(name)
+    }
+
+    /// The import that brings in this name, for a type or a module as far as can be told.
+    pub(crate) fn imported(&self, name: &str, item: &FlowItem) -> Option<&Ident> {
+        self.imported.get(name).filter(|_| !is_macro(name, item))
     }
 
     fn scan(&mut self, tokens: TokenStream) {

@@ -13,8 +13,14 @@ pub(crate) fn check(step: &Ident, output: &Type, errors: &mut Errors) -> bool {
     if !borrows(tokens.clone()) {
         return true;
     }
-    let owned = owned(tokens).filter(|owned| !borrows(owned.clone()));
-    let help = owned.map_or_else(String::new, |ty| format!("\nhelp: output `{}`", pretty(ty)));
+    let help = match owned(tokens) {
+        Some(owned) if !borrows(owned.clone()) => format!("\nhelp: output `{}`", pretty(owned)),
+        // Only the compiler knows, and it would answer in riddles.
+        Some(_) => "\nhelp: if it owns its data all the same, as a `Cow` does that was read back, output an \
+             alias: `type Owned = …;`"
+            .to_owned(),
+        None => String::new(),
+    };
     errors.at(
         output,
         format!(

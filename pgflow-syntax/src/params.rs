@@ -29,6 +29,8 @@ pub enum Source {
     Context,
     /// Any name, of type `State<T>`: application state.
     State,
+    /// `tx`: the transaction that records the step's completion.
+    Transaction,
     /// `item` of a root map: an element of the run's input.
     RunItem,
     /// `item` of a map: an element of the output of this step.
@@ -99,7 +101,7 @@ fn param<'a>(
     };
     let word = &*matched_name(&pat.ident);
     if word == TRANSACTION && !bindings.contains_key(word) {
-        return Err(Problem::Shape(pat.ident.to_token_stream(), no_transaction(name)));
+        return transaction(name, ty);
     }
     check_owned(name, ty)?;
     let source = source(step, word, ty, bindings.get(word).copied(), outline);
@@ -176,11 +178,19 @@ fn no_input(step: &Ident, ty: &impl ToTokens) -> String {
     )
 }
 
-fn no_transaction(step: &Ident) -> String {
-    format!(
-        "step `{step}` takes a database transaction, which this version cannot give it yet\n\
-         help: leave `{TRANSACTION}` out; the name is kept free for it"
-    )
+/// A transaction is lent, so it is the one parameter that is borrowed.
+fn transaction<'a>(step: &Ident, ty: &'a Type) -> Result<Param<'a>, Problem<'a>> {
+    if let Type::Reference(reference) = ty
+        && reference.mutability.is_some()
+        && is_called(&reference.elem, "Tx")
+    {
+        return Ok(Param { ty, source: Source::Transaction });
+    }
+    let message = format!(
+        "step `{step}` takes a database transaction, which is a `&mut Tx`\n\
+         help: write `{TRANSACTION}: &mut Tx`"
+    );
+    Err(Problem::Shape(ty.to_token_stream(), message))
 }
 
 /// Values come out of the database, so there is nothing to borrow from.

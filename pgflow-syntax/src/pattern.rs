@@ -6,6 +6,7 @@ use serde_json::{Map, Number, Value};
 use syn::parse::ParseStream;
 use syn::{Ident, Lit, LitBool, LitStr, Token, braced, bracketed, token};
 
+use crate::pattern_part::{Parts, PatternPart, Place};
 use crate::value::equals;
 
 /// A condition, and where its parts were written.
@@ -15,17 +16,8 @@ pub struct ConditionArg {
     pub name: Ident,
     /// What it says.
     pub pattern: Pattern,
-    /// Every key of its objects that is not inside an array.
-    pub keys: Vec<PatternKey>,
-}
-
-/// A key of an object in a pattern.
-#[derive(Clone)]
-pub struct PatternKey {
-    /// Keys from the outermost to this one.
-    pub path: Vec<String>,
-    /// Where it was written.
-    pub span: Span,
+    /// Every value in it, the outermost object excepted.
+    pub parts: Vec<PatternPart>,
 }
 
 impl ConditionArg {
@@ -43,12 +35,12 @@ impl ConditionArg {
     }
 
     fn from_tokens(args: ParseStream<'_>, name: &Ident) -> syn::Result<Self> {
-        let mut keys = Vec::new();
-        let value = object(args, &mut Vec::new(), Some(&mut keys))?;
+        let mut parts = Parts::default();
+        let value = object(args, &mut parts)?;
         let pattern = Pattern::try_from(value).map_err(|why| {
             syn::Error::new(name.span(), format!("`{name}` cannot be read: {why}"))
         })?;
-        Ok(Self { name: name.clone(), pattern, keys })
+        Ok(Self { name: name.clone(), pattern, parts: parts.all })
     }
 
     fn from_text(literal: &LitStr, name: &Ident) -> syn::Result<Self> {
@@ -56,35 +48,14 @@ impl ConditionArg {
             let help = format!("help: write a JSON object: `{name} = {{ \"plan\": \"pro\" }}`");
             syn::Error::new(literal.span(), format!("`{name}` cannot be read: {why}\n{help}"))
         })?;
-        let mut keys = Vec::new();
-        keys_of(pattern.fields(), &mut Vec::new(), literal.span(), &mut keys);
-        Ok(Self { name: name.clone(), pattern, keys })
+        let mut parts = Parts::default();
+        parts.add_all(&pattern.to_json(), literal.span());
+        Ok(Self { name: name.clone(), pattern, parts: parts.all })
     }
 }
 
-/// The keys of a pattern that is one literal: all of them are written where it is.
-fn keys_of(
-    fields: &Map<String, Value>,
-    path: &mut Vec<String>,
-    span: Span,
-    keys: &mut Vec<PatternKey>,
-) {
-    for (key, value) in fields {
-        path.push(key.clone());
-        keys.push(PatternKey { path: path.clone(), span });
-        if let Value::Object(fields) = value {
-            keys_of(fields, path, span, keys);
-        }
-        path.pop();
-    }
-}
-
-/// Reads `{ "key": value, … }`. Keys inside arrays are not kept: `keys` is `None` there.
-fn object(
-    input: ParseStream<'_>,
-    path: &mut Vec<String>,
-    mut keys: Option<&mut Vec<PatternKey>>,
-) -> syn::Result<Value> {
+/// Reads `{ "key": value, … }`.
+fn object(input: ParseStream<'_>, parts: &mut Parts) -> syn::Result<Value> {
     let braces;
     braced!(braces in input);
     let mut fields = Map::new();
@@ -92,13 +63,9 @@ fn object(
         let key: LitStr = braces.parse().map_err(|why| {
             syn::Error::new(why.span(), "a key of a JSON object is a text in quotes")
         })?;
-        path.push(key.value());
-        if let Some(keys) = keys.as_deref_mut() {
-            keys.push(PatternKey { path: path.clone(), span: key.span() });
-        }
         braces.parse::<Token![:]>()?;
-        let value = value(&braces, path, keys.as_deref_mut())?;
-        path.pop();
+        let place = Place::Field(key.value());
+        let value = parts.add(place, key.span(), |parts| value(&braces, parts))?;
         if fields.insert(key.value(), value).is_some() {
             return Err(syn::Error::new(key.span(), format!("{:?} is given twice", key.value())));
         }
@@ -107,16 +74,12 @@ fn object(
     Ok(Value::Object(fields))
 }
 
-fn value(
-    input: ParseStream<'_>,
-    path: &mut Vec<String>,
-    keys: Option<&mut Vec<PatternKey>>,
-) -> syn::Result<Value> {
+fn value(input: ParseStream<'_>, parts: &mut Parts) -> syn::Result<Value> {
     if input.peek(token::Brace) {
-        return object(input, path, keys);
+        return object(input, parts);
     }
     if input.peek(token::Bracket) {
-        return array(input, path);
+        return array(input, parts);
     }
     if input.peek(LitBool) {
         return Ok(Value::Bool(input.parse::<LitBool>()?.value));
@@ -135,12 +98,13 @@ fn value(
     }
 }
 
-fn array(input: ParseStream<'_>, path: &mut Vec<String>) -> syn::Result<Value> {
+fn array(input: ParseStream<'_>, parts: &mut Parts) -> syn::Result<Value> {
     let brackets;
     bracketed!(brackets in input);
     let mut items = Vec::new();
     while !brackets.is_empty() {
-        items.push(value(&brackets, path, None)?);
+        let span = brackets.span();
+        items.push(parts.add(Place::Element, span, |parts| value(&brackets, parts))?);
         comma(&brackets)?;
     }
     Ok(Value::Array(items))

@@ -26,7 +26,7 @@ pub(crate) fn check<'a>(
     signature::check(item, errors);
     let (output, error) = signature::result(&item.sig, errors).unzip();
     let depends_on = dependencies::resolve(item, &args, outline, errors);
-    let fields = condition::check(&args, &outline.names[at], &depends_on, outline, errors);
+    let type_checks = condition::check(&args, &outline.names[at], &depends_on, outline, errors);
     let (when_unmet, when_exhausted) = (args.on_unmet(), args.on_exhausted());
     let mut step = Step {
         item,
@@ -39,7 +39,7 @@ pub(crate) fn check<'a>(
         result_span: signature::result_span(&item.sig),
         only_if: args.only_if,
         unless: args.unless,
-        fields,
+        type_checks,
         when_unmet,
         when_exhausted,
         options: args.options,

@@ -49,9 +49,9 @@ fn each_problem_has_its_words() {
             "a step cannot be called `tx`: parameters of that name have a meaning of their own",
         ),
         (
-            "#[step] async fn a(tx: &mut Tx) -> Result<()> {}",
-            "step `a` takes a database transaction, which this version cannot give it yet\n\
-             help: leave `tx` out; the name is kept free for it",
+            "#[step] async fn a(tx: Tx) -> Result<()> {}",
+            "step `a` takes a database transaction, which is a `&mut Tx`\n\
+             help: write `tx: &mut Tx`",
         ),
         (
             "#[step] async fn a(state: App) -> Result<()> {}",

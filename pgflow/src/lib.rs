@@ -25,10 +25,29 @@ pub use pgflow_macros::step;
 pub use pgflow_model as model;
 
 pub use pgflow_runtime::{
-    Context, DataError, Error, Extract, Finishes, Flow, FlowDef, FlowMigration, FlowMigrations,
-    FlowSchemas, Need, RegisterError, Registry, Result, Retry, RunOutputs, Sequence, Served,
-    StartRun, State, States, Step, StepDef, StepSchemas, Task, check, testing,
+    Cancelled, Context, DataError, Error, Extract, Finishes, Flow, FlowDef, FlowMigration,
+    FlowMigrations, FlowSchemas, Need, RegisterError, Registry, Result, Retry, RunOutputs,
+    Sequence, Served, StartRun, State, States, Step, StepDef, StepSchemas, Task, WriteError, check,
+    testing,
 };
+
+#[doc(hidden)]
+pub use pgflow_macros::__Attributes;
+/// The engine: databases, workers, runs.
+#[cfg(feature = "engine")]
+mod engine {
+    pub use pgflow_runtime::backend::{
+        Cancelled as CancelOutcome, Parts, Retried, RunQuery, RunRecord, RunSummary, StepRecord,
+    };
+    pub use pgflow_runtime::client::{ClientError, Events, Run, RunPage, Start, StepProgress};
+    pub use pgflow_runtime::db::{ConnectError, Db, RegisterFlowError, UrlError};
+    pub use pgflow_runtime::worker::{
+        Health, HealthSnapshot, Phase, Worker, WorkerError, WorkerReport,
+    };
+    pub use pgflow_runtime::{Event, Happened, RunId, RunStatus, StepStatus, Tx, backend};
+}
+#[cfg(feature = "engine")]
+pub use engine::*;
 
 #[doc(hidden)]
 pub use pgflow_runtime::__private;

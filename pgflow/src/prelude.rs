@@ -23,6 +23,9 @@
 
 #[doc(no_inline)]
 pub use crate::{Context, Error, Result, State, data, flow, step};
+#[cfg(feature = "engine")]
+#[doc(no_inline)]
+pub use crate::{Db, Tx, Worker};
 #[doc(no_inline)]
 pub use crate::{Flow as _, Step as _};
 #[doc(no_inline)]

@@ -7,6 +7,8 @@ use crate::stage::{Failure, Stage};
 /// Stages run in this order, the cheap ones first, and the first that fails is the last.
 const STAGES: &[Stage] = &[
     Stage { name: "format", args: &["fmt", "--all", "--check"], env: &[] },
+    // Before anything builds the examples, since that writes what is missing.
+    Stage { name: "migrations", args: &["pgflow", "check", "--workspace"], env: &[] },
     Stage {
         name: "lints",
         args: &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"],
@@ -26,7 +28,7 @@ const STAGES: &[Stage] = &[
 #[derive(Args)]
 pub(crate) struct Options {
     /// Run only these stages.
-    #[arg(long, value_name = "STAGE", value_parser = ["format", "lints", "tests", "mutants", "docs"])]
+    #[arg(long, value_name = "STAGE", value_parser = ["format", "migrations", "lints", "tests", "mutants", "docs"])]
     only: Vec<String>,
 
     /// What follows `--` goes to the test binaries.

@@ -1,4 +1,5 @@
--- Events: dense, each transition once, causes before effects. Runs that do not record are left out.
+-- Events: dense, each transition once (a failure once per retry), causes before effects. Runs that do
+-- not record are left out.
 create or replace function pgflow._check_events() returns table (invariant text, run_id uuid, detail text)
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -12,7 +13,24 @@ as $$
    group by e.run_id
   union all
   select 'event_twice', e.run_id, format('%s %s was recorded %s times', e.event_type, e.step_slug, count(*))
-    from pgflow.events e group by e.run_id, e.event_type, e.step_slug having count(*) > 1
+    from (
+      select e.run_id, e.event_type, e.step_slug,
+             case when e.event_type in ('run:failed', 'run:retried', 'step:failed', 'step:started') then
+               count(*) filter (where e.event_type = 'run:retried') over (partition by e.run_id order by e.seq)
+             end as retries
+        from pgflow.events e
+    ) e
+   group by e.run_id, e.event_type, e.step_slug, e.retries having count(*) > 1
+  union all
+  select 'event_of_retry', e.run_id, format('%s, but it has failed %s times and was retried %s times',
+                                            r.status, e.failures, e.retries)
+    from (
+      select e.run_id, count(*) filter (where e.event_type = 'run:failed') as failures,
+             count(*) filter (where e.event_type = 'run:retried') as retries
+        from pgflow.events e group by e.run_id
+    ) e
+    join pgflow.runs r on r.run_id = e.run_id
+   where e.failures - e.retries <> case when r.status = 'failed' then 1 else 0 end
   union all
   select 'event_of_state', r.run_id, format('run is %s, but there is no such event', r.status)
     from pgflow.runs r

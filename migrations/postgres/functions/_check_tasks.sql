@@ -18,6 +18,12 @@ as $$
     from pgflow.step_tasks t
    where t.status <> 'queued' and t.attempts_count = 0
   union all
+  select 'task_refunds', t.run_id, format('task %s of %s: %s of %s attempts were handed back', t.task_index, t.step_slug,
+                                          t.refunded_count, t.attempts_count)
+    from pgflow.step_tasks t
+   where t.refunded_count < 0
+      or t.refunded_count > t.attempts_count - case when t.status = 'queued' then 0 else 1 end
+  union all
   select 'task_times', t.run_id, format('task %s of %s: times do not fit status %s', t.task_index, t.step_slug, t.status)
     from pgflow.step_tasks t
    where (t.status = 'completed') <> (t.completed_at is not null)

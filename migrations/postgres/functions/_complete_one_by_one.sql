@@ -1,37 +1,43 @@
 -- Completes tasks in sorted order, each as if alone: for batches in which an output breaks its run,
--- so that what comes before and after it in the batch is treated accordingly.
+-- so that what comes before and after it in the batch is treated accordingly. Returns what
+-- _complete_work does.
 create or replace function pgflow._complete_one_by_one(
-  run_ids uuid[],
-  step_slugs text[],
-  task_indexes int[],
-  outputs jsonb[],
-  attempts int[]
-) returns table (run_id uuid, step_slug text, task_index int, outcome text)
+  p_run_ids uuid[],
+  p_step_slugs text[],
+  p_task_indexes int[],
+  p_outputs jsonb[],
+  p_attempts int[],
+  out items int[],
+  out flow_slugs text[],
+  out message_ids bigint[]
+)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  v_outcomes text[] := array_fill(null::text, array[cardinality(run_ids)]);
   v_item record;
+  v_done record;
 begin
   for v_item in
-    select * from unnest(run_ids, step_slugs, task_indexes, outputs, attempts)
+    select * from unnest(p_run_ids, p_step_slugs, p_task_indexes, p_outputs, p_attempts)
       with ordinality i(run_id, step_slug, task_index, output, attempt, n)
      order by i.run_id, i.step_slug, i.task_index, i.n
   loop
-    if cardinality(run_ids) = 1
-       or exists (select from pgflow._type_violations(array[v_item.run_id], array[v_item.step_slug], array[v_item.output])) then
-      v_outcomes[v_item.n] := pgflow._fail_type_violation(
+    if exists (select from pgflow._type_violations(array[v_item.run_id], array[v_item.step_slug], array[v_item.output])) then
+      select * into v_done from pgflow._fail_type_violation(
         v_item.run_id, v_item.step_slug, v_item.task_index, v_item.output, v_item.attempt);
     else
-      v_outcomes[v_item.n] := (
-        select c.outcome from pgflow.complete_tasks(
+      select cardinality(c.items) > 0 as applied, c.flow_slugs, c.message_ids into v_done
+        from pgflow._complete_work(
           array[v_item.run_id], array[v_item.step_slug], array[v_item.task_index],
-          array[v_item.output], array[v_item.attempt]) c
-      );
+          array[v_item.output], array[v_item.attempt], true) c;
     end if;
+    if v_done.applied then
+      items := items || v_item.n::int;
+    end if;
+    flow_slugs := flow_slugs || v_done.flow_slugs;
+    message_ids := message_ids || v_done.message_ids;
   end loop;
-  return query select * from unnest(run_ids, step_slugs, task_indexes, v_outcomes);
 end;
 $$;

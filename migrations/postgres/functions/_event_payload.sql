@@ -18,7 +18,9 @@ begin
       return jsonb_build_object(
         'flow_slug', run.flow_slug, 'status', 'completed', 'output', run.output, 'completed_at', run.completed_at);
     when 'run:failed' then
-      return jsonb_build_object('flow_slug', run.flow_slug, 'status', 'failed', 'failed_at', run.failed_at);
+      return jsonb_build_object('flow_slug', run.flow_slug, 'status', 'failed');
+    when 'run:retried' then
+      return jsonb_build_object('flow_slug', run.flow_slug, 'status', 'started');
     when 'run:cancelled' then
       return jsonb_build_object('flow_slug', run.flow_slug, 'status', 'cancelled', 'cancelled_at', run.cancelled_at);
     when 'step:started' then
@@ -30,7 +32,7 @@ begin
         'step_slug', step.step_slug, 'status', 'completed', 'output', step.output, 'completed_at', step.completed_at)
         || case when step.initial_tasks = 0 then jsonb_build_object('started_at', step.started_at) else '{}' end;
     when 'step:failed' then
-      return jsonb_build_object('step_slug', step.step_slug, 'status', 'failed', 'failed_at', step.failed_at);
+      return jsonb_build_object('step_slug', step.step_slug, 'status', 'failed');
     when 'step:skipped' then
       return jsonb_build_object('step_slug', step.step_slug, 'status', 'skipped', 'skipped_at', step.skipped_at);
   end case;

@@ -5,7 +5,8 @@ create or replace function pgflow._fail_task_row(
   step_slug text,
   task_index int,
   error_message text,
-  attempt int
+  attempt int,
+  is_fatal boolean
 ) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -28,8 +29,8 @@ begin
     join pgflow.step_tasks k
       on k.run_id = s.run_id and k.step_slug = s.step_slug and k.task_index = _fail_task_row.task_index
     cross join lateral (
-      select v_run_status = 'started'
-         and k.attempts_count < coalesce(d.opt_max_attempts, f.opt_max_attempts) as retries
+      select v_run_status = 'started' and not _fail_task_row.is_fatal
+         and k.attempts_count - k.refunded_count < coalesce(d.opt_max_attempts, f.opt_max_attempts) as retries
     ) plan
    where s.run_id = _fail_task_row.run_id and s.step_slug = _fail_task_row.step_slug
      and t.run_id = k.run_id and t.step_slug = k.step_slug and t.task_index = k.task_index

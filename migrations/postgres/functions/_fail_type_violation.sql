@@ -1,12 +1,16 @@
 -- Ends a run in which a step put out something that the map step after it cannot use.
--- The offending output is kept on the task. Returns the item's outcome.
+-- The offending output is kept on the task. Returns whether that took effect, and the messages that
+-- are over and that the caller archives.
 create or replace function pgflow._fail_type_violation(
   run_id uuid,
   step_slug text,
   task_index int,
   output jsonb,
-  attempt int
-) returns text
+  attempt int,
+  out applied boolean,
+  out flow_slugs text[],
+  out message_ids bigint[]
+)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -27,19 +31,16 @@ begin
      and (_fail_type_violation.attempt is null or t.attempts_count = _fail_type_violation.attempt)
      and r.run_id = t.run_id and r.status = 'started'
   returning t.* into v_task;
-  if not found then
-    return (select o.outcome from pgflow._outcomes(
-      array[_fail_type_violation.run_id], array[_fail_type_violation.step_slug],
-      array[_fail_type_violation.task_index], array[_fail_type_violation.attempt], null) o);
+  applied := found;
+  if not applied then
+    return;
   end if;
   perform pgflow._fail_run_for_type(
     _fail_type_violation.run_id, _fail_type_violation.step_slug,
     format('[TYPE_VIOLATION] Map step %s expects array input but dependency %s produced %s',
            v_violation.map_slug, v_violation.step_slug, v_violation.produced));
-  perform pgflow._archive_messages(
-    array_agg(m.flow_slug), array_agg(m.message_id))
+  select array_agg(m.flow_slug), array_agg(m.message_id) into flow_slugs, message_ids
     from (select v_task.flow_slug, v_task.message_id
           union select * from pgflow._dead_messages(array[_fail_type_violation.run_id])) m;
-  return 'applied';
 end;
 $$;

@@ -1,16 +1,14 @@
 -- Locks what completing these tasks may change: map steps, whose tasks share a counter, then the
 -- runs of steps that may end. A single step always ends, and its run's lock covers it.
--- Returns these runs, and whether a step must put out an array because a map step waits for it.
-create or replace function pgflow._lock_steps_to_complete(
-  p_run_ids uuid[],
-  p_step_slugs text[],
-  out run_ids uuid[],
-  out feeds_map boolean
-)
+-- Returns whether a step must put out an array because a map step waits for it.
+create or replace function pgflow._lock_steps_to_complete(p_run_ids uuid[], p_step_slugs text[]) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
+declare
+  v_runs uuid[];
+  v_feeds_map boolean;
 begin
   with wanted as materialized (
     select k.run_id, k.step_slug, k.items, d.step_type = 'map' as is_map, d.feeds_map
@@ -36,9 +34,10 @@ begin
       select l.run_id from locked l where l.may_end
     ),
     coalesce((select bool_or(w.feeds_map) from wanted w), false)
-  into run_ids, feeds_map;
+  into v_runs, v_feeds_map;
 
   perform from pgflow.runs r
-    where r.run_id = any (_lock_steps_to_complete.run_ids) order by r.run_id for no key update;
+    where r.run_id = any (v_runs) order by r.run_id for no key update;
+  return v_feeds_map;
 end;
 $$;

@@ -4,7 +4,8 @@ create or replace function pgflow._lock_steps_to_fail(
   p_run_ids uuid[],
   p_step_slugs text[],
   p_task_indexes int[],
-  p_attempts int[]
+  p_attempts int[],
+  p_fatal boolean[]
 ) returns uuid[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -20,14 +21,7 @@ begin
    order by s.run_id, s.step_slug
      for no key update of s;
 
-  select array_agg(distinct t.run_id) into v_exhausted
-    from unnest(p_run_ids, p_step_slugs, p_task_indexes, p_attempts) i(run_id, step_slug, task_index, attempt)
-    join pgflow.step_tasks t
-      on t.run_id = i.run_id and t.step_slug = i.step_slug and t.task_index = i.task_index
-    join pgflow.steps d on d.flow_slug = t.flow_slug and d.step_slug = t.step_slug
-    join pgflow.flows f on f.flow_slug = t.flow_slug
-   where t.status = 'started' and (i.attempt is null or i.attempt = t.attempts_count)
-     and t.attempts_count >= coalesce(d.opt_max_attempts, f.opt_max_attempts);
+  v_exhausted := pgflow._exhausted_runs(p_run_ids, p_step_slugs, p_task_indexes, p_attempts, p_fatal);
   perform from pgflow.runs r where r.run_id = any (v_exhausted) order by r.run_id for no key update;
 
   -- A queued task is not locked: who claims it holds its message, which comes last here.

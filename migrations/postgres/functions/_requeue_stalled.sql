@@ -13,6 +13,9 @@ begin
       from pgflow._stalled_tasks(_requeue_stalled.flow_slug, _requeue_stalled.grace) k
       join pgflow.step_tasks t
         on t.run_id = k.run_id and t.step_slug = k.step_slug and t.task_index = k.task_index
+      -- A step that this very sweep has ended keeps its other tasks as they are.
+      join pgflow.step_states s on s.run_id = k.run_id and s.step_slug = k.step_slug and s.status = 'started'
+      join pgflow.runs r on r.run_id = k.run_id and r.status = 'started'
      -- Looked at again under the lock: another attempt may have begun since.
      where k.requeued_count < 3 and t.status = 'started' and t.attempts_count = k.attempts_count
        and (t.lease_until is null or t.lease_until < clock_timestamp())

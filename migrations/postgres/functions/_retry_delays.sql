@@ -1,9 +1,11 @@
 -- For failed items whose task is queued now: its message, and in how many seconds it may be read.
+-- A delay that was asked for counts as it is; otherwise the policy's back-off.
 create or replace function pgflow._retry_delays(
   run_ids uuid[],
   step_slugs text[],
   task_indexes int[],
   attempts int[],
+  delays int[],
   applied int[]
 ) returns table (flow_slug text, message_id bigint, delay int)
 language plpgsql volatile
@@ -12,17 +14,17 @@ as $$
 #variable_conflict use_column
 begin
   return query
-    select t.flow_slug, t.message_id, floor(
+    select t.flow_slug, t.message_id, coalesce(i.delay, floor(
         -- A day at the most: past that a retry is a surprise, not a help.
-        least(pgflow.calculate_retry_delay(coalesce(d.opt_base_delay, f.opt_base_delay), t.attempts_count)
-              * (1 + random() * f.retry_jitter), 86400))::int
+        least(pgflow.calculate_retry_delay(
+                coalesce(d.opt_base_delay, f.opt_base_delay), t.attempts_count - t.refunded_count)
+              * (1 + random() * f.retry_jitter), 86400))::int)
       from (
-        select run_ids[a.n] as run_id, step_slugs[a.n] as step_slug, task_indexes[a.n] as task_index
-          from unnest(applied) a(n)
-        union
-        select i.run_id, i.step_slug, i.task_index
-          from unnest(run_ids, step_slugs, task_indexes, attempts) i(run_id, step_slug, task_index, attempt)
-         where i.attempt is null
+        select distinct on (i.run_id, i.step_slug, i.task_index) i.*
+          from unnest(run_ids, step_slugs, task_indexes, attempts, delays)
+            with ordinality i(run_id, step_slug, task_index, attempt, delay, n)
+         where i.attempt is null or i.n = any (applied)
+         order by i.run_id, i.step_slug, i.task_index, i.n
       ) i
       join pgflow.step_tasks t
         on t.run_id = i.run_id and t.step_slug = i.step_slug and t.task_index = i.task_index and t.status = 'queued'

@@ -6,6 +6,7 @@ create or replace function pgflow._retry_task_rows(
   task_indexes int[],
   error_messages text[],
   attempts int[],
+  fatal boolean[],
   except_runs uuid[]
 ) returns int[]
 language plpgsql
@@ -17,8 +18,8 @@ declare
 begin
   with item as (
     select distinct on (i.run_id, i.step_slug, i.task_index) i.*
-      from unnest(run_ids, step_slugs, task_indexes, error_messages, attempts)
-        with ordinality i(run_id, step_slug, task_index, error_message, attempt, n)
+      from unnest(run_ids, step_slugs, task_indexes, error_messages, attempts, fatal)
+        with ordinality i(run_id, step_slug, task_index, error_message, attempt, is_fatal, n)
      where i.run_id <> all (except_runs)
      order by i.run_id, i.step_slug, i.task_index, i.n
   ), changed as (
@@ -38,7 +39,8 @@ begin
        and (
          r.status in ('failed', 'cancelled')
          or (r.status = 'started' and s.status = 'started'
-             and t.attempts_count < coalesce(d.opt_max_attempts, f.opt_max_attempts))
+             and i.is_fatal is not true
+             and t.attempts_count - t.refunded_count < coalesce(d.opt_max_attempts, f.opt_max_attempts))
        )
     returning i.n, t.status
   )

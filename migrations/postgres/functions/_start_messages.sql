@@ -12,40 +12,42 @@ as $$
 begin
   perform pgflow._check_worker(_start_messages.worker_id);
   return query
-    with free as materialized (
-      select t.run_id, t.step_slug, t.task_index
-        from pgflow._tasks_of_messages(_start_messages.msg_ids, _start_messages.bodies) m
+    with step as materialized (
+      -- What the tasks of a step have in common is looked up once.
+      select k.run_id, k.step_slug, k.indexes, k.ids, coalesce(d.opt_timeout, f.opt_timeout) as timeout,
+             case when d.step_type = 'single' then
+               jsonb_build_object('run', r.input) || coalesce((
+                 select jsonb_object_agg(p.step_slug, p.output)
+                   from pgflow.deps e
+                   join pgflow.step_states p on p.run_id = k.run_id and p.step_slug = e.dep_slug
+                  where e.flow_slug = d.flow_slug and e.step_slug = d.step_slug and p.status = 'completed'
+               ), '{}')
+             end as input
+        from (
+          select m.run_id, m.step_slug, array_agg(m.task_index) as indexes, array_agg(m.msg_id) as ids
+            from pgflow._tasks_of_messages(_start_messages.msg_ids, _start_messages.bodies) m
+           group by 1, 2 order by 1, 2
+        ) k
+        join pgflow.runs r on r.run_id = k.run_id and r.status = 'started'
+        join pgflow.step_states s on s.run_id = k.run_id and s.step_slug = k.step_slug and s.status = 'started'
+        join pgflow.steps d on d.flow_slug = _start_messages.flow_slug and d.step_slug = k.step_slug
+        join pgflow.flows f on f.flow_slug = d.flow_slug
+    ), free as materialized (
+      select t.ctid as place, k.timeout, k.input
+        from step k
+        cross join lateral unnest(k.indexes, k.ids) i(task_index, msg_id)
         join pgflow.step_tasks t
-          on t.run_id = m.run_id and t.step_slug = m.step_slug and t.task_index = m.task_index
-       where t.message_id = m.msg_id and t.flow_slug = _start_messages.flow_slug and t.status = 'queued'
-         -- Look-ups, not joins: a plan for any number of rows must not start from all runs.
-         and (select r.status from pgflow.runs r where r.run_id = m.run_id) = 'started'
-         and (
-           select s.status from pgflow.step_states s where s.run_id = m.run_id and s.step_slug = m.step_slug
-         ) = 'started'
+          on t.run_id = k.run_id and t.step_slug = k.step_slug and t.task_index = i.task_index
+       where t.message_id = i.msg_id and t.flow_slug = _start_messages.flow_slug and t.status = 'queued'
          for no key update of t skip locked
-    ), started as (
-      update pgflow.step_tasks t
-         set status = 'started', started_at = greatest(now(), t.queued_at), attempts_count = t.attempts_count + 1,
-             last_worker_id = _start_messages.worker_id, lease_until = null
-        from free k
-       where t.run_id = k.run_id and t.step_slug = k.step_slug and t.task_index = k.task_index
-      returning t.flow_slug, t.run_id, t.step_slug, t.input, t.message_id, t.task_index, t.attempts_count
     )
-    select
-      t.flow_slug, t.run_id, t.step_slug,
-      case when d.step_type = 'map' then t.input else
-        jsonb_build_object('run', r.input) || coalesce((
-          select jsonb_object_agg(p.step_slug, p.output)
-            from pgflow.deps e
-            join pgflow.step_states p on p.run_id = t.run_id and p.step_slug = e.dep_slug
-           where e.flow_slug = t.flow_slug and e.step_slug = t.step_slug and p.status = 'completed'
-        ), '{}')
-      end,
-      t.message_id, t.task_index, t.attempts_count, coalesce(d.opt_timeout, f.opt_timeout)
-    from started t
-    join pgflow.runs r on r.run_id = t.run_id
-    join pgflow.steps d on d.flow_slug = t.flow_slug and d.step_slug = t.step_slug
-    join pgflow.flows f on f.flow_slug = t.flow_slug;
+    -- By place: a row that is locked stays where it is.
+    update pgflow.step_tasks t
+       set status = 'started', started_at = greatest(now(), t.queued_at), attempts_count = t.attempts_count + 1,
+           last_worker_id = _start_messages.worker_id, lease_until = null
+      from free k
+     where t.ctid = k.place
+    returning t.flow_slug, t.run_id, t.step_slug, coalesce(k.input, t.input), t.message_id, t.task_index,
+              t.attempts_count, k.timeout;
 end;
 $$;

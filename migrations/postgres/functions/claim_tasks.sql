@@ -1,6 +1,14 @@
--- Takes up to `qty` tasks from several queues in one round trip, without waiting.
-create or replace function pgflow.claim_tasks(queue_names text[], qty int, worker_id uuid default null)
-returns setof pgflow.step_task_record
+-- Takes up to `qty` tasks from several queues in one round trip, without waiting. Of a step that is
+-- named with a quota (flow, step and quota at the same position) no more than that is taken; other
+-- steps fill up the rest.
+create or replace function pgflow.claim_tasks(
+  queue_names text[],
+  qty int,
+  worker_id uuid default null,
+  limited_flows text[] default null,
+  limited_steps text[] default null,
+  limited_quotas int[] default null
+) returns setof pgflow.step_task_record
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
@@ -11,19 +19,27 @@ set plan_cache_mode = force_generic_plan
 set jit = off
 as $$
 declare
-  v_queue text;
+  v_queue record;
   v_left int := coalesce(claim_tasks.qty, 0);
   v_got int;
 begin
+  perform pgflow._check_quotas(limited_flows, limited_steps, limited_quotas);
   -- In random order, so that a full queue does not starve those named after it.
   for v_queue in
-    select q from unnest(claim_tasks.queue_names) q
-     where to_regclass(format('pgmq.%I', pgmq.format_table_name(q, 'q'))) is not null
+    select q.name, l.steps, l.quotas
+      from (select distinct n as name from unnest(claim_tasks.queue_names) n) q
+      left join lateral (
+        select array_agg(l.step) as steps, array_agg(l.quota) as quotas
+          from unnest(limited_flows, limited_steps, limited_quotas) l(flow, step, quota)
+         where l.flow = q.name and l.quota is not null
+      ) l on limited_flows is not null
+     where to_regclass(format('pgmq.%I', pgmq.format_table_name(q.name, 'q'))) is not null
      order by random()
   loop
     exit when v_left <= 0;
     -- What could not be started now (its task was locked, or its worker is lost) is seen again in 5 s.
-    return query select * from pgflow._claim_queue(v_queue, 5, v_left, claim_tasks.worker_id);
+    return query select * from pgflow._claim_queue(
+      v_queue.name, 5, v_left, claim_tasks.worker_id, v_queue.steps, v_queue.quotas);
     get diagnostics v_got = row_count;
     v_left := v_left - v_got;
   end loop;

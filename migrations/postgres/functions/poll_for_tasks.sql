@@ -20,7 +20,7 @@ declare
 begin
   loop
     return query select * from pgflow._claim_queue(
-      poll_for_tasks.queue_name, poll_for_tasks.vt, coalesce(poll_for_tasks.qty, 0), null);
+      poll_for_tasks.queue_name, poll_for_tasks.vt, coalesce(poll_for_tasks.qty, 0), null, null, null);
     exit when found or clock_timestamp() >= v_until;
     -- Not below a millisecond: a poll is a wait, not a loop.
     perform pg_sleep(greatest(coalesce(poll_interval_ms, 100), 1) / 1000.0);

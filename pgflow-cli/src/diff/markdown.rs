@@ -8,9 +8,6 @@ use super::FlowDiff;
 
 /// All flows that differ, one section each.
 pub(crate) fn write(diffs: &[FlowDiff<'_>]) -> String {
-    if diffs.is_empty() {
-        return "No flow has changed.\n".to_owned();
-    }
     diffs.iter().map(section).collect::<Vec<_>>().join("\n")
 }
 

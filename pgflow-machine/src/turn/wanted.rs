@@ -3,7 +3,7 @@
 use pgflow_model::OnSkip;
 
 use super::Turn;
-use crate::{Output, Plan, RunState, StepStatus};
+use crate::{Output, Plan, PlanStep, RunState, StepState, StepStatus};
 
 impl Turn<'_> {
     /// Steps whose outputs the conditions of other steps may be held against when these steps end now: load
@@ -13,8 +13,9 @@ impl Turn<'_> {
         let mut may_end = vec![false; run.steps.len()];
         for (step, state) in run.steps.iter().enumerate() {
             let planned = plan.step(step);
-            if state.status != StepStatus::Created {
-                may_end[step] = state.status != StepStatus::Started || ending.contains(&step);
+            if !is_undecided(state) {
+                let is_over = matches!(state.status, StepStatus::Completed | StepStatus::Skipped);
+                may_end[step] = is_over || ending.contains(&step);
                 continue;
             }
             if !planned.deps.iter().all(|dep| may_end[*dep]) {
@@ -37,9 +38,18 @@ impl Turn<'_> {
 impl RunState {
     /// Whether a retry may look at the run's input: a first step with a condition has not begun.
     pub fn wants_input(&self, plan: &Plan) -> bool {
-        let is_undecided = |(step, state): (&crate::PlanStep, &crate::StepState)| {
-            step.deps.is_empty() && step.has_condition() && state.remaining_tasks.is_none()
+        let looks = |(step, state): (&PlanStep, &StepState)| {
+            step.deps.is_empty() && step.has_condition() && is_undecided(state)
         };
-        plan.steps().iter().zip(&self.steps).any(is_undecided)
+        plan.steps().iter().zip(&self.steps).any(looks)
+    }
+}
+
+/// Whether it has not begun, or failed before it did: then a retry looks at it again.
+fn is_undecided(step: &StepState) -> bool {
+    match step.status {
+        StepStatus::Created => true,
+        StepStatus::Failed => step.remaining_tasks.is_none(),
+        StepStatus::Started | StepStatus::Completed | StepStatus::Skipped => false,
     }
 }

@@ -5,7 +5,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use super::Expand;
-use super::span::{function, item_of, shown_at};
+use crate::span::{function, item_of, shown_at};
 
 impl Expand<'_> {
     pub(super) fn argument(&self, step: &Step<'_>, param: &Param<'_>) -> TokenStream {
@@ -41,6 +41,7 @@ impl Expand<'_> {
             }
             Source::Context => self.extractor("IsContext", param, consumer),
             Source::State => self.extractor("IsState", param, consumer),
+            Source::Transaction => quote!(__lent.get()),
         }
     }
 

@@ -1,6 +1,6 @@
-//! Fields that conditions name, looked for in types.
+//! Conditions, compared with the types of what they test.
 
-use pgflow_syntax::{FieldCheck, Step};
+use pgflow_syntax::{Place, Step, TypeCheck};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 
@@ -11,13 +11,13 @@ impl Expand<'_> {
         if !step.is_sound {
             return TokenStream::new();
         }
-        step.fields.iter().map(|field| self.field(step, field)).collect()
+        step.type_checks.iter().map(|check| self.type_check(step, check)).collect()
     }
 
-    /// Fails to evaluate if the field is not there. Only types made with `#[data]` can tell.
-    fn field(&self, step: &Step<'_>, field: &FieldCheck) -> TokenStream {
-        let pgflow = &self.pgflow;
-        let (ty, owner) = match field.step {
+    /// Fails to evaluate if no value of the type can have this part of the pattern.
+    fn type_check(&self, step: &Step<'_>, check: &TypeCheck) -> TokenStream {
+        let (pgflow, step_name) = (&self.pgflow, step.name().to_string());
+        let (ty, owner) = match check.step {
             None => {
                 let flow = &self.flow.type_name;
                 (quote!(<#flow as #pgflow::Flow>::Input), "the run's input".to_owned())
@@ -27,28 +27,42 @@ impl Expand<'_> {
                 (quote!(<#dep as #pgflow::Step>::Output), format!("the output of `{dep}`"))
             }
         };
-        let path = &field.path;
-        let message = format!(
-            "the condition of step `{}` names `{}`, which is not a field of {owner}",
-            step.name(),
-            path.join("."),
-        );
+        let places = check.path.iter().map(|place| match place {
+            Place::Field(name) => quote!(#pgflow::__private::Place::Field(#name)),
+            Place::Element => quote!(#pgflow::__private::Place::Element),
+        });
+        let (words, wanted) = (in_words(&check.path), check.wanted);
+        let wanted = format_ident!("{wanted:?}");
         // The compiler shows the constant's name.
         let name = format_ident!("condition_of_{}", step.name());
         // The field may come out of a `macro_rules!`, where our `why` is unknown.
         let why = format_ident!("why");
-        let fail = quote_spanned!(field.span=> ::core::panic!("{}", #why.as_str()));
+        let fail = quote_spanned!(check.span=> ::core::panic!("{}", #why.as_str()));
         quote! {
             const _: () = {
                 use #pgflow::__private::Unknown as _;
                 #[allow(non_upper_case_globals, dead_code)]
                 const #name: () = {
-                    let fields = <#pgflow::__private::Probe<#ty>>::FIELDS;
-                    if let ::core::option::Option::Some(#why) = #pgflow::__private::unknown_field(fields, &[#(#path),*], #message) {
+                    let part = #pgflow::__private::Part {
+                        step: #step_name,
+                        owner: #owner,
+                        path: (&[#(#places),*], #words),
+                        wanted: #pgflow::__private::Wanted::#wanted,
+                    };
+                    if let ::core::option::Option::Some(#why) = part.never(<#pgflow::__private::Probe<#ty>>::JSON) {
                         #fail
                     }
                 };
             };
         }
     }
+}
+
+/// `plan.name` or `links[].url`.
+fn in_words(path: &[Place]) -> String {
+    let words = path.iter().map(|place| match place {
+        Place::Field(name) => format!(".{name}"),
+        Place::Element => "[]".to_owned(),
+    });
+    words.collect::<String>().trim_start_matches('.').to_owned()
 }

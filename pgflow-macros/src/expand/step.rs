@@ -1,14 +1,14 @@
 //! A step's type, and the function that calls it.
 
 use pgflow_model::StepKind;
-use pgflow_syntax::{Step, pretty};
+use pgflow_syntax::{Source, Step, has_name, pretty};
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Type, parse_quote};
 
 use super::Expand;
-use super::span::{function, marker};
 use super::visibility::narrower;
+use crate::span::{function, marker};
 
 impl Expand<'_> {
     /// A step's type and, if it can be called, the function that calls it.
@@ -26,7 +26,7 @@ impl Expand<'_> {
         quote! {
             #[doc(hidden)]
             #[doc = #doc]
-            #[allow(non_camel_case_types, dead_code)]
+            #[allow(non_camel_case_types, dead_code, missing_copy_implementations, missing_debug_implementations)]
             #marker
 
             #impl_step
@@ -68,21 +68,51 @@ impl Expand<'_> {
     fn call(&self, step: &Step<'_>) -> TokenStream {
         let (name, pgflow) = (step.name(), &self.pgflow);
         let call = format_ident!("__call_{}", name);
-        let args = step.params.iter().map(|param| self.argument(step, param));
-        // At the name of the step, so that a future that is not `Send` is reported there.
-        let future = quote_spanned!(name.span()=> ::std::boxed::Box::pin(#name(#(#args),*)));
+        let (before, future) = self.future(step);
         let inferred = quote_spanned!(step.result_span=> _);
         let rule = quote!(#pgflow::check::IsResult<_, _, #name>);
         let into_result = function(&inferred, &rule, "into_result", &inferred);
-        let error = step.error.map_or(inferred, ToTokens::to_token_stream);
-        let report = function(&error, &quote!(#pgflow::check::Reported<#name>), "report", &error);
+        let shown = step.error.map_or_else(|| inferred.clone(), ToTokens::to_token_stream);
+        // Such as `impl Error`, which is another type wherever it is written.
+        let error = step.error.filter(|ty| has_name(ty)).map_or(inferred, |_| shown.clone());
+        let report = function(&error, &quote!(#pgflow::check::Reported<#name>), "report", &shown);
         let deps = self.functions(step);
         quote! {
             fn #call(task: &#pgflow::Task) -> #pgflow::__private::Called {
                 #(let _ = #deps;)*
+                #before
                 #pgflow::__private::future::<#name, _, _>(#future, #into_result, #report)
             }
         }
+    }
+
+    /// The call itself, and what comes before it. A transaction is lent for as long as the call takes.
+    fn future(&self, step: &Step<'_>) -> (TokenStream, TokenStream) {
+        let (name, pgflow) = (step.name(), &self.pgflow);
+        let args = step.params.iter().map(|param| self.argument(step, param));
+        if !step.takes(Source::Transaction) {
+            // At the name of the step, so that a future that is not `Send` is reported there.
+            let future = quote_spanned!(name.span()=> ::std::boxed::Box::pin(#name(#(#args),*)));
+            return (TokenStream::new(), future);
+        }
+        let mut names = Vec::new();
+        let mut before = quote!(let mut __lent = #pgflow::__private::tx(task)?;);
+        for (at, (param, arg)) in step.params.iter().zip(args).enumerate() {
+            let arg_name = format_ident!("__arg{at}");
+            if param.source == Source::Transaction {
+                names.push(arg);
+            } else {
+                before.extend(quote!(let #arg_name = #arg;));
+                names.push(quote!(#arg_name));
+            }
+        }
+        let call = quote_spanned!(name.span()=> #name(#(#names),*));
+        let future = quote!(::std::boxed::Box::pin(async move {
+            let __returned = #call.await;
+            __lent.give_back();
+            __returned
+        }));
+        (before, future)
     }
 
     /// Its dependencies, named as functions: an editor that renames one in `depends_on` then renames

@@ -46,13 +46,15 @@ impl Expand<'_> {
             let call = format_ident!("__call_{}", name);
             quote!(call: #call,)
         });
+        let takes_tx = step.takes(Source::Transaction).then(|| quote!(takes_tx: true,));
+        let takes_run = step.takes(Source::Run).then(|| quote!(takes_run: true,));
         let (slug, output) = (&step.slug, pretty(output));
         quote! {
             #pgflow::StepDef {
                 slug: #slug,
                 #kind #depends_on #only_if #unless #unmet #exhausted #options
                 output_type: #output,
-                #needs #schema #call
+                #needs #takes_tx #takes_run #schema #call
                 ..#pgflow::StepDef::PLAIN
             }
         }

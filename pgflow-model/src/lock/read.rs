@@ -7,6 +7,9 @@ use super::words::Words;
 use super::{Lock, LockedVersion};
 use crate::{FlowShape, OnSkip, StepOptions, StepShape};
 
+/// What git puts around the two sides of a conflict.
+const CONFLICT: [&str; 4] = ["<<<<<<<", "|||||||", "=======", ">>>>>>>"];
+
 /// A line of `pgflow.lock` that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LockError {
@@ -17,7 +20,20 @@ pub struct LockError {
 
 impl fmt::Display for LockError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "pgflow.lock:{}: cannot read `{}`", self.line, self.text)
+        let Self { line, text } = self;
+        if CONFLICT.iter().any(|mark| text.starts_with(mark)) {
+            return write!(
+                f,
+                "pgflow.lock:{line}: there is a merge conflict here\n\
+                 help: keep the blocks of both sides; where both changed one flow, keep one side, \
+                 delete the other's migration, and run `cargo pgflow migrate`"
+            );
+        }
+        write!(
+            f,
+            "pgflow.lock:{line}: cannot read `{text}`\n\
+             help: restore the file from version control, or update pgflow if a newer one wrote it"
+        )
     }
 }
 
@@ -140,6 +156,7 @@ mod tests {
         ] {
             let error = text.parse::<Lock>().expect_err(text);
             assert_eq!(error.line, 2, "{text}");
+            assert_eq!(error.to_string().contains("merge conflict"), text.contains("<<<"));
         }
     }
 }

@@ -18,6 +18,7 @@
 
 mod error;
 mod flow;
+mod replay;
 mod run;
 mod wake;
 mod work;
@@ -36,6 +37,7 @@ pub use work::{Claim, Claimed, ClaimedTask, Quota, Swept, Work};
 
 use pgflow_machine::{Beat, Event, Lease, Limits, RunId, Settle, Settled};
 
+use crate::FlowMigrations;
 use crate::tx::Tx;
 
 /// What a method of a [`Backend`] returns.
@@ -66,6 +68,13 @@ pub trait Backend: fmt::Debug + Send + Sync + 'static {
 
     /// Registers a version of a flow, or compares it with what is there.
     fn ensure_flow<'a>(&'a self, version: &'a FlowVersion) -> Reply<'a, Ensured>;
+
+    /// Applies the migrations of a program's flows that the database does not have yet, and returns their
+    /// names. A database that outlives the process must remember each file by package, name and checksum, and
+    /// apply all of them in one transaction; without memory of its own, what the files lead to is enough.
+    fn apply<'a>(&'a self, migrations: &'a FlowMigrations) -> Reply<'a, Vec<&'static str>> {
+        Box::pin(replay::replay(self, migrations))
+    }
 
     /// Versions of these flows that the database has, with what waits on each.
     fn versions<'a>(&'a self, flows: &'a [&'a str]) -> Reply<'a, Vec<KnownVersion>>;

@@ -1,9 +1,15 @@
 //! Which versions of a program's flows the database has, and what waits on them.
 
+mod report;
+mod shapes;
+
 use std::fmt;
 use std::time::Duration;
 
+use pgflow_model::Change;
 use sqlx::PgPool;
+
+pub use report::VersionError;
 
 use crate::{FlowDef, Registry};
 
@@ -35,6 +41,9 @@ pub struct FlowVersion {
     pub open_tasks: u64,
     /// How long the oldest of them has been there.
     pub oldest: Option<Duration>,
+    /// What leads from the database's graph to the program's, if it has code of this very version.
+    /// Options do not count: they can be tuned in the database.
+    pub differences: Vec<Change>,
 }
 
 impl Versions {
@@ -60,14 +69,14 @@ impl fmt::Display for FlowVersion {
 type Row = (String, i32, String, bool, i64, i64, Option<f64>);
 
 /// Looks up the versions of a program's flows. Reads queues and no history, so it is cheap; a worker
-/// calls it when it starts.
+/// calls it when it starts, says what it found, and stops if that is not what it has code for.
 ///
 /// ```no_run
-/// # async fn example(registry: pgflow_runtime::Registry) -> Result<(), sqlx::Error> {
+/// # async fn example(registry: pgflow_runtime::Registry) -> Result<(), Box<dyn std::error::Error>> {
 /// let pool = sqlx::PgPool::connect("postgres://localhost/app").await?;
-/// for version in pgflow_runtime::postgres::versions(&pool, &registry).await?.waiting() {
-///     eprintln!("{version}");
-/// }
+/// let versions = pgflow_runtime::postgres::versions(&pool, &registry).await?;
+/// eprint!("{versions}");
+/// versions.verify()?;
 /// # Ok(())
 /// # }
 /// ```
@@ -81,10 +90,13 @@ pub async fn versions(pool: &PgPool, registry: &Registry) -> Result<Versions, sq
     .bind(names)
     .fetch_all(pool)
     .await?;
+    let flows: Vec<&FlowDef> = registry.flows().collect();
+    let mut differences = shapes::differences(pool, &flows).await?;
     let served = registry.served();
     let known: Vec<_> = rows
         .into_iter()
         .map(|(flow, version, slug, is_current, open_runs, open_tasks, oldest)| FlowVersion {
+            differences: differences.remove(&slug).unwrap_or_default(),
             is_served: served.iter().any(|served| served.slug() == slug),
             flow,
             version: version.unsigned_abs(),

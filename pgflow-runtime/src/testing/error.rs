@@ -43,4 +43,13 @@ pub enum RunError {
         /// Slug of the step.
         step: &'static str,
     },
+    /// A step takes a transaction, and there is no database.
+    #[error(
+        "step `{step}` takes `tx: &mut Tx`, and a run without a database has none\n\
+         help: test it with a worker on `sqlite::memory:`, or call the step's function with a transaction"
+    )]
+    Transaction {
+        /// Slug of the step.
+        step: &'static str,
+    },
 }

@@ -7,7 +7,7 @@ use pgflow_model::{OnSkip, Pattern, StepKind, StepOptions};
 use serde_json::{Map, Value};
 
 use super::{FinishedRun, RunError, StepStatus};
-use crate::{Context, DataError, Error, Flow, FlowDef, Retry, RunOutputs, States, StepDef, Task};
+use crate::{Context, DataError, Error, Flow, FlowDef, RunOutputs, States, StepDef, Task};
 
 pub(super) struct Run {
     flow: &'static FlowDef,
@@ -102,7 +102,7 @@ impl Run {
                 Ok(output) => return Ok(output),
                 Err(error) => error,
             };
-            if attempt >= most || error.retry() == Retry::Never {
+            if attempt >= most || error.retry().is_final() {
                 return Err(Exhausted { attempt, error });
             }
         }

@@ -71,6 +71,9 @@ impl Runner {
     ) -> Result<FinishedRun<F>, RunError> {
         pattern_check::check(F::DEF)?;
         check_states(F::DEF, &self.states)?;
+        if let Some(step) = F::DEF.steps.iter().find(|step| step.takes_tx) {
+            return Err(RunError::Transaction { step: step.slug });
+        }
         let input = F::start(&input)?.into_input();
         let mut run = Run::new(F::DEF, input, self.states.clone());
         for step in F::DEF.steps {

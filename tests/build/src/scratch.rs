@@ -41,6 +41,11 @@ impl Scratch {
         fs::write(path, text).expect("a written file");
     }
 
+    /// Removes a file, below the crate.
+    pub fn remove(&self, path: &str) {
+        fs::remove_file(self.dir.join(path)).unwrap_or_else(|why| panic!("{path}: {why}"));
+    }
+
     /// Reads a file, below the crate.
     pub fn read(&self, path: &str) -> String {
         fs::read_to_string(self.dir.join(path)).unwrap_or_else(|why| panic!("{path}: {why}"))

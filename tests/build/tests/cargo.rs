@@ -3,7 +3,7 @@
 #[path = "cargo/project.rs"]
 mod project;
 
-use project::{FLOW, Project};
+use project::{FLOW, Project, package};
 
 const CHANGED: (&str, &str) = ("timeout = 30", "timeout = 31");
 
@@ -12,6 +12,7 @@ fn a_crate_is_built_changed_and_built_again() {
     let project = Project::new("life");
     writes_on_the_first_build(&project);
     does_nothing_on_the_second(&project);
+    is_silent_once_it_has_run_again(&project);
     shows_drift_at_the_step_in_ci(&project);
     names_a_flow_without_migration_in_ci(&project);
     can_be_told_to_be_quiet(&project);
@@ -22,11 +23,30 @@ fn a_crate_is_built_changed_and_built_again() {
     warns_of_what_it_cannot_follow(&project);
 }
 
+const MAIL: &str = "#[pgflow::flow]\npub mod mail { #[step] pub async fn send() -> pgflow::Result<u8> { Ok(1) } }\n";
+
+#[test]
+fn a_file_that_comes_later_is_noticed_and_one_that_never_comes_is_not_waited_for() {
+    let project = Project::new("later");
+    project.write("src/bin/first.rs", "fn main() {}\n");
+    project.build(&[]).succeeds();
+    project.write("src/bin/second.rs", &format!("{MAIL}fn main() {{}}\n"));
+    project.build(&[]).says("migrations/0002_create_mail.sql is new: commit it");
+
+    project.write("src/lib.rs", &format!("{FLOW}#[cfg(windows)]\nmod windows;\n"));
+    project.build(&[]).succeeds();
+    let again = project.build(&["-v"]);
+    again.says("Fresh later v0.1.0");
+    again.says_not("build-script-build`");
+    project.write("src/windows.rs", &MAIL.replace("mod mail", "mod post"));
+    project.build(&[]).says("migrations/0003_create_post.sql is new: commit it");
+}
+
 #[test]
 fn the_example_can_be_packaged() {
-    let packaged = Project::of_example("shop").package();
+    let packaged = package("pgflow-example-shop");
     packaged.succeeds();
-    packaged.says("Verifying shop v0.1.0");
+    packaged.says("Verifying pgflow-example-shop v0.1.0");
 }
 
 fn writes_on_the_first_build(project: &Project) {
@@ -41,9 +61,18 @@ fn does_nothing_on_the_second(project: &Project) {
     let before = project.times();
     let built = project.build(&["-v"]);
     built.succeeds();
-    built.says("Fresh scratch v0.1.0");
+    built.says("Fresh life v0.1.0");
     built.says_not("build-script-build`");
     assert_eq!(project.times(), before, "no file is touched");
+}
+
+/// Cargo repeats what a script said until it runs again; then there is nothing left to say.
+fn is_silent_once_it_has_run_again(project: &Project) {
+    project.write("src/lib.rs", &format!("{FLOW}// A comment.\n"));
+    let built = project.build(&[]);
+    built.succeeds();
+    built.says_not("warning");
+    project.write("src/lib.rs", FLOW);
 }
 
 fn shows_drift_at_the_step_in_ci(project: &Project) {
@@ -65,9 +94,7 @@ fn shows_drift_at_the_step_in_ci(project: &Project) {
 }
 
 fn names_a_flow_without_migration_in_ci(project: &Project) {
-    let mail =
-        "#[flow]\npub mod mail { #[step] pub async fn send() -> pgflow::Result<u8> { Ok(1) } }\n";
-    project.write("src/lib.rs", &format!("{FLOW}{mail}"));
+    project.write("src/lib.rs", &format!("{FLOW}{MAIL}"));
     let built = project.build_with(&[("PGFLOW_MIGRATIONS", "check")], &[]);
     built.fails();
     built.says("src/lib.rs:18:9: flow `mail` has no migration");
@@ -127,7 +154,7 @@ fn makes_a_version_of_another_shape(project: &Project) {
     assert!(embedded.ends_with("; billing__v2 v2, finishes [1]"), "{embedded}");
     let before = project.times();
     let again = project.build(&["-v"]);
-    again.says("Fresh scratch v0.1.0");
+    again.says("Fresh life v0.1.0");
     assert_eq!(project.times(), before);
 }
 

@@ -109,6 +109,12 @@ async fn a_worker_without_the_old_code_leaves_old_runs_visibly_waiting() {
             "version 1 of flow `parcel` has 2 open runs with 2 open tasks, and this program has no code for them"
         ]
     );
+    assert_eq!(
+        found.to_string(),
+        "leaves version 1 of flow `parcel` alone: 2 open runs with 2 open tasks wait for its code\n\
+         serves version 2 of flow `parcel`, which new runs use\n"
+    );
+    assert_eq!(found.verify(), Ok(()));
     let current: Vec<_> =
         found.known.iter().map(|v| (v.version, v.is_current, v.is_served)).collect();
     assert_eq!(current, [(1, false, false), (2, true, true)]);
@@ -157,6 +163,34 @@ async fn code_that_is_ahead_of_its_migrations_says_so() {
     let found = versions(&shop.db.pool, &new()).await.expect("versions");
     let missing: Vec<_> = found.missing.iter().map(|flow| flow.version_slug).collect();
     assert_eq!(missing, ["parcel__v2"]);
+    assert_eq!(
+        found.to_string(),
+        "leaves version 1 of flow `parcel`, which new runs use, alone: nothing waits there\n\
+         misses version 2 of flow `parcel` in the database\n"
+    );
+    assert_eq!(
+        found.verify().expect_err("it is missing").to_string(),
+        "version 2 of flow `parcel` is not in the database: apply the migration that creates it"
+    );
+}
+
+#[tokio::test]
+async fn code_of_another_shape_than_the_database_says_so() {
+    let shop = Deployment::of_v1().await;
+    let change = "update pgflow.steps set when_exhausted = 'skip' where step_slug = 'stamp';
+                  update pgflow.flows set opt_timeout = 17;
+                  select pgflow.add_step('parcel', 'extra')";
+    sqlx::raw_sql(change).execute(&shop.db.pool).await.expect("changed");
+    let found = versions(&shop.db.pool, &old()).await.expect("versions");
+    let changes = "step `stamp`: when_exhausted was skip, now fail, step `extra` is gone";
+    assert_eq!(
+        found.verify().expect_err("it differs").to_string(),
+        format!("version 1 of flow `parcel` is another one in the database: {changes}")
+    );
+    assert_eq!(
+        found.to_string(),
+        format!("finds version 1 of flow `parcel` different in the database: {changes}\n")
+    );
 }
 
 #[tokio::test]

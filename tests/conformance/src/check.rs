@@ -25,6 +25,8 @@ pub struct Check {
 pub enum Needs {
     /// Nothing.
     Nothing,
+    /// Other processes that work on the same data.
+    Processes,
     /// Transactions that a step's own SQL can share.
     Transactions,
 }
@@ -34,6 +36,7 @@ impl Needs {
     pub fn are_met(self, abilities: Abilities) -> bool {
         match self {
             Self::Nothing => true,
+            Self::Processes => abilities.multi_process,
             Self::Transactions => abilities.transactions,
         }
     }

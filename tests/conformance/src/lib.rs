@@ -19,6 +19,7 @@
 
 mod check;
 mod checks;
+pub mod differential;
 mod kit;
 mod subject;
 pub mod subjects;
@@ -27,5 +28,5 @@ mod suite;
 pub use check::{Check, Needs};
 pub use checks::all;
 pub use kit::Cx;
-pub use subject::{Database, Later, Subject};
+pub use subject::{Database, Guard, Later, Subject};
 pub use suite::{Options, Report, Verdict, assert_passed, run};

@@ -10,6 +10,9 @@ use pgflow_runtime::backend::Backend;
 /// An answer that takes a while.
 pub type Later<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
+/// What keeps a database from being written.
+pub type Guard = Box<dyn Send>;
+
 /// A kind of database.
 pub trait Subject: Send + Sync + 'static {
     /// What it is called in reports.
@@ -28,8 +31,9 @@ pub trait Database: Send + Sync + 'static {
     /// Another connection to the same data, as another process has one.
     fn another(&self) -> Later<'_, Arc<dyn Backend>>;
 
-    /// A connection that cannot write, if there is such a thing.
-    fn read_only(&self) -> Later<'_, Option<Arc<dyn Backend>>>;
+    /// A connection that cannot write as long as the guard lives: the database is read-only, or locked. Nothing where
+    /// there are no other processes.
+    fn refusing(&self) -> Later<'_, Option<(Arc<dyn Backend>, Guard)>>;
 
     /// Makes time pass for the runs of a version of a flow.
     fn advance<'a>(&'a self, flow: &'a str, by: Duration) -> Later<'a, ()>;

@@ -7,6 +7,7 @@ use pgflow_conformance::{Options, Subject, assert_passed, run};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn sqlite_does_what_every_backend_must() {
-    let subjects: Vec<Arc<dyn Subject>> = vec![Arc::new(SqliteFile), Arc::new(SqliteFile)];
+    let subjects: Vec<Arc<dyn Subject>> =
+        vec![Arc::new(SqliteFile::new()), Arc::new(SqliteFile::new())];
     assert_passed("sqlite", &run(&subjects, &Options::from_env()).await);
 }

@@ -9,27 +9,27 @@ use pgflow::prelude::*;
 pub mod analyze_text {
     use super::*;
 
-    #[allow(clippy :: unused_async)]
+    #[allow(clippy :: unused_async, clippy :: missing_errors_doc)]
     async fn words(run: String) -> Result<Vec<String>> {
         Ok(run.split_whitespace().map(str::to_owned).collect())
     }
 
-    #[allow(clippy :: unused_async)]
+    #[allow(clippy :: unused_async, clippy :: missing_errors_doc)]
     async fn length(item: String, ctx: Context) -> Result<usize> {
         Ok(item.len() * ctx.attempt() as usize)
     }
 
-    #[allow(clippy :: unused_async)]
+    #[allow(clippy :: unused_async, clippy :: missing_errors_doc)]
     async fn longest(words: Vec<String>) -> Result<Option<String>> {
         Ok(words.into_iter().max_by_key(String::len))
     }
 
-    #[allow(clippy :: unused_async)]
+    #[allow(clippy :: unused_async, clippy :: missing_errors_doc)]
     async fn total(lengths: Vec<usize>) -> Result<usize> {
         Ok(lengths.into_iter().sum())
     }
 
-    #[allow(clippy :: unused_async)]
+    #[allow(clippy :: unused_async, clippy :: missing_errors_doc)]
     async fn report(run: String, longest: Option<Option<String>>,
         total: usize) -> Result<String> {
         Ok(::alloc::__export::must_use({
@@ -38,7 +38,29 @@ pub mod analyze_text {
                 }))
     }
     #[doc = r" The flow made of this module's steps."]
+    #[allow(clippy :: redundant_pub_crate)]
     pub struct Flow;
+    #[automatically_derived]
+    #[doc(hidden)]
+    #[allow(clippy :: redundant_pub_crate)]
+    unsafe impl ::core::clone::TrivialClone for Flow { }
+    #[automatically_derived]
+    #[allow(clippy :: redundant_pub_crate)]
+    impl ::core::clone::Clone for Flow {
+        #[inline]
+        fn clone(&self) -> Flow { *self }
+    }
+    #[automatically_derived]
+    #[allow(clippy :: redundant_pub_crate)]
+    impl ::core::marker::Copy for Flow { }
+    #[automatically_derived]
+    #[allow(clippy :: redundant_pub_crate)]
+    impl ::core::fmt::Debug for Flow {
+        #[inline]
+        fn fmt(&self, f: &mut ::core::fmt::Formatter) -> ::core::fmt::Result {
+            ::core::fmt::Formatter::write_str(f, "Flow")
+        }
+    }
     #[doc =
     r" What a run of this flow ends with: the output of each step that no other depends on."]
     #[allow(private_interfaces)]
@@ -91,7 +113,8 @@ pub mod analyze_text {
     }
     #[doc(hidden)]
     #[doc = "`async fn words(run: String) -> Result<Vec<String>>`"]
-    #[allow(non_camel_case_types, dead_code)]
+    #[allow(non_camel_case_types, dead_code, missing_copy_implementations,
+    missing_debug_implementations)]
     enum words {}
     impl ::pgflow::Step for words {
         type Flow = Flow;
@@ -126,7 +149,8 @@ pub mod analyze_text {
     }
     #[doc(hidden)]
     #[doc = "`async fn length(item: String, ctx: Context) -> Result<usize>`"]
-    #[allow(non_camel_case_types, dead_code)]
+    #[allow(non_camel_case_types, dead_code, missing_copy_implementations,
+    missing_debug_implementations)]
     enum length {}
     impl ::pgflow::Step for length {
         type Flow = Flow;
@@ -170,7 +194,8 @@ pub mod analyze_text {
     #[doc(hidden)]
     #[doc =
     "`async fn longest(words: Vec<String>) -> Result<Option<String>>`"]
-    #[allow(non_camel_case_types, dead_code)]
+    #[allow(non_camel_case_types, dead_code, missing_copy_implementations,
+    missing_debug_implementations)]
     enum longest {}
     impl ::pgflow::Step for longest {
         type Flow = Flow;
@@ -214,7 +239,8 @@ pub mod analyze_text {
     }
     #[doc(hidden)]
     #[doc = "`async fn total(lengths: Vec<usize>) -> Result<usize>`"]
-    #[allow(non_camel_case_types, dead_code)]
+    #[allow(non_camel_case_types, dead_code, missing_copy_implementations,
+    missing_debug_implementations)]
     enum total {}
     impl ::pgflow::Step for total {
         type Flow = Flow;
@@ -251,7 +277,8 @@ pub mod analyze_text {
     #[doc(hidden)]
     #[doc =
     "`async fn report(run: String, longest: Option<Option<String>>, total: usize) -> Result<String>`"]
-    #[allow(non_camel_case_types, dead_code)]
+    #[allow(non_camel_case_types, dead_code, missing_copy_implementations,
+    missing_debug_implementations)]
     enum report {}
     impl ::pgflow::Step for report {
         type Flow = Flow;

@@ -6,6 +6,14 @@ use std::borrow::Cow;
 use pgflow::prelude::*;
 use pgflow::testing::{block_on, run};
 
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Text<'a> {
+    words: Cow<'a, str>,
+}
+
+/// Shows that it is meant to be stored with this lifetime.
+type OwnText = Text<'static>;
+
 #[flow(input = bool)]
 mod greeting {
     use super::*;
@@ -16,8 +24,13 @@ mod greeting {
     }
 
     #[step(depends_on = [word])]
-    async fn length(word: Cow<'static, str>) -> Result<usize> {
-        Ok(word.len())
+    async fn text(word: Cow<'static, str>) -> Result<OwnText> {
+        Ok(Text { words: word })
+    }
+
+    #[step(depends_on = [text])]
+    async fn length(text: Text<'static>) -> Result<usize> {
+        Ok(text.words.len())
     }
 }
 

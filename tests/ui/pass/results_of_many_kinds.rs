@@ -43,6 +43,11 @@ mod shop {
     }
 
     #[step]
+    pub async fn unnamed() -> Result<u8, impl Error> {
+        "many".parse()
+    }
+
+    #[step]
     pub async fn of_prelude() -> Result<u8, OutOfStock> {
         Err(OutOfStock)
     }
@@ -55,5 +60,6 @@ fn main() {
 async fn check() {
     assert_eq!(shop::ours().await.expect("a number"), 1);
     assert_eq!(shop::own().await.expect_err("an error").to_string(), "out of stock");
+    assert!(shop::unnamed().await.is_err());
     assert_eq!(shop::of_prelude().await.expect_err("an error").to_string(), "out of stock");
 }

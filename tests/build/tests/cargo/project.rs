@@ -51,8 +51,8 @@ impl Project {
         project.write(
             "Cargo.toml",
             &format!(
-                "[package]\nname = \"scratch\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n\
-                 [dependencies]\npgflow = {{ path = '{}' }}\n\
+                "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n\
+                 [lib]\nname = \"scratch\"\n[dependencies]\npgflow = {{ path = '{}', default-features = false }}\n\
                  [build-dependencies]\npgflow-build = {{ path = '{}' }}\n\
                  [profile.dev]\ndebug = false\n",
                 pgflow.display(),
@@ -65,31 +65,6 @@ impl Project {
         project.write("src/lib.rs", FLOW);
         project.write("src/main.rs", MAIN);
         project
-    }
-
-    /// A copy of an example, whose dependencies are versions as they will be in a registry.
-    pub(crate) fn of_example(name: &str) -> Self {
-        let root = root();
-        let project = Self { dir: Path::new(env!("CARGO_TARGET_TMPDIR")).join(name) };
-        let _ = fs::remove_dir_all(&project.dir);
-        copy(&root.join("examples").join(name), &project.dir);
-        project.write(
-            "Cargo.toml",
-            &format!(
-                "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n\
-                 [dependencies]\npgflow = \"0.1.0\"\n[build-dependencies]\npgflow-build = \"0.1.0\"\n"
-            ),
-        );
-        let patch = |name: &str| format!("{name} = {{ path = '{}' }}\n", root.join(name).display());
-        let patches = ["pgflow", "pgflow-build"].map(patch).concat();
-        project.write(".cargo/config.toml", &format!("[patch.crates-io]\n{patches}"));
-        fs::copy(root.join("Cargo.lock"), project.dir.join("Cargo.lock")).expect("a lock file");
-        project
-    }
-
-    /// Packages the crate, and builds what was packaged.
-    pub(crate) fn package(&self) -> Built {
-        Built(self.cargo("package").arg("--allow-dirty").output().expect("cargo runs"))
     }
 
     pub(crate) fn write(&self, path: &str, text: &str) {
@@ -158,21 +133,22 @@ impl Project {
     }
 }
 
+/// Packages a crate of this repository, and builds what was packaged, with the library from here in
+/// place of the one from a registry.
+pub(crate) fn package(name: &str) -> Built {
+    let root = root();
+    let mut cargo = Project { dir: root.clone() }.cargo("package");
+    cargo.args(["--allow-dirty", "--package", name, "--config", "profile.dev.debug=false"]);
+    for library in ["pgflow", "pgflow-build"] {
+        let path = root.join(library);
+        cargo.arg("--config").arg(format!("patch.crates-io.{library}.path='{}'", path.display()));
+    }
+    Built(cargo.output().expect("cargo runs"))
+}
+
 /// The repository.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("a root")
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("a directory");
-    for entry in fs::read_dir(from).expect("a directory").flatten() {
-        let to = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &to);
-        } else {
-            fs::copy(entry.path(), to).expect("a copy");
-        }
-    }
 }
 
 impl Built {

@@ -12,14 +12,19 @@ use crate::check::check;
 use crate::kit::{Cx, completed, single};
 
 pub(crate) const CHECKS: &[Check] = &[
-    check!("C67", "a database that cannot write says so, and nothing changes", read_only),
+    check!(
+        "C67",
+        "a database that cannot write says so, and nothing changes",
+        read_only,
+        Processes
+    ),
     check!("C68", "two connections that write at once get in nobody's way", two_writers),
 ];
 
 async fn read_only(cx: Arc<Cx>) {
     let flow = cx.flow([single("a")]).await;
     let run = cx.start(&flow, json!({})).await;
-    let Some(reader) = cx.read_only().await else { return };
+    let (reader, guard) = cx.refusing().await;
     let id = RunId::new();
     let start = NewRun { flow: flow.clone(), input: json!({}), id };
     let refusals = [
@@ -34,6 +39,7 @@ async fn read_only(cx: Arc<Cx>) {
     let seen = reader.run(run.id, Parts::Steps).await.expect("reading works").expect("it is there");
     assert_eq!(seen.status, RunStatus::Started);
     assert_eq!(cx.backend().run(id, Parts::Run).await.expect("can be asked"), None);
+    drop(guard);
     let [a] = run.take(["a#0"]).await;
     assert_eq!(a.lease.attempt, 1, "no attempt was used");
     run.done(&a, 1).await;

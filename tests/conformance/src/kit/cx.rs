@@ -12,7 +12,7 @@ use pgflow_runtime::backend::{
 use serde_json::Value;
 
 use super::Run;
-use crate::subject::Database;
+use crate::subject::{Database, Guard};
 
 /// More than any check has.
 const ALL: u32 = 1_000_000;
@@ -51,8 +51,10 @@ impl Cx {
         self.database.another().await
     }
 
-    pub(crate) async fn read_only(&self) -> Option<Arc<dyn Backend>> {
-        self.database.read_only().await
+    /// A connection that cannot write while the guard lives.
+    pub(crate) async fn refusing(&self) -> (Arc<dyn Backend>, Guard) {
+        let refusing = self.database.refusing().await;
+        refusing.expect("what several processes write, one can be kept from writing")
     }
 
     /// This many rounds, or as many as the specification asks for.

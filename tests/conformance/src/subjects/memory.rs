@@ -6,7 +6,7 @@ use std::time::Duration;
 use pgflow_runtime::backend::Backend;
 use pgflow_runtime::memory::Memory;
 
-use crate::subject::{Database, Later, Subject};
+use crate::subject::{Database, Guard, Later, Subject};
 
 /// A new store for every check.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +33,7 @@ impl Database for Store {
         Box::pin(async { self.backend() })
     }
 
-    fn read_only(&self) -> Later<'_, Option<Arc<dyn Backend>>> {
+    fn refusing(&self) -> Later<'_, Option<(Arc<dyn Backend>, Guard)>> {
         Box::pin(async { None })
     }
 

@@ -1,25 +1,39 @@
-//! SQLite in a file, where time goes by when claims and delays are made older.
+//! SQLite, whose rows are set back in time.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use pgflow_machine::RunId;
 use pgflow_runtime::backend::Backend;
-use pgflow_runtime::sqlite::{Durability, Sqlite, SqliteOptions};
-use sqlx::{Connection, SqliteConnection};
-use uuid::Uuid;
+use pgflow_runtime::sqlite::{Sqlite, SqliteOptions};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{ConnectOptions, Connection};
 
-use crate::subject::{Database, Later, Subject};
+use crate::subject::{Database, Guard, Later, Subject};
 
-/// A new file for every check.
-#[derive(Clone, Copy, Debug)]
-pub struct SqliteFile;
+/// A file for every check, or one for all.
+#[derive(Clone, Debug)]
+pub struct SqliteFile(Option<PathBuf>);
 
-/// As if all claims and delays had begun earlier.
-const ADVANCE: &str = "
-    update pgflow_tasks
-       set ready_at = ready_at - ?1, lost_at = lost_at - ?1, started_at = started_at - ?1
-     where queue >> 16 in (select id from pgflow_flows where slug = ?2)";
+impl SqliteFile {
+    /// A new file for every check, which is deleted in the end. In memory where there is a place for that, so that
+    /// the disk does not decide how long it takes.
+    pub fn new() -> Self {
+        Self(None)
+    }
+
+    /// This file for all checks.
+    pub fn at(file: impl Into<PathBuf>) -> Self {
+        Self(Some(file.into()))
+    }
+}
+
+impl Default for SqliteFile {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 impl Subject for SqliteFile {
     fn name(&self) -> &'static str {
@@ -28,62 +42,87 @@ impl Subject for SqliteFile {
 
     fn fresh(&self) -> Later<'_, Box<dyn Database>> {
         Box::pin(async {
-            let name = format!("pgflow-conformance-{}.db", Uuid::now_v7().simple());
-            let file = std::env::temp_dir().join(name);
-            let sqlite = open(&file).await;
-            sqlite.migrate().await.expect("a new file gets a schema");
-            Box::new(File { sqlite, file }) as Box<dyn Database>
+            let (path, is_ours) = self.0.clone().map_or_else(|| (new_path(), true), |p| (p, false));
+            let backend = open(&SqliteOptions::file(&path)).await;
+            backend.migrate().await.expect("the schema can be made");
+            Box::new(File { path, is_ours, backend }) as Box<dyn Database>
         })
     }
+}
+
+fn new_path() -> PathBuf {
+    let memory = Path::new("/dev/shm");
+    let directory = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+    directory.join(format!("pgflow-conformance-{}.db", RunId::new()))
+}
+
+async fn open(options: &SqliteOptions) -> Arc<Sqlite> {
+    Arc::new(Sqlite::open(options).await.expect("the file can be opened"))
 }
 
 struct File {
-    sqlite: Arc<Sqlite>,
-    file: PathBuf,
+    path: PathBuf,
+    is_ours: bool,
+    backend: Arc<Sqlite>,
 }
 
-/// Nothing here survives a power failure, so nothing needs to.
-async fn open(file: &Path) -> Arc<Sqlite> {
-    let options = SqliteOptions::file(file).durability(Durability::Normal);
-    Arc::new(Sqlite::open(&options).await.expect("the file can be opened"))
-}
-
-impl Database for File {
-    fn backend(&self) -> Arc<dyn Backend> {
-        self.sqlite.clone()
-    }
-
-    fn another(&self) -> Later<'_, Arc<dyn Backend>> {
-        Box::pin(async { open(&self.file).await as Arc<dyn Backend> })
-    }
-
-    /// Root can write to any file, so that permissions would prove nothing.
-    fn read_only(&self) -> Later<'_, Option<Arc<dyn Backend>>> {
-        Box::pin(async { None })
-    }
-
-    fn advance<'a>(&'a self, flow: &'a str, by: Duration) -> Later<'a, ()> {
-        Box::pin(async move {
-            let url = format!("sqlite:{}", self.file.display());
-            let mut connection = SqliteConnection::connect(&url).await.expect("the file is there");
-            let micros = i64::try_from(by.as_micros()).expect("not that long");
-            let query = sqlx::query(ADVANCE).bind(micros).bind(flow);
-            query.execute(&mut connection).await.expect("time can be changed");
-        })
-    }
-
-    fn check(&self) -> Later<'_, Vec<String>> {
-        Box::pin(async { self.sqlite.check().await.expect("the checker runs") })
+impl File {
+    async fn connect(&self) -> SqliteConnection {
+        let options = SqliteConnectOptions::new().filename(&self.path);
+        let options = options.busy_timeout(Duration::from_secs(30));
+        options.connect().await.expect("the file can be opened")
     }
 }
 
 impl Drop for File {
     fn drop(&mut self) {
-        for end in ["", "-wal", "-shm"] {
-            let mut name = self.file.clone().into_os_string();
-            name.push(end);
-            // Files that are not there need not be removed.
-            let _ = std::fs::remove_file(name);
+        if self.is_ours {
+            for end in ["", "-wal", "-shm"] {
+                let _ = std::fs::remove_file(format!("{}{end}", self.path.display()));
+            }
         }
+    }
+}
+
+impl Database for File {
+    fn backend(&self) -> Arc<dyn Backend> {
+        Arc::clone(&self.backend) as Arc<dyn Backend>
+    }
+
+    fn another(&self) -> Later<'_, Arc<dyn Backend>> {
+        Box::pin(async { open(&SqliteOptions::file(&self.path)).await as Arc<dyn Backend> })
+    }
+
+    /// Somebody else has the write lock and keeps it.
+    fn refusing(&self) -> Later<'_, Option<(Arc<dyn Backend>, Guard)>> {
+        Box::pin(async {
+            let options = SqliteOptions::file(&self.path).busy_timeout(Duration::from_millis(20));
+            let backend = open(&options).await as Arc<dyn Backend>;
+            let mut lock = self.connect().await;
+            sqlx::query("begin immediate").execute(&mut lock).await.expect("the lock is free");
+            Some((backend, Box::new(lock) as Guard))
+        })
+    }
+
+    fn advance<'a>(&'a self, flow: &'a str, by: Duration) -> Later<'a, ()> {
+        Box::pin(async move {
+            let mut connection = self.connect().await;
+            let micros = i64::try_from(by.as_micros()).expect("less than 292,000 years");
+            sqlx::query(
+                "update pgflow_tasks
+                    set ready_at = ready_at - ?2, lost_at = lost_at - ?2, started_at = started_at - ?2
+                  where queue / 65536 = (select id from pgflow_flows where slug = ?1)",
+            )
+            .bind(flow)
+            .bind(micros)
+            .execute(&mut connection)
+            .await
+            .expect("rows can be set back");
+            connection.close().await.expect("a connection can be closed");
+        })
+    }
+
+    fn check(&self) -> Later<'_, Vec<String>> {
+        Box::pin(async { self.backend.check().await.expect("the checker runs") })
     }
 }

@@ -58,6 +58,18 @@ async fn too_large_an_input_is_refused() {
 }
 
 #[tokio::test]
+async fn bytes_are_those_of_the_text() {
+    let db = Db::with(&define("f", &["a"])).await;
+    // Inside, each of these numbers takes four times the bytes of its text.
+    let numbers = |count: u32| format!("(select jsonb_agg(7) from generate_series(1, {count}))");
+    let fits = 4_194_304 / 3;
+    db.run(&format!("select pgflow.start_flow('f', {})", numbers(fits))).await;
+    let failure = db.error(&format!("select pgflow.start_flow('f', {})", numbers(fits + 2))).await;
+    assert_names(&failure, &["4194309", "4194304"]);
+    db.check().await;
+}
+
+#[tokio::test]
 async fn too_deep_an_input_is_refused() {
     let db = Db::with(&define("f", &["a"])).await;
     for levels in [101, 150, 1000] {

@@ -2,8 +2,8 @@
 
 use workflows::flow;
 
-/// Needs `crate = …`, because there is no crate called `pgflow` here.
-#[flow(input = Vec<String>, crate = workflows)]
+/// There is no crate called `pgflow` here; the macros find its name in the manifest.
+#[flow(input = Vec<String>)]
 pub mod count_words {
     use workflows::prelude::*;
 
@@ -20,15 +20,35 @@ pub mod count_words {
     }
 }
 
+/// The name may also be given.
+#[flow(crate = workflows)]
+pub mod ping {
+    use workflows::prelude::*;
+
+    /// What comes back.
+    #[data]
+    pub struct Pong {
+        /// How often.
+        pub times: u32,
+    }
+
+    /// Answers.
+    #[step]
+    pub async fn pong() -> Result<Pong> {
+        Ok(Pong { times: 1 })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use workflows::Flow as _;
 
-    use super::count_words;
+    use super::{count_words, ping};
 
     #[test]
     fn the_flow_is_whole() {
         assert_eq!(count_words::Flow::SLUG, "count_words");
         assert_eq!(count_words::Flow::shape().steps.len(), 2);
+        assert_eq!(ping::Flow::SLUG, "ping");
     }
 }

@@ -1,10 +1,7 @@
 //! What an editor can do in a flow, right or wrong, asked of a real rust-analyzer.
 //!
-//! Ignored by default, because it is not part of the pinned toolchain:
-//!
-//! ```sh
-//! RUST_ANALYZER=rust-analyzer cargo test -p pgflow-ui-tests --test editor -- --ignored
-//! ```
+//! The build script looks for one: in `RUST_ANALYZER`, in the toolchain, in `PATH`. Where there is none,
+//! the tests are reported as ignored.
 
 mod document;
 mod server;
@@ -28,13 +25,15 @@ const MENTIONS: [&str; 5] = [
 ];
 
 fn open(name: &str, text: &str) -> Document {
-    let binary = std::env::var("RUST_ANALYZER").expect("RUST_ANALYZER is the path of the binary");
     let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("editor");
-    Document::open(&binary, &scratch, name, text)
+    Document::open(env!("FOUND_RUST_ANALYZER"), &scratch, name, text)
 }
 
 #[test]
-#[ignore = "needs rust-analyzer: set RUST_ANALYZER"]
+#[cfg_attr(
+    not(has_rust_analyzer),
+    ignore = "no rust-analyzer was found: RUST_ANALYZER=path cargo test -p pgflow-ui-tests --test editor"
+)]
 fn names_in_a_right_flow_lead_to_their_steps() {
     let mut flow = open("right", RIGHT);
     assert_eq!(flow.definition("depends_on = [fetch_us|er as user]"), [FETCH_USER]);
@@ -46,7 +45,10 @@ fn names_in_a_right_flow_lead_to_their_steps() {
 }
 
 #[test]
-#[ignore = "needs rust-analyzer: set RUST_ANALYZER"]
+#[cfg_attr(
+    not(has_rust_analyzer),
+    ignore = "no rust-analyzer was found: RUST_ANALYZER=path cargo test -p pgflow-ui-tests --test editor"
+)]
 fn a_rename_changes_the_step_and_everything_that_names_it() {
     let mut flow = open("rename", RIGHT);
     assert_eq!(flow.rename("pub async fn fetch_us|er(", "load_user"), MENTIONS);
@@ -54,7 +56,10 @@ fn a_rename_changes_the_step_and_everything_that_names_it() {
 }
 
 #[test]
-#[ignore = "needs rust-analyzer: set RUST_ANALYZER"]
+#[cfg_attr(
+    not(has_rust_analyzer),
+    ignore = "no rust-analyzer was found: RUST_ANALYZER=path cargo test -p pgflow-ui-tests --test editor"
+)]
 fn a_wrong_flow_is_still_a_flow() {
     let mut flow = open("wrong", WRONG);
     assert_eq!(flow.definition("depends_on = [fetch_us|er, scoer]"), [FETCH_USER]);

@@ -6,14 +6,14 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "archive-completed",
         file: "functions/complete_tasks.sql",
-        find: "    perform pgflow._archive_messages(v_applied.flow_slugs, v_applied.message_ids);\n",
-        replace: "    null;\n",
+        find: "  perform pgflow._archive_messages(v_done.flow_slugs, v_done.message_ids);\n",
+        replace: "",
         why: "the message of a completed task would come back for ever",
         tests: &["settling::complete_task"],
     },
     Mutation {
         name: "archive-dead-on-complete",
-        file: "functions/complete_tasks.sql",
+        file: "functions/_complete_work.sql",
         find: "        select * from pgflow._dead_messages(v_undecided)\n        union all\n",
         replace: "",
         why: "a completion that fails the run would leave the messages of its other steps",
@@ -21,8 +21,8 @@ pub(super) const ALL: &[Mutation] = &[
     },
     Mutation {
         name: "archive-late-completion",
-        file: "functions/complete_tasks.sql",
-        find: "        union all\n        select * from pgflow._late_messages(run_ids, step_slugs, task_indexes, v_attempts)\n",
+        file: "functions/_complete_work.sql",
+        find: "        union all\n        select * from pgflow._late_messages(p_run_ids, p_step_slugs, p_task_indexes, p_attempts)\n",
         replace: "",
         why: "the message of a task whose step is over would come back for ever",
         tests: &["settling::late_callback"],

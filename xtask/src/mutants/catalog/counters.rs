@@ -5,17 +5,17 @@ use crate::mutants::mutation::Mutation;
 pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "count-exhausted",
-        file: "functions/_lock_steps_to_fail.sql",
-        find: "t.attempts_count >= coalesce(",
-        replace: "t.attempts_count > coalesce(",
+        file: "functions/_exhausted_runs.sql",
+        find: "t.refunded_count >= coalesce(",
+        replace: "t.refunded_count > coalesce(",
         why: "every task would get one attempt too many",
         tests: &["settling::fail_task", "settling::exhausted"],
     },
     Mutation {
         name: "count-last-attempt",
         file: "functions/_fail_task_row.sql",
-        find: "and k.attempts_count < coalesce(",
-        replace: "and k.attempts_count <= coalesce(",
+        find: "k.refunded_count < coalesce(",
+        replace: "k.refunded_count <= coalesce(",
         why: "a task without attempts left would be queued again",
         tests: &["settling::fail_task", "settling::exhausted"],
     },

@@ -54,8 +54,8 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "event-failure-message",
         file: "functions/_fail_step.sql",
-        find: "array[v_detail, v_detail]",
-        replace: "array[v_detail, null]",
+        find: "array[v_step, v_run]",
+        replace: "array[v_step, null]",
         why: "the event of a failed run would not say why",
         tests: &["events::payload", "settling::exhausted"],
     },

@@ -37,15 +37,15 @@ pub(super) const ALL: &[Mutation] = &[
     },
     Mutation {
         name: "limit-fanout-of-output",
-        file: "functions/complete_tasks.sql",
-        find: "    perform pgflow._check_fanouts(run_ids, step_slugs, outputs);\n",
+        file: "functions/_complete_work.sql",
+        find: "    perform pgflow._check_fanouts(p_run_ids, p_step_slugs, p_outputs);\n",
         replace: "",
         why: "one completion could make millions of tasks",
         tests: &["limits"],
     },
     Mutation {
         name: "limit-output",
-        file: "functions/complete_tasks.sql",
+        file: "functions/_check_results.sql",
         find: "where pg_column_size(o.output) >= 800 or",
         replace: "where false and",
         why: "outputs would have no limits",

@@ -11,8 +11,11 @@ mod limits;
 mod locks;
 mod maintenance;
 mod order;
+mod retry;
 mod security;
+mod verdicts;
 mod visibility;
+mod worker;
 
 use super::mutation::Mutation;
 
@@ -30,6 +33,9 @@ const TOPICS: &[&[Mutation]] = &[
     security::ALL,
     maintenance::ALL,
     definitions::ALL,
+    verdicts::ALL,
+    worker::ALL,
+    retry::ALL,
 ];
 
 pub(crate) fn all() -> impl Iterator<Item = Mutation> {

@@ -53,7 +53,7 @@ pub(super) const ALL: &[Mutation] = &[
     },
     Mutation {
         name: "order-batch-of-failures",
-        file: "functions/fail_tasks.sql",
+        file: "functions/_fail_work.sql",
         find: "order by i.run_id, i.step_slug, i.task_index, i.n",
         replace: "order by i.n",
         why: "which failure ends a run would depend on the caller's order",

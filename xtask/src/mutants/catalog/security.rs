@@ -38,8 +38,8 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "security-client-settles",
         file: "functions/grant_roles.sql",
-        find: "'read_events', 'cancel_run'];",
-        replace: "'read_events', 'cancel_run', 'complete_task'];",
+        find: "'cancel_run', 'retry_run'];",
+        replace: "'cancel_run', 'retry_run', 'complete_task'];",
         why: "a client could settle tasks",
         tests: &["security::matrix"],
     },

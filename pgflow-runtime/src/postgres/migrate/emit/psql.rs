@@ -34,5 +34,9 @@ pub(super) fn emit(core: &Core, dir: &Path) -> Result<Vec<PathBuf>, EmitError> {
         }
     }
     let _ = write!(text, "\n{}\ncommit;\n", bookkeeping::record_objects());
-    Ok(vec![write(dir.join("pgflow.sql"), &text)?])
+    let path = dir.join("pgflow.sql");
+    if std::fs::read_to_string(&path).is_ok_and(|old| old == text) {
+        return Ok(Vec::new());
+    }
+    Ok(vec![write(path, &text)?])
 }

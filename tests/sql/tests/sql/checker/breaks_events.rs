@@ -23,6 +23,21 @@ pub(super) const BREAKS: &[Break] = &[
             select :live, max(last_seq) + 1, array['step:completed a'] from pgflow.event_log where run_id = :live",
     ),
     (
+        "event_twice",
+        "insert into pgflow.event_log (run_id, last_seq, events)
+            select :failed, max(last_seq) + 1, array['step' || chr(58) || 'failed z'] from pgflow.event_log where run_id = :failed",
+    ),
+    (
+        "event_of_retry",
+        "insert into pgflow.event_log (run_id, last_seq, events)
+            select :live, max(last_seq) + 1, array['run:retried'] from pgflow.event_log where run_id = :live",
+    ),
+    (
+        "event_of_retry",
+        "insert into pgflow.event_log (run_id, last_seq, events)
+            select :failed, max(last_seq) + 1, array['run:retried'] from pgflow.event_log where run_id = :failed",
+    ),
+    (
         "event_of_state",
         "delete from pgflow.event_log where run_id = :done and last_seq = (
             select max(last_seq) from pgflow.event_log where run_id = :done)",

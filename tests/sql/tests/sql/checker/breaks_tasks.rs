@@ -17,6 +17,11 @@ pub(super) const BREAKS: &[Break] = &[
         "update pgflow.step_tasks set attempts_count = 0 where run_id = :done and step_slug = 'z'",
     ),
     (
+        "task_refunds",
+        "update pgflow.step_tasks set refunded_count = attempts_count where run_id = :done and step_slug = 'z'",
+    ),
+    ("task_refunds", "update pgflow.step_tasks set refunded_count = -1 where run_id = :live"),
+    (
         "task_times",
         "update pgflow.step_tasks set completed_at = null where run_id = :done and step_slug = 'z'",
     ),

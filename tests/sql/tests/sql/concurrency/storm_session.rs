@@ -18,9 +18,12 @@ impl Worker {
     }
 
     pub(super) async fn act(&mut self) {
-        match self.random.below(20) {
+        match self.random.below(25) {
             0..4 => self.start().await,
             4..10 => self.claim().await,
+            20..22 => self.settle_and_claim().await,
+            22 => self.release().await,
+            23 => self.retry().await,
             10..15 => self.settle("complete_tasks", "outputs", "'[1, 2]'::jsonb").await,
             15..17 => self.settle("fail_tasks", "error_messages", "'boom'::text").await,
             17 => self.heartbeat().await,
@@ -40,8 +43,10 @@ impl Worker {
     }
 
     async fn claim(&mut self) {
-        let claim = "select to_jsonb(t) from pgflow.claim_tasks(array['d', 'w', 'x'], 8) t";
-        let rows = self.session.rows(claim).await;
+        let limits =
+            self.random.pick(&["", ", null, array['w', 'd'], array['m', 'l'], array[2, 0]"]);
+        let claim = format!("pgflow.claim_tasks(array['d', 'w', 'x'], 8{limits})");
+        let rows = self.session.rows(&format!("select to_jsonb(t) from {claim} t")).await;
         self.held.extend(rows.iter().map(|row| Task::parse(row)));
     }
 
@@ -60,6 +65,35 @@ impl Worker {
         }
     }
 
+    /// Some tasks completed, others failed, new ones claimed, in one call.
+    async fn settle_and_claim(&mut self) {
+        self.random.shuffle(&mut self.held);
+        let done: Vec<_> = self.held.drain(..self.held.len().min(6)).collect();
+        let failed: Vec<_> = self.held.drain(..self.held.len().min(3)).collect();
+        let fatal = vec![if self.random.chance(10) { "true" } else { "false" }; failed.len()];
+        let call = format!(
+            "pgflow.settle_and_claim({}, {}, null, array[{}]::boolean[], array['d', 'w', 'x'], 6)",
+            positions(&done, "jsonb", "[1, 2]"),
+            positions(&failed, "text", "boom"),
+            fatal.join(", ")
+        );
+        let rows = self.session.rows(&format!("select to_jsonb(t) from {call} t")).await;
+        self.settled += rows.iter().filter(|row| row.contains("\"outcome\": \"applied\"")).count();
+        let claimed = rows.iter().filter(|row| row.contains("\"kind\": \"claimed\""));
+        self.held.extend(claimed.map(|row| Task::parse(row)));
+    }
+
+    async fn release(&mut self) {
+        self.random.shuffle(&mut self.held);
+        let taken: Vec<_> = self.held.drain(..self.held.len().min(4)).collect();
+        if !taken.is_empty() {
+            let list = list(&taken, "");
+            self.session
+                .run(&format!("select pgflow.release_tasks({}, attempts => {})", list[0], list[2]))
+                .await;
+        }
+    }
+
     async fn heartbeat(&mut self) {
         self.random.shuffle(&mut self.held);
         if !self.held.is_empty() {
@@ -70,12 +104,37 @@ impl Worker {
         }
     }
 
+    /// Takes up again a run of its own that has failed, if there is one.
+    async fn retry(&mut self) {
+        if !self.runs.is_empty() {
+            let run = self.random.pick(&self.runs);
+            let failed = format!(
+                "select run_id from pgflow.runs where run_id = '{run}' and status = 'failed'"
+            );
+            self.session.run(&format!("select pgflow.retry_run(run_id) from ({failed}) r")).await;
+        }
+    }
+
     async fn cancel(&mut self) {
         if !self.runs.is_empty() && self.random.chance(50) {
             let run = self.random.pick(&self.runs);
             self.session.run(&format!("select pgflow.cancel_run('{run}', 'storm')")).await;
         }
     }
+}
+
+/// Keys, one value each, attempts, as arguments by position.
+fn positions(tasks: &[Task], kind: &str, value: &str) -> String {
+    let join =
+        |cell: &dyn Fn(&Task) -> String| tasks.iter().map(cell).collect::<Vec<_>>().join(", ");
+    format!(
+        "array[{}]::uuid[], array[{}]::text[], array[{}]::int[], array[{}]::{kind}[], array[{}]::int[]",
+        join(&|task| format!("'{}'", task.run)),
+        join(&|task| format!("'{}'", task.step)),
+        join(&|task| task.index.to_string()),
+        join(&|_| format!("'{value}'")),
+        join(&|task| task.attempt.to_string()),
+    )
 }
 
 /// The keys, one value per task, the attempts.

@@ -41,6 +41,23 @@ async fn message_and_lease_are_extended() {
 }
 
 #[tokio::test]
+async fn whoever_asks_learns_whether_an_attempt_still_counts() {
+    let db = Db::with(&define("f", &["a", "b"])).await;
+    let run = db.start("f", "{}").await;
+    let holds = |step: &str, attempt: u32| {
+        format!("select pgflow.holds_task('{}', '{step}', 0, {attempt})", run.id)
+    };
+    assert_eq!(db.one(&holds("a", 0)).await, "f", "queued");
+    db.claim("f").await;
+    assert_eq!(db.one(&holds("a", 1)).await, "t");
+    assert_eq!(db.one(&holds("a", 2)).await, "f", "another attempt");
+    run.complete("a", 0, "1").await;
+    assert_eq!(db.one(&holds("a", 1)).await, "f", "settled");
+    db.run(&format!("select pgflow.cancel_run('{}')", run.id)).await;
+    assert_eq!(db.one(&holds("b", 1)).await, "f", "the run has ended");
+}
+
+#[tokio::test]
 async fn a_task_with_a_live_lease_is_not_stalled() {
     let db = Db::with(&define("f", &["a", "b"])).await;
     let run = db.start("f", "{}").await;

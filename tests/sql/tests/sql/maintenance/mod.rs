@@ -1,8 +1,12 @@
-//! Cancelling, leases, stalled tasks, pruning.
+//! Cancelling, retrying, listing, leases, stalled tasks, pruning.
 
 mod cancel_run;
 mod heartbeat;
+mod list_runs;
+mod progress;
 mod prune;
 mod prune_keeps;
 mod requeue;
+mod retry_run;
+mod retry_run_steps;
 mod stalled_for_good;

@@ -60,6 +60,23 @@ async fn a_step_that_may_be_skipped_is_skipped() {
 }
 
 #[tokio::test]
+async fn other_tasks_of_the_step_stay_as_they_are() {
+    let db = Db::with(&define("f", &["m map; when_exhausted => 'skip'", "z"])).await;
+    let run = db.start("f", "[1, 2]").await;
+    db.claim("f").await;
+    db.run(
+        "update pgflow.step_tasks set requeued_count = 3 where task_index = 0 and step_slug = 'm'",
+    )
+    .await;
+    run.stall("m", 0).await;
+    run.stall("m", 1).await;
+    assert_eq!(db.one(REQUEUE).await, "0");
+    assert_eq!(run.tasks().await, ["m#0:started:1", "m#1:started:1", "z#0:started:1"]);
+    assert_eq!(db.queue("f").await.len(), 1, "only z is left in the queue");
+    db.check().await;
+}
+
+#[tokio::test]
 async fn a_second_sweep_finds_nothing() {
     let db = Db::with(&define("f", &["a"])).await;
     let run = db.start("f", "{}").await;

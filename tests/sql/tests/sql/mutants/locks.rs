@@ -135,3 +135,63 @@ async fn a_batch_of_failures_takes_its_tasks_in_order() {
     assert_eq!(end(waiting).await, Ok(vec!["applied".to_owned(); 2]));
     db.check().await;
 }
+
+fn settle(n: [u32; 2], step: [&str; 2], index: [u32; 2]) -> String {
+    let id = |n: u32| format!("array['00000000-0000-4000-8000-{n:012}']::uuid[]");
+    format!(
+        "select outcome from pgflow.settle_and_claim(
+            {}, array['{}'], array[{}], array['1'::jsonb], array[1],
+            {}, array['{}'], array[{}], array['x'], array[1], null, null, null, 0)",
+        id(n[0]),
+        step[0],
+        index[0],
+        id(n[1]),
+        step[1],
+        index[1]
+    )
+}
+
+/// Tasks of both kinds in one sorted round.
+#[tokio::test]
+async fn a_mixed_batch_takes_its_tasks_in_order() {
+    let db = Db::with(&define("f", &["a", "b"])).await;
+    for n in [1, 2] {
+        db.run(&format!(
+            "select pgflow.start_flow('f', '{{}}', '00000000-0000-4000-8000-{n:012}')"
+        ))
+        .await;
+    }
+    db.claim("f").await;
+    let beat = |n: u32| {
+        let key = format!("array['00000000-0000-4000-8000-{n:012}']::uuid[], array['a'], array[0]");
+        format!("select outcome from pgflow.heartbeat({key}, array[1])")
+    };
+    let (mut one, two) = (db.session().await, db.session().await);
+    one.run("begin").await;
+    one.run(&beat(1)).await;
+    let waiting = begin(two, settle([2, 1], ["a", "a"], [0, 0])).await;
+    assert_eq!(one.rows(&beat(2)).await, ["extended"], "the second task is not locked yet");
+    one.run("commit").await;
+    assert_eq!(end(waiting).await, Ok(vec!["applied".to_owned(); 2]));
+    db.check().await;
+}
+
+/// Map steps of both kinds in one sorted round, before any run.
+#[tokio::test]
+async fn a_mixed_batch_takes_its_map_steps_in_order() {
+    let db = Db::with(&define("f", &["m map", "n map"])).await;
+    db.run("select pgflow.start_flow('f', '[1, 2, 3]', '00000000-0000-4000-8000-000000000001')")
+        .await;
+    db.claim("f").await;
+    let complete = |step: &str| {
+        let id = "'00000000-0000-4000-8000-000000000001'";
+        format!("select status from pgflow.complete_task({id}, '{step}', 1, '1', 1)")
+    };
+    let (mut one, two) = (db.session().await, db.session().await);
+    one.run(&format!("begin; {}", complete("m"))).await;
+    let waiting = begin(two, settle([1, 1], ["n", "m"], [0, 0])).await;
+    assert_eq!(one.rows(&complete("n")).await, ["completed"], "the second step is not locked yet");
+    one.run("commit").await;
+    assert_eq!(end(waiting).await, Ok(vec!["applied".to_owned(); 2]));
+    db.check().await;
+}

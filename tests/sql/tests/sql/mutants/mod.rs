@@ -6,4 +6,5 @@ mod grants;
 mod leftovers;
 mod locks;
 mod messages;
+mod retry_locks;
 mod stalled;

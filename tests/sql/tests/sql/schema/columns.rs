@@ -98,6 +98,7 @@ const TABLES: &[(&str, &[&str])] = &[
             "requeued_count integer no 0",
             "last_requeued_at timestamptz yes -",
             "permanently_stalled_at timestamptz yes -",
+            "refunded_count integer no 0",
         ],
     ),
     (

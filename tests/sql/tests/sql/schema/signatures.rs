@@ -25,7 +25,9 @@ const FUNCTIONS: &[(&str, &str, &str)] = &[
     ("check", "", "TABLE(invariant text, run_id uuid, detail text)"),
     (
         "claim_tasks",
-        "queue_names text[], qty integer, worker_id uuid DEFAULT NULL::uuid",
+        "queue_names text[], qty integer, worker_id uuid DEFAULT NULL::uuid, \
+         limited_flows text[] DEFAULT NULL::text[], limited_steps text[] DEFAULT NULL::text[], \
+         limited_quotas integer[] DEFAULT NULL::integer[]",
         "SETOF pgflow.step_task_record",
     ),
     (
@@ -64,8 +66,16 @@ const FUNCTIONS: &[(&str, &str, &str)] = &[
     (
         "fail_tasks",
         "run_ids uuid[], step_slugs text[], task_indexes integer[], error_messages text[], \
-         attempts integer[] DEFAULT NULL::integer[]",
+         attempts integer[] DEFAULT NULL::integer[], delays integer[] DEFAULT NULL::integer[], \
+         fatal boolean[] DEFAULT NULL::boolean[]",
         OUTCOMES,
+    ),
+    (
+        "get_run_progress",
+        "run_id uuid",
+        "TABLE(step_slug text, step_type text, status text, initial_tasks integer, remaining_tasks integer, \
+         attempts bigint, error_message text, skip_reason text, started_at timestamp with time zone, \
+         ended_at timestamp with time zone)",
     ),
     ("get_run_with_states", "run_id uuid", "jsonb"),
     (
@@ -75,6 +85,15 @@ const FUNCTIONS: &[(&str, &str, &str)] = &[
         OUTCOMES,
     ),
     ("is_valid_slug", "slug text", "boolean"),
+    (
+        "list_runs",
+        "flow_slugs text[] DEFAULT NULL::text[], statuses text[] DEFAULT NULL::text[], \
+         started_before timestamp with time zone DEFAULT NULL::timestamp with time zone, \
+         before_run uuid DEFAULT NULL::uuid, qty integer DEFAULT 50",
+        "TABLE(run_id uuid, flow_slug text, status text, started_at timestamp with time zone, \
+         ended_at timestamp with time zone, remaining_steps integer)",
+    ),
+    ("holds_task", "run_id uuid, step_slug text, task_index integer, attempt integer", "boolean"),
     ("mark_worker_stopped", "worker_id uuid", "void"),
     ("maybe_complete_run", "run_id uuid", "void"),
     (
@@ -89,12 +108,29 @@ const FUNCTIONS: &[(&str, &str, &str)] = &[
         "TABLE(runs bigint, step_states bigint, step_tasks bigint, events bigint, messages bigint, \
          archived_messages bigint, workers bigint)",
     ),
+    (
+        "release_tasks",
+        "run_ids uuid[], step_slugs text[], task_indexes integer[], attempts integer[]",
+        OUTCOMES,
+    ),
     ("requeue_stalled_tasks", "grace integer DEFAULT 30", "integer"),
+    ("retry_run", "run_id uuid", "SETOF pgflow.runs"),
     (
         "set_vt_batch",
         "queue_name text, msg_ids bigint[], vt_offsets integer[]",
         "TABLE(msg_id bigint, read_ct integer, enqueued_at timestamp with time zone, vt timestamp with time zone, \
          message jsonb, headers jsonb)",
+    ),
+    (
+        "settle_and_claim",
+        "done_runs uuid[], done_steps text[], done_indexes integer[], done_outputs jsonb[], done_attempts integer[], \
+         failed_runs uuid[], failed_steps text[], failed_indexes integer[], failed_errors text[], \
+         failed_attempts integer[], failed_delays integer[], failed_fatal boolean[], \
+         queue_names text[], qty integer, worker_id uuid DEFAULT NULL::uuid, \
+         limited_flows text[] DEFAULT NULL::text[], limited_steps text[] DEFAULT NULL::text[], \
+         limited_quotas integer[] DEFAULT NULL::integer[]",
+        "TABLE(kind text, outcome text, flow_slug text, run_id uuid, step_slug text, task_index integer, \
+         attempt integer, input jsonb, msg_id bigint, timeout integer)",
     ),
     (
         "start_flow",
@@ -107,6 +143,11 @@ const FUNCTIONS: &[(&str, &str, &str)] = &[
         "jsonb",
     ),
     ("start_ready_steps", "run_id uuid", "void"),
+    (
+        "start_run",
+        "INOUT flow_slug text, input jsonb, INOUT run_id uuid DEFAULT NULL::uuid, OUT created boolean",
+        "record",
+    ),
     (
         "start_tasks",
         "flow_slug text, msg_ids bigint[], worker_id uuid",

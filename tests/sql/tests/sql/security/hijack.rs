@@ -12,9 +12,12 @@ const CALLS: &[(&str, &str)] = &[
     ("start_flow", "select pgflow.start_flow('f', '[1, 2]')"),
     ("start_flow_with_states", "select pgflow.start_flow_with_states('f', '[1, 2]')"),
     ("get_run_with_states", "select pgflow.get_run_with_states(RUN)"),
+    ("get_run_progress", "select pgflow.get_run_progress(RUN)"),
+    ("list_runs", "select pgflow.list_runs('{f}', '{started}', pg_catalog.now(), RUN)"),
     ("get_flow_versions", "select pgflow.get_flow_versions('{f}')"),
     ("read_events", "select pgflow.read_events(RUN)"),
-    ("claim_tasks", "select pgflow.claim_tasks('{f}', 2)"),
+    ("start_run", "select pgflow.start_run('f', '[1, 2]', pg_catalog.gen_random_uuid())"),
+    ("claim_tasks", "select pgflow.claim_tasks('{f}', 2, null, '{f}', '{m}', '{1}')"),
     ("poll_for_tasks", "select pgflow.poll_for_tasks('f', 1, 2, 1)"),
     ("start_tasks", "select pgflow.start_tasks('f', '{1,2,3,4,5,6,7,8,9}', null)"),
     ("heartbeat", "select pgflow.heartbeat(array[RUN]::pg_catalog.uuid[], '{m}', '{0}', '{1}')"),
@@ -25,7 +28,24 @@ const CALLS: &[(&str, &str)] = &[
     ),
     ("fail_task", "select pgflow.fail_task(RUN, 'e', 0, 'x')"),
     ("fail_tasks", "select pgflow.fail_tasks(array[RUN]::pg_catalog.uuid[], '{s}', '{0}', '{x}')"),
+    ("holds_task", "select pgflow.holds_task(RUN, 'm', 1, 1)"),
+    (
+        "release_tasks",
+        "select pgflow.release_tasks(array[RUN]::pg_catalog.uuid[], '{m}', '{1}', '{1}')",
+    ),
+    (
+        "settle_and_claim",
+        "select pgflow.settle_and_claim(
+            array[RUN]::pg_catalog.uuid[], '{m}', '{0}', array['1'::pg_catalog.jsonb], '{1}',
+            array[RUN]::pg_catalog.uuid[], '{s}', '{0}', '{x}', '{1}', '{0}', '{f}', '{f}', 2)",
+    ),
     ("requeue_stalled_tasks", "select pgflow.requeue_stalled_tasks(-100000)"),
+    (
+        "retry_run",
+        "select pgflow.claim_tasks('{f}', 99);
+         select pgflow.fail_tasks(array[RUN]::pg_catalog.uuid[], '{s}', '{0}', '{x}', null, null, '{t}');
+         select pgflow.retry_run(RUN)",
+    ),
     ("cancel_run", "select pgflow.cancel_run(RUN, 'x')"),
 ];
 

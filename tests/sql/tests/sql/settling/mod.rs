@@ -2,6 +2,7 @@
 
 mod batch_complete;
 mod batch_fail;
+mod batch_mixed;
 mod complete_task;
 mod empty_map;
 mod exhausted;
@@ -12,7 +13,9 @@ mod fence;
 mod join;
 mod late_callback;
 mod map;
+mod release;
 mod retry_delay;
 mod type_violation;
 mod type_violation_not;
+mod verdicts;
 mod wide_map_locks;

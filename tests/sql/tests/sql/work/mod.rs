@@ -5,6 +5,7 @@ mod foreign_messages;
 mod input;
 mod older_transaction;
 mod poll_for_tasks;
+mod quotas;
 mod set_vt_batch;
 mod start_tasks;
 mod visibility;

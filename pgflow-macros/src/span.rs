@@ -9,7 +9,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 /// A type without fields. The compiler points at `shown` when it points at the type's definition.
 ///
 /// Keywords go on the first token of `shown`, which should name nothing: an editor describes them.
-pub(super) fn marker(
+pub(crate) fn marker(
     vis: &TokenStream,
     keyword: &str,
     name: &Ident,
@@ -25,7 +25,7 @@ pub(super) fn marker(
 }
 
 /// A type, spelled so that the compiler underlines `shown` when it complains about the type.
-pub(super) fn shown_at(ty: &Ident, pgflow: &TokenStream, shown: impl ToTokens) -> TokenStream {
+pub(crate) fn shown_at(ty: &Ident, pgflow: &TokenStream, shown: impl ToTokens) -> TokenStream {
     let mut ty = ty.clone();
     ty.set_span(Span::call_site());
     let (start, end) = brackets(shown);
@@ -33,7 +33,7 @@ pub(super) fn shown_at(ty: &Ident, pgflow: &TokenStream, shown: impl ToTokens) -
 }
 
 /// `<ty as rule>::Item`, underlined as `shown` when `ty` breaks the rule.
-pub(super) fn item_of(ty: &Ident, rule: &TokenStream, shown: impl ToTokens) -> TokenStream {
+pub(crate) fn item_of(ty: &Ident, rule: &TokenStream, shown: impl ToTokens) -> TokenStream {
     let (start, end) = brackets(shown);
     quote!(#start #ty as #rule>::Item< #end)
 }
@@ -41,7 +41,7 @@ pub(super) fn item_of(ty: &Ident, rule: &TokenStream, shown: impl ToTokens) -> T
 /// `<ty as rule>::name`, underlined as `shown` when `ty` breaks the rule.
 ///
 /// Compilers differ in what they underline, `ty` or the whole path, so both look like `shown`.
-pub(super) fn function(
+pub(crate) fn function(
     ty: impl ToTokens,
     rule: &TokenStream,
     name: &str,
@@ -59,7 +59,7 @@ fn brackets(shown: impl ToTokens) -> (TokenStream, TokenStream) {
 }
 
 /// Where some tokens start and end.
-fn ends(tokens: impl ToTokens) -> (Span, Span) {
+pub(crate) fn ends(tokens: impl ToTokens) -> (Span, Span) {
     let mut tokens = tokens.into_token_stream().into_iter();
     let first = tokens.next().map_or_else(Span::call_site, |token| token.span());
     (first, tokens.last().map_or(first, |token| token.span()))

@@ -1,0 +1,207 @@
+//! Each command and its options: what it prints, what it writes and how it ends.
+
+mod support;
+
+use std::process::Command;
+
+use pgflow_build_tests::Scratch;
+use support::cargo_pgflow;
+
+const FLOW: &str = r"use pgflow::prelude::*;
+
+#[flow(input = u32)]
+pub mod billing {
+    use super::*;
+
+    #[step]
+    pub async fn fetch(run: u32) -> Result<Vec<u32>> { Ok(vec![run]) }
+
+    #[step(depends_on = [fetch], timeout = 30)]
+    pub async fn sum(fetch: Vec<u32>) -> Result<u32> { Ok(1) }
+}
+";
+
+const MAPPED: (&str, &str) =
+    ("(depends_on = [fetch], timeout", "(map, depends_on = [fetch], timeout");
+
+/// A crate whose flow has a migration.
+fn migrated() -> Scratch {
+    let scratch = Scratch::new(&[("src/lib.rs", FLOW)]);
+    scratch.migrate();
+    scratch
+}
+
+/// One whose flow has changed since.
+fn drifted() -> Scratch {
+    let scratch = migrated();
+    let changed = FLOW.replace(MAPPED.0, MAPPED.1).replace("fetch: Vec<u32>", "item: u32");
+    scratch.write("src/lib.rs", &changed);
+    scratch
+}
+
+/// One whose flow is gone.
+fn emptied() -> Scratch {
+    let scratch = migrated();
+    scratch.write("src/lib.rs", "");
+    scratch
+}
+
+/// One that was never migrated.
+fn new() -> Scratch {
+    Scratch::new(&[("src/lib.rs", FLOW)])
+}
+
+/// One with a flow that is wrong.
+fn broken() -> Scratch {
+    Scratch::new(&[("src/lib.rs", &FLOW.replace("[fetch]", "[fetched]"))])
+}
+
+/// Two in a workspace, one of which has no flows.
+fn workspace() -> Scratch {
+    let manifest = |name: &str| {
+        format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n")
+    };
+    let scratch = Scratch::new(&[
+        ("a/Cargo.toml", &manifest("a")),
+        ("a/src/lib.rs", FLOW),
+        ("a/pgflow.lock", ""),
+        ("b/Cargo.toml", &manifest("b")),
+        ("b/src/lib.rs", ""),
+    ]);
+    scratch.write("Cargo.toml", "[workspace]\nmembers = [\"a\", \"b\"]\nresolver = \"3\"\n");
+    scratch
+}
+
+/// What it is run on and with, how it ends, and parts of what it prints.
+type Case = (fn() -> Scratch, &'static [&'static str], i32, &'static [&'static str]);
+
+const CASES: &[Case] = &[
+    (new, &["migrate"], 0, &["wrote migrations/0001_create_billing.sql\nwrote pgflow.lock\n"]),
+    (
+        new,
+        &["migrate", "--style", "refinery", "--migrations", "db"],
+        0,
+        &["wrote db/V1__create_billing.sql"],
+    ),
+    (new, &["migrate", "--style", "flyway"], 2, &["there is no style `flyway`"]),
+    (
+        new,
+        &["migrate", "--json"],
+        0,
+        &[r#""written":["migrations/0001_create_billing.sql","pgflow.lock"]"#, r#""crate":".""#],
+    ),
+    (migrated, &["migrate", "--json"], 0, &[r#""written":[]"#]),
+    (
+        emptied,
+        &["migrate"],
+        0,
+        &["`billing` is no longer in the source", "cargo pgflow migrate --drop billing"],
+    ),
+    (emptied, &["migrate", "--drop", "billing"], 0, &["wrote migrations/0002_drop_billing.sql"]),
+    (migrated, &["migrate", "--drop", "billing"], 1, &["flow `billing` is still in the source"]),
+    (migrated, &["migrate", "--drop", "bill"], 1, &["there is no flow `bill`"]),
+    (migrated, &["migrate", "--drop", "billing", "--core"], 2, &["cannot be used with"]),
+    (broken, &["migrate"], 1, &["error: src/lib.rs:10:26: there is no step `fetched`"]),
+    (migrated, &["check"], 0, &["1 flow, up to date"]),
+    (migrated, &["check", "--json"], 0, &[r#""upToDate":true"#]),
+    (new, &["check"], 1, &["error: src/lib.rs:4:9: flow `billing` has no migration"]),
+    (
+        drifted,
+        &["check"],
+        1,
+        &[
+            "error: src/lib.rs:4:9: flow `billing` has changed since version 1\n  step `sum`: kind was single, now map",
+            "note: incompatible: a new version",
+            "help: run `cargo pgflow migrate`",
+        ],
+    ),
+    (
+        drifted,
+        &["check", "--json"],
+        1,
+        &[
+            r#""impact":"incompatible""#,
+            r#""missing":["0002_create_billing_v2.sql"]"#,
+            r#""upToDate":false"#,
+        ],
+    ),
+    (emptied, &["check"], 0, &["flow `billing` is in pgflow.lock and no longer in the source"]),
+    (broken, &["check"], 1, &["error: src/lib.rs:10:26: there is no step `fetched`"]),
+    (
+        migrated,
+        &["show"],
+        0,
+        &[
+            "billing (version 1), src/lib.rs:4:9\n  fetch : Vec<u32>\n  sum <- fetch timeout=30 : u32\n",
+        ],
+    ),
+    (new, &["show"], 0, &["billing (no migration yet)"]),
+    (drifted, &["show", "billing"], 0, &["changed since version 1", "sum map <- fetch"]),
+    (migrated, &["show", "bill"], 1, &["there is no flow `bill` in the source"]),
+    (migrated, &["show", "--format", "mermaid"], 0, &["%% billing\nflowchart TD", "fetch --> sum"]),
+    (migrated, &["show", "--format", "dot"], 0, &["digraph", "\"fetch\" -> \"sum\""]),
+    (migrated, &["show", "--format", "json"], 0, &["\"billing\": {", "\"stepType\": \"single\""]),
+    (migrated, &["show", "--json"], 0, &["\"billing\": {"]),
+    (migrated, &["show", "--format", "png"], 2, &["[possible values: text, mermaid, dot, json]"]),
+    (migrated, &["diff", "nothing"], 1, &["`nothing` is neither a file nor a git revision"]),
+    (workspace, &["check"], 1, &["error: a/src/lib.rs:4:9: flow `billing` has no migration"]),
+    (
+        workspace,
+        &["migrate"],
+        0,
+        &["wrote a/migrations/0001_create_billing.sql\nwrote a/pgflow.lock\n"],
+    ),
+    (workspace, &["show", "--dir", "a/src"], 0, &["billing (no migration yet), ../src/lib.rs:4:9"]),
+    (workspace, &["check", "--package", "b"], 0, &["0 flows, up to date"]),
+    (workspace, &["check", "--package", "c"], 1, &["there is no crate `c` in this workspace"]),
+    (workspace, &["check", "--workspace", "--json"], 1, &[r#""crate":"a""#]),
+    (new, &["check", "--dir", "nowhere"], 1, &["there is no Cargo.toml in nowhere or above"]),
+    (
+        new,
+        &["--help"],
+        0,
+        &[
+            "cargo pgflow [OPTIONS] <COMMAND>",
+            "migrate",
+            "check",
+            "show",
+            "diff",
+            "schema",
+            "Exit codes",
+        ],
+    ),
+    (new, &["migrate", "--help"], 0, &["--drop", "--core", "--json", "--style", "--migrations"]),
+    (new, &["--version"], 0, &["cargo-pgflow 0."]),
+    (new, &[], 2, &["Usage: cargo pgflow"]),
+    (new, &["migrat"], 2, &["unrecognized subcommand 'migrat'"]),
+];
+
+#[test]
+fn each_command_does_and_says_what_it_should() {
+    for (scratch, args, code, words) in CASES {
+        let scratch = scratch();
+        let ran = cargo_pgflow(&scratch.dir, args);
+        assert_eq!(ran.code(), Some(*code), "{args:?}: {}", ran.text());
+        for words in *words {
+            assert!(ran.text().contains(words), "{args:?}: `{words}` is not in: {}", ran.text());
+        }
+    }
+}
+
+#[test]
+fn only_migrate_writes() {
+    for args in [&["check"][..], &["show"], &["diff", "pgflow.lock"]] {
+        let scratch = drifted();
+        let before = (scratch.files(), scratch.read("pgflow.lock"));
+        cargo_pgflow(&scratch.dir, args);
+        assert_eq!((scratch.files(), scratch.read("pgflow.lock")), before, "{args:?}");
+    }
+}
+
+#[test]
+fn it_can_be_called_without_cargo() {
+    let scratch = migrated();
+    let mut program = Command::new(env!("CARGO_BIN_EXE_cargo-pgflow"));
+    let output = program.arg("check").current_dir(&scratch.dir).output().expect("it runs");
+    assert!(output.status.success(), "{output:?}");
+}

@@ -1,0 +1,115 @@
+//! A hidden copy of a type, for derives whose errors would be long. See `pgflow_runtime`'s `derived`.
+
+use std::collections::HashSet;
+
+use pgflow_syntax::{Held, is_attr, pretty};
+use proc_macro2::{Delimiter, Group, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::{Attribute, Data, DeriveInput, Field, parse_quote};
+
+use super::derive;
+use crate::span::ends;
+
+/// The type, and its traits by way of a copy.
+pub(super) fn expand(item: &DeriveInput, held: &[Held<'_>], pgflow: &TokenStream) -> TokenStream {
+    let name = &item.ident;
+    let known = has_serde(item).then(|| quote!(#[derive(#pgflow::__Attributes)]));
+    let plain = name.unraw();
+    let (copy, checked) = (format_ident!("__{plain}"), format_ident!("fields_of_{plain}"));
+    let copied = copied(item, held, pgflow);
+    let checks = held.iter().map(|held| check(held, pgflow));
+    let types = types(held);
+    quote! {
+        #known
+        #item
+
+        const _: () = {
+            use #pgflow::__private::NotHeld as _;
+
+            #[allow(non_camel_case_types)]
+            type #checked = (#(#checks,)*);
+
+            #copied
+
+            #pgflow::__private::impl_data!(#name, #copy, #checked, [#(#types),*]);
+        };
+    }
+}
+
+/// The copy, with derives that take it for granted that what it holds can be stored.
+fn copied(item: &DeriveInput, held: &[Held<'_>], pgflow: &TokenStream) -> TokenStream {
+    let mut copy = item.clone();
+    copy.ident = format_ident!("__{}", item.ident.unraw());
+    copy.vis = syn::Visibility::Inherited;
+    each_attrs(&mut copy, &mut |attrs| attrs.retain(is_described));
+    let derives = derive(true, pgflow);
+    let (remote, name) = (pretty(&item.ident), item.ident.unraw().to_string());
+    let holdable = quote!(#pgflow::__private::Holdable<'a>);
+    let types = types(held);
+    copy.generics.where_clause = Some(parse_quote!(where #(for<'a> #types: #holdable),*));
+    quote! {
+        #derives
+        #[serde(remote = #remote, rename = #name)]
+        #[allow(dead_code, clippy::all, clippy::pedantic)]
+        #copy
+    }
+}
+
+/// A type that cannot be evaluated if a field cannot be stored.
+fn check(held: &Held<'_>, pgflow: &TokenStream) -> TokenStream {
+    let Held { what, ty } = held;
+    let of = quote!(<#pgflow::__private::Held<#ty>>);
+    let (first, last) = ends(ty);
+    let mut arguments = Group::new(Delimiter::Parenthesis, quote!("{}", why.as_str()));
+    arguments.set_span(last);
+    let fail = quote_spanned!(first=> ::core::panic! #arguments);
+    quote! {
+        [(); {
+            let has = [#of::SERIALIZE, #of::DESERIALIZE, #of::JSON_SCHEMA];
+            if let ::core::option::Option::Some(why) = #pgflow::__private::missing(#what, has) {
+                #fail
+            }
+            0
+        }]
+    }
+}
+
+/// Each type once.
+fn types(held: &[Held<'_>]) -> Vec<TokenStream> {
+    let mut seen = HashSet::new();
+    let mut types = Vec::new();
+    for held in held {
+        if seen.insert(pretty(held.ty)) {
+            types.push(held.ty.to_token_stream());
+        }
+    }
+    types
+}
+
+/// Whether an attribute says how something is stored or described.
+fn is_described(attr: &Attribute) -> bool {
+    ["serde", "doc", "deprecated", "validate", "garde"].iter().any(|name| is_attr(attr, name))
+}
+
+fn has_serde(item: &DeriveInput) -> bool {
+    let mut found = false;
+    each_attrs(&mut item.clone(), &mut |attrs| {
+        found |= attrs.iter().any(|attr| is_attr(attr, "serde"));
+    });
+    found
+}
+
+fn each_attrs(item: &mut DeriveInput, change: &mut impl FnMut(&mut Vec<Attribute>)) {
+    change(&mut item.attrs);
+    match &mut item.data {
+        Data::Struct(data) => data.fields.iter_mut().for_each(|field| change(&mut field.attrs)),
+        Data::Enum(data) => {
+            for variant in &mut data.variants {
+                change(&mut variant.attrs);
+                variant.fields.iter_mut().for_each(|field: &mut Field| change(&mut field.attrs));
+            }
+        }
+        Data::Union(_) => {}
+    }
+}

@@ -1,0 +1,57 @@
+//! How long to wait before asking again.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::time::Duration;
+
+/// Delays that double up to a limit, each a little different so that processes do not ask in step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Backoff {
+    failures: u32,
+    first: Duration,
+    longest: Duration,
+}
+
+impl Backoff {
+    pub(crate) const fn new(first: Duration, longest: Duration) -> Self {
+        Self { failures: 0, first, longest }
+    }
+
+    /// The delay after one more failure.
+    pub(crate) fn next(&mut self) -> Duration {
+        let delay = self.first.saturating_mul(1 << self.failures.min(20)).min(self.longest);
+        self.failures = self.failures.saturating_add(1);
+        jittered(delay)
+    }
+
+    /// How many failures in a row there were.
+    pub(crate) fn failures(&self) -> u32 {
+        self.failures
+    }
+
+    pub(crate) fn reset(&mut self) {
+        self.failures = 0;
+    }
+}
+
+/// About this long: between three quarters and five quarters of it.
+pub(crate) fn jittered(around: Duration) -> Duration {
+    let random = RandomState::new().build_hasher().finish();
+    around.mul_f64(0.75 + f64::from((random >> 32) as u32) / f64::from(u32::MAX) / 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delays_double_up_to_the_longest() {
+        let mut backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(1));
+        let delays: Vec<_> = (0..40).map(|_| backoff.next()).collect();
+        for (at, middle) in [(0, 100), (1, 200), (2, 400), (3, 800), (4, 1000), (39, 1000)] {
+            let (low, high) = (middle * 3 / 4, middle * 5 / 4);
+            assert!((low..=high).contains(&delays[at].as_millis()), "{delays:?}");
+        }
+        backoff.reset();
+        assert!(backoff.next() <= Duration::from_millis(125));
+    }
+}

@@ -1,0 +1,67 @@
+//! Inputs are looked at before anything is written.
+
+use pgflow_machine::{Limits, PayloadError, check_payload};
+use pgflow_model::StepKind;
+use serde_json::Value;
+
+use super::ClientError;
+use crate::backend::BackendError;
+use crate::{DataError, Flow, StartRun, WriteError};
+
+/// The input of a run as JSON that every database takes.
+pub(crate) fn input_of<F: Flow>(
+    start: Result<StartRun<F>, DataError>,
+    limits: &Limits,
+) -> Result<Value, ClientError> {
+    let input = start.map_err(named)?.into_input();
+    let payload = |source| ClientError::Payload { what: "the run's input".to_owned(), source };
+    check_payload(&input, limits).map_err(payload)?;
+    check_map::<F>(&input, limits)?;
+    Ok(input)
+}
+
+/// The same errors have the same type, whoever finds them.
+fn named(error: DataError) -> ClientError {
+    match error {
+        DataError::Write { what, source: WriteError::NotFinite { path, number } } => {
+            ClientError::Payload { what, source: PayloadError::NotFinite { path, number } }
+        }
+        DataError::Write { what, source: WriteError::TooBig { path, number } } => {
+            ClientError::Payload { what, source: PayloadError::TooBig { path, number } }
+        }
+        DataError::Write { what, source: WriteError::TooDeep { path, limit } } => {
+            ClientError::Payload { what, source: PayloadError::TooDeep { path, limit } }
+        }
+        other => ClientError::Data(other),
+    }
+}
+
+/// A flow whose first step is a map takes an array, and not too long a one.
+fn check_map<F: Flow>(input: &Value, limits: &Limits) -> Result<(), ClientError> {
+    let is_root_map =
+        |step: &crate::StepDef| step.kind == StepKind::Map && step.depends_on.is_empty();
+    if !F::DEF.steps.iter().any(is_root_map) {
+        return Ok(());
+    }
+    let Value::Array(elements) = input else {
+        let flow = F::SLUG.to_owned();
+        return Err(BackendError::NotAnArray { flow, found: kind(input) }.into());
+    };
+    if elements.len() > limits.max_fanout {
+        let (elements, limit) = (elements.len(), limits.max_fanout);
+        let source = PayloadError::TooWide { elements, limit };
+        return Err(ClientError::Payload { what: "the run's input".to_owned(), source });
+    }
+    Ok(())
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}

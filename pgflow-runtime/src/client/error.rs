@@ -1,0 +1,52 @@
+//! Why a request about a run can't be met.
+
+use pgflow_machine::{PayloadError, RunId, RunStatus};
+
+use crate::DataError;
+use crate::backend::BackendError;
+
+/// Why a request about a run can't be met.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClientError {
+    /// A value could not be stored or read back.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// A payload that no database takes. Nothing was written.
+    #[error("cannot store {what}: {source}")]
+    Payload {
+        /// What it is.
+        what: String,
+        /// Why.
+        source: PayloadError,
+    },
+    /// There is no such run.
+    #[error("there is no run {run}")]
+    UnknownRun {
+        /// Its id.
+        run: RunId,
+    },
+    /// The run is of another flow.
+    #[error("run {run} is of flow `{flow}`, not of `{expected}`")]
+    OtherFlow {
+        /// Its id.
+        run: RunId,
+        /// The flow it is of.
+        flow: String,
+        /// The flow it should be of.
+        expected: &'static str,
+    },
+    /// The run ended without an output.
+    #[error("run {run} has {status}: {}", .reason.as_deref().unwrap_or("no reason was given"))]
+    NotCompleted {
+        /// Its id.
+        run: RunId,
+        /// How it ended.
+        status: RunStatus,
+        /// Why.
+        reason: Option<String>,
+    },
+    /// The database has no answer.
+    #[error(transparent)]
+    Backend(#[from] BackendError),
+}

@@ -1,0 +1,148 @@
+//! What happens in a run, as it happens.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use futures_util::stream::{Stream, StreamExt, unfold};
+use pgflow_machine::{Event, Happened, RunId};
+
+use super::patience::patiently;
+use super::watch::Watch;
+use super::{ClientError, Run};
+use crate::Flow;
+use crate::db::Db;
+
+/// How many events are read at once.
+const PAGE: u32 = 256;
+
+impl<F: Flow> Run<F> {
+    /// Everything that happened and happens in the run, in order and without gaps, until it has ended.
+    ///
+    /// ```
+    /// # use pgflow::prelude::*;
+    /// # #[flow(input = u8)] mod count { #[step] pub async fn one(run: u8) -> pgflow::Result<u8> { Ok(run) } }
+    /// # async fn example(run: pgflow::Run<count::Flow>) -> Result<(), pgflow::ClientError> {
+    /// let mut events = run.events();
+    /// while let Some(event) = events.next().await {
+    ///     println!("{}", event?.what);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn events(&self) -> Events {
+        self.events_after(0)
+    }
+
+    /// The same, after the event of this number: where an earlier reader stopped.
+    pub fn events_after(&self, seq: u64) -> Events {
+        let reader = Reader::new(&self.db, self.id, seq);
+        let events = unfold(reader, |mut reader| async {
+            let event = reader.next().await?;
+            Some((event, reader))
+        });
+        Events(Box::pin(events.fuse()))
+    }
+}
+
+/// Events of a run, as a [`Stream`]. After an error it can be asked again, and goes on where it was.
+pub struct Events(Pin<Box<dyn Stream<Item = Result<Event, ClientError>> + Send>>);
+
+impl Events {
+    /// The next event; `None` after the last one of a run that has ended.
+    pub async fn next(&mut self) -> Option<Result<Event, ClientError>> {
+        StreamExt::next(self).await
+    }
+}
+
+impl Stream for Events {
+    type Item = Result<Event, ClientError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.0.as_mut().poll_next(context)
+    }
+}
+
+impl fmt::Debug for Events {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Events")
+    }
+}
+
+/// Reads a run's log page by page.
+struct Reader {
+    db: Db,
+    run: RunId,
+    /// The last number that was read.
+    cursor: u64,
+    read: VecDeque<Event>,
+    watch: Watch,
+    /// The last thing said about the run as a whole is that it ended.
+    has_ended: bool,
+    flow: Option<String>,
+}
+
+impl Reader {
+    fn new(db: &Db, run: RunId, cursor: u64) -> Self {
+        let (db, watch) = (db.clone(), Watch::new(db));
+        Self { db, run, cursor, read: VecDeque::new(), watch, has_ended: false, flow: None }
+    }
+
+    async fn next(&mut self) -> Option<Result<Event, ClientError>> {
+        loop {
+            if let Some(event) = self.read.pop_front() {
+                return Some(Ok(event));
+            }
+            match self.page().await {
+                Err(error) => return Some(Err(error)),
+                Ok(true) => {}
+                Ok(false) if self.has_ended => return None,
+                Ok(false) => self.watch.changed(self.flow.as_deref(), None).await,
+            }
+        }
+    }
+
+    /// Reads what is new; whether there was something.
+    async fn page(&mut self) -> Result<bool, ClientError> {
+        let (run, cursor) = (self.run, self.cursor);
+        let events = patiently(|| self.db.backend().events(run, cursor, PAGE)).await?;
+        let Some(last) = events.last() else {
+            self.look_at_the_run().await?;
+            return Ok(false);
+        };
+        self.cursor = last.seq;
+        for event in &events {
+            self.note(&event.what);
+        }
+        self.read.extend(events);
+        Ok(true)
+    }
+
+    /// A failed run can be retried, so its end is only its end while nothing follows.
+    fn note(&mut self, what: &Happened) {
+        match what {
+            Happened::RunStarted { .. } | Happened::RunRetried => self.has_ended = false,
+            what if what.ends_the_run() => self.has_ended = true,
+            _ => {}
+        }
+    }
+
+    /// A reader that began after the last event would otherwise wait for ever.
+    async fn look_at_the_run(&mut self) -> Result<(), ClientError> {
+        if self.flow.is_some() {
+            return Ok(());
+        }
+        let run = self.run;
+        let record = patiently(|| self.db.backend().run(run, crate::backend::Parts::Run)).await?;
+        let record = record.ok_or(ClientError::UnknownRun { run })?;
+        self.has_ended |= record.status.has_ended() && self.is_at_the_end().await?;
+        self.flow = Some(record.flow);
+        Ok(())
+    }
+
+    async fn is_at_the_end(&self) -> Result<bool, ClientError> {
+        let (run, cursor) = (self.run, self.cursor);
+        Ok(patiently(|| self.db.backend().events(run, cursor, 1)).await?.is_empty())
+    }
+}

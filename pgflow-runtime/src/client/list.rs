@@ -1,0 +1,42 @@
+//! Lists of runs, page by page.
+
+use super::ClientError;
+use super::patience::patiently;
+use crate::backend::{RunQuery, RunSummary};
+use crate::db::Db;
+
+/// A page of a list of runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunPage {
+    /// Its runs, the newest first.
+    pub runs: Vec<RunSummary>,
+    /// Asks for the page after this one; `None` if this is the last.
+    pub next: Option<RunQuery>,
+}
+
+impl Db {
+    /// Runs, the newest first.
+    ///
+    /// ```
+    /// # async fn example(db: pgflow::Db) -> Result<(), pgflow::ClientError> {
+    /// use pgflow::{RunQuery, RunStatus};
+    ///
+    /// let mut query = Some(RunQuery { statuses: vec![RunStatus::Failed], ..RunQuery::default() });
+    /// while let Some(asked) = query {
+    ///     let page = db.list(&asked).await?;
+    ///     for run in page.runs {
+    ///         println!("{} {}", run.id, run.flow);
+    ///     }
+    ///     query = page.next;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn list(&self, query: &RunQuery) -> Result<RunPage, ClientError> {
+        let runs = patiently(|| self.backend().list(query)).await?;
+        let is_full = runs.len() >= query.max as usize;
+        let last = runs.last().filter(|_| is_full).map(|run| (run.started_at, run.id));
+        let next = last.map(|last| RunQuery { after: Some(last), ..query.clone() });
+        Ok(RunPage { runs, next })
+    }
+}

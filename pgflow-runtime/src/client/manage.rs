@@ -1,0 +1,64 @@
+//! Finding, ending and reopening runs.
+
+use pgflow_machine::RunId;
+
+use super::patience::patiently;
+use super::{ClientError, Run};
+use crate::Flow;
+use crate::backend::{Cancelled, Parts, Retried};
+use crate::db::Db;
+
+impl Db {
+    /// The run of this id, if there is one. It is an error if that is of another flow.
+    pub async fn get<F: Flow>(&self, id: RunId) -> Result<Option<Run<F>>, ClientError> {
+        let record = patiently(|| self.backend().run(id, Parts::Run)).await?;
+        let Some(record) = record else { return Ok(None) };
+        if is_version_of(F::SLUG, &record.flow) {
+            return Ok(Some(Run::new(self.clone(), id, false)));
+        }
+        Err(ClientError::OtherFlow { run: id, flow: record.flow, expected: F::SLUG })
+    }
+
+    /// Ends a run before it is done. Running handlers are told at the next heartbeat; no new one starts.
+    pub async fn cancel(&self, id: RunId, reason: Option<&str>) -> Result<Cancelled, ClientError> {
+        Ok(patiently(|| self.backend().cancel(id, reason)).await?)
+    }
+
+    /// Lets a failed run go on from what failed; completed work is kept.
+    pub async fn retry(&self, id: RunId) -> Result<Retried, ClientError> {
+        Ok(patiently(|| self.backend().retry(id)).await?)
+    }
+}
+
+impl<F: Flow> Run<F> {
+    /// Ends it before it is done: see [`Db::cancel`].
+    pub async fn cancel(&self, reason: Option<&str>) -> Result<Cancelled, ClientError> {
+        self.db.cancel(self.id, reason).await
+    }
+
+    /// Lets it go on after it has failed: see [`Db::retry`].
+    pub async fn retry(&self) -> Result<Retried, ClientError> {
+        self.db.retry(self.id).await
+    }
+}
+
+/// Whether a slug is that of a version of a flow: `order`, `order__v2`.
+fn is_version_of(flow: &str, slug: &str) -> bool {
+    let Some(rest) = slug.strip_prefix(flow) else { return false };
+    let number = rest.strip_prefix("__v");
+    rest.is_empty() || number.is_some_and(|number| number.parse::<u32>().is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_version_of;
+
+    #[test]
+    fn versions_are_known_by_their_slug() {
+        assert!(is_version_of("order", "order"));
+        assert!(is_version_of("order", "order__v12"));
+        assert!(!is_version_of("order", "order__vat"));
+        assert!(!is_version_of("order", "orders"));
+        assert!(!is_version_of("order", "refund"));
+    }
+}

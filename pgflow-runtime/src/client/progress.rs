@@ -1,0 +1,39 @@
+//! How far the steps of a run are.
+
+use pgflow_machine::StepStatus;
+
+use super::{ClientError, Run};
+use crate::Flow;
+use crate::backend::{Parts, StepRecord};
+
+/// How far a step is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepProgress {
+    /// Its slug.
+    pub step: String,
+    /// What it is.
+    pub status: StepStatus,
+    /// Tasks that are completed.
+    pub done: u32,
+    /// Tasks that it has, once that is known.
+    pub tasks: Option<u32>,
+}
+
+impl<F: Flow> Run<F> {
+    /// How far each step is, in the order of the flow.
+    pub async fn progress(&self) -> Result<Vec<StepProgress>, ClientError> {
+        let record = self.record(Parts::Steps).await?;
+        Ok(record.steps.into_iter().map(StepProgress::of).collect())
+    }
+}
+
+impl StepProgress {
+    fn of(step: StepRecord) -> Self {
+        let tasks = step.tasks;
+        let done = match step.status {
+            StepStatus::Completed => tasks.unwrap_or(0),
+            _ => tasks.zip(step.remaining_tasks).map_or(0, |(all, left)| all.saturating_sub(left)),
+        };
+        Self { step: step.slug, status: step.status, done, tasks }
+    }
+}

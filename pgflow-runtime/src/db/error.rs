@@ -1,0 +1,47 @@
+//! Why a database can't be used.
+
+use super::url::UrlError;
+use crate::RegisterError;
+use crate::backend::BackendError;
+
+/// Why there is no connection to a database.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// The URL does not say which database to use.
+    #[error(transparent)]
+    Url(#[from] UrlError),
+    /// The database does not let us in.
+    #[error("cannot connect to {database}")]
+    Backend {
+        /// Its URL, without password.
+        database: String,
+        /// Why.
+        source: BackendError,
+    },
+}
+
+/// Why a flow can't be registered.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RegisterFlowError {
+    /// The flow is wrong in itself.
+    #[error(transparent)]
+    Flow(#[from] RegisterError),
+    /// The database has something else under this name.
+    #[error(
+        "the database has another flow under `{slug}`: {}\nhelp: {HELP}", .differences.join("; ")
+    )]
+    Conflict {
+        /// Slug of the version.
+        slug: String,
+        /// What differs, a sentence each.
+        differences: Vec<String>,
+    },
+    /// The database refused.
+    #[error(transparent)]
+    Backend(#[from] BackendError),
+}
+
+const HELP: &str = "a flow that has run is changed by a new version: let `pgflow_build` write the \
+                    migration, or start with an empty database while you develop";

@@ -1,0 +1,87 @@
+//! A database with runs in it, from the outside.
+
+mod apply;
+mod connect;
+mod environment;
+mod error;
+mod register;
+mod suggest;
+mod url;
+
+use std::fmt;
+use std::sync::Arc;
+
+use pgflow_machine::Limits;
+use tokio::sync::OnceCell;
+
+pub use error::{ConnectError, RegisterFlowError};
+pub(crate) use register::version_of;
+pub use url::UrlError;
+
+use crate::backend::{Backend, BackendError};
+
+/// A database with runs in it. Cheap to clone.
+///
+/// ```
+/// # tokio_test(async {
+/// use pgflow::Db;
+///
+/// let db = Db::connect("memory:").await?;
+/// db.migrate().await?;
+/// assert_eq!(db.to_string(), "memory:");
+/// # Ok::<(), Box<dyn std::error::Error>>(()) });
+/// # fn tokio_test<T>(f: impl Future<Output = Result<T, Box<dyn std::error::Error>>>) {
+/// #     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(f).unwrap();
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Db {
+    backend: Arc<dyn Backend>,
+    /// What people are shown: no password is in it.
+    name: Arc<str>,
+    limits: Arc<OnceCell<Limits>>,
+}
+
+impl Db {
+    /// On a backend of your own.
+    pub fn new(backend: impl Backend) -> Self {
+        let name = format!("{}:", backend.name());
+        Self::named(Arc::new(backend), name)
+    }
+
+    fn named(backend: Arc<dyn Backend>, name: String) -> Self {
+        Self { backend, name: name.into(), limits: Arc::default() }
+    }
+
+    /// Brings the database's schema up to date. Safe to call at every start of every process.
+    pub async fn migrate(&self) -> Result<(), BackendError> {
+        self.backend.migrate().await
+    }
+
+    /// The backend: the contract that everything here is built on.
+    pub fn backend(&self) -> &Arc<dyn Backend> {
+        &self.backend
+    }
+
+    /// What payloads the database takes.
+    pub async fn limits(&self) -> Result<Limits, BackendError> {
+        self.limits.get_or_try_init(|| self.backend.limits()).await.copied()
+    }
+
+    /// Closes its connections, for all clones.
+    pub async fn close(&self) -> Result<(), BackendError> {
+        self.backend.close().await
+    }
+}
+
+impl fmt::Display for Db {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+impl fmt::Debug for Db {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Db({})", self.name)
+    }
+}

@@ -1,0 +1,144 @@
+//! The contract, kept by the functions of the SQL core.
+
+use pgflow_machine::{Beat, Event, Lease, Limits, RunId, Settle, Settled};
+use sqlx::PgPool;
+use sqlx::postgres::PgPoolOptions;
+
+use super::error::translate;
+use super::migrate::{MigrateError, migrate};
+use super::migrate_flows::{MigrateFlowsError, migrate_flows};
+use super::open::Postgres;
+use crate::FlowMigrations;
+use crate::backend::{
+    Abilities, Backend, BackendError, Cancelled, Claim, Claimed, Ensured, FlowVersion,
+    KnownVersion, NewRun, Parts, Reply, Retried, RunQuery, RunRecord, RunSummary, Started, Swept,
+    Wakes, Work,
+};
+use crate::tx::Tx;
+
+impl Backend for Postgres {
+    fn name(&self) -> &'static str {
+        "postgres"
+    }
+
+    fn abilities(&self) -> Abilities {
+        Abilities { multi_process: true, transactions: true }
+    }
+
+    fn limits(&self) -> Reply<'_, Limits> {
+        Box::pin(self.read_limits())
+    }
+
+    fn migrate(&self) -> Reply<'_, ()> {
+        Box::pin(async {
+            let pool = self.pool();
+            let report = migrate(&pool).await.map_err(why_not_migrated);
+            pool.close().await;
+            report.map(drop)
+        })
+    }
+
+    fn apply<'a>(&'a self, migrations: &'a FlowMigrations) -> Reply<'a, Vec<&'static str>> {
+        Box::pin(async {
+            let pool = self.pool();
+            let applied = migrate_flows(&pool, migrations).await.map_err(why_not_applied);
+            pool.close().await;
+            applied
+        })
+    }
+
+    fn ensure_flow<'a>(&'a self, version: &'a FlowVersion) -> Reply<'a, Ensured> {
+        Box::pin(self.ensure(version))
+    }
+
+    fn versions<'a>(&'a self, flows: &'a [&'a str]) -> Reply<'a, Vec<KnownVersion>> {
+        Box::pin(self.read_versions(flows))
+    }
+
+    fn start(&self, run: NewRun) -> Reply<'_, Started> {
+        Box::pin(async move { self.start_run(&run).await })
+    }
+
+    fn cancel<'a>(&'a self, run: RunId, reason: Option<&'a str>) -> Reply<'a, Cancelled> {
+        Box::pin(self.cancel_run(run, reason))
+    }
+
+    fn retry(&self, run: RunId) -> Reply<'_, Retried> {
+        Box::pin(self.retry_run(run))
+    }
+
+    fn run(&self, run: RunId, parts: Parts) -> Reply<'_, Option<RunRecord>> {
+        Box::pin(self.read_run(run, parts))
+    }
+
+    fn list<'a>(&'a self, query: &'a RunQuery) -> Reply<'a, Vec<RunSummary>> {
+        Box::pin(self.list_runs(query))
+    }
+
+    fn events(&self, run: RunId, after: u64, max: u32) -> Reply<'_, Vec<Event>> {
+        Box::pin(self.read_events(run, after, max))
+    }
+
+    fn claim<'a>(&'a self, claim: &'a Claim) -> Reply<'a, Claimed> {
+        Box::pin(self.claim_tasks(claim))
+    }
+
+    fn settle<'a>(&'a self, settles: &'a [Settle], next: Option<&'a Claim>) -> Reply<'a, Work> {
+        Box::pin(self.settle_tasks(settles, next))
+    }
+
+    fn heartbeat<'a>(&'a self, leases: &'a [Lease]) -> Reply<'a, Vec<Beat>> {
+        Box::pin(self.beat(leases))
+    }
+
+    fn sweep(&self) -> Reply<'_, Swept> {
+        Box::pin(self.sweep_tasks())
+    }
+
+    fn wakes(&self) -> Wakes {
+        self.bell.listen()
+    }
+
+    fn begin<'a>(&'a self, lease: &'a Lease) -> Reply<'a, Option<Tx>> {
+        Box::pin(self.begin_step(lease))
+    }
+
+    fn commit<'a>(&'a self, tx: Tx, settle: &'a Settle) -> Reply<'a, Settled> {
+        Box::pin(self.commit_step(tx, settle))
+    }
+
+    fn close(&self) -> Reply<'_, ()> {
+        Box::pin(async {
+            self.sign_off().await;
+            self.stop.cancel();
+            self.engine.close().await;
+            if self.owns_steps {
+                self.steps.close().await;
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Postgres {
+    /// For what may have to wait for others for longer than a call may take.
+    fn pool(&self) -> PgPool {
+        PgPoolOptions::new().max_connections(2).connect_lazy_with(self.direct.clone())
+    }
+}
+
+fn why_not_applied(error: MigrateFlowsError) -> BackendError {
+    match error {
+        MigrateFlowsError::Database(source) => translate(source),
+        other => BackendError::Refused(Box::new(other)),
+    }
+}
+
+fn why_not_migrated(error: MigrateError) -> BackendError {
+    match error {
+        MigrateError::Database { source, .. } | MigrateError::Apply { source, .. } => {
+            translate(source)
+        }
+        other => BackendError::Schema(other.to_string()),
+    }
+}

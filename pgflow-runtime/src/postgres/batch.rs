@@ -1,0 +1,200 @@
+//! Settles as the arrays that the core takes.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use pgflow_machine::{Lease, Retry, Settle, Verdict};
+use serde_json::Value;
+use sqlx::types::Json;
+use uuid::Uuid;
+
+use super::claim::int;
+use super::engine::Statement;
+
+/// Leases as columns.
+#[derive(Default)]
+pub(super) struct Leases<'a> {
+    runs: Vec<Uuid>,
+    steps: Vec<&'a str>,
+    indexes: Vec<i32>,
+    attempts: Vec<i32>,
+}
+
+impl<'a> Leases<'a> {
+    pub(super) fn push(&mut self, lease: &'a Lease) {
+        self.runs.push(lease.task.run.0);
+        self.steps.push(&lease.task.step);
+        self.indexes.push(int(lease.task.index));
+        self.attempts.push(int(lease.attempt));
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.runs.len()
+    }
+
+    fn bind_keys<'q>(&'q self, statement: Statement<'q>) -> Statement<'q> {
+        statement.bind(&self.runs).bind(&self.steps).bind(&self.indexes)
+    }
+
+    /// Run, step, index, attempt.
+    pub(super) fn bind<'q>(&'q self, statement: Statement<'q>) -> Statement<'q> {
+        self.bind_keys(statement).bind(&self.attempts)
+    }
+}
+
+/// Completions as columns.
+#[derive(Default)]
+pub(super) struct Completions<'a> {
+    pub(super) leases: Leases<'a>,
+    outputs: Vec<Json<&'a Value>>,
+}
+
+impl<'a> Completions<'a> {
+    pub(super) fn push(&mut self, lease: &'a Lease, output: &'a Value) {
+        self.leases.push(lease);
+        self.outputs.push(Json(output));
+    }
+
+    /// Run, step, index, output, attempt.
+    pub(super) fn bind<'q>(&'q self, statement: Statement<'q>) -> Statement<'q> {
+        self.leases.bind_keys(statement).bind(&self.outputs).bind(&self.leases.attempts)
+    }
+}
+
+/// Failures as columns.
+#[derive(Default)]
+pub(super) struct Failures<'a> {
+    pub(super) leases: Leases<'a>,
+    errors: Vec<Cow<'a, str>>,
+    delays: Vec<Option<i32>>,
+    fatal: Vec<bool>,
+}
+
+impl<'a> Failures<'a> {
+    pub(super) fn push(&mut self, lease: &'a Lease, error: &'a str, retry: Retry) {
+        self.leases.push(lease);
+        self.errors.push(without_nul(error));
+        self.delays.push(match retry {
+            Retry::After(delay) => Some(whole_seconds(delay)),
+            Retry::ByPolicy | Retry::Never => None,
+        });
+        self.fatal.push(retry == Retry::Never);
+    }
+
+    /// Run, step, index, error, attempt, delay, fatal.
+    pub(super) fn bind<'q>(&'q self, statement: Statement<'q>) -> Statement<'q> {
+        let statement = self.leases.bind_keys(statement).bind(&self.errors);
+        statement.bind(&self.leases.attempts).bind(&self.delays).bind(&self.fatal)
+    }
+}
+
+/// A batch, by what is asked for; with the positions in it that the outcomes are for.
+#[derive(Default)]
+pub(super) struct Batch<'a> {
+    pub(super) completions: Completions<'a>,
+    pub(super) failures: Failures<'a>,
+    pub(super) releases: Leases<'a>,
+    completed: Vec<usize>,
+    failed: Vec<usize>,
+    released: Vec<usize>,
+}
+
+impl<'a> Batch<'a> {
+    /// Of these positions, in this order.
+    pub(super) fn new(settles: &'a [Settle], positions: &[usize]) -> Self {
+        let mut batch = Self::default();
+        for &position in positions {
+            batch.push(position, &settles[position]);
+        }
+        batch
+    }
+
+    fn push(&mut self, position: usize, Settle { lease, verdict }: &'a Settle) {
+        match verdict {
+            Verdict::Completed(output) => {
+                self.completions.push(lease, output);
+                self.completed.push(position);
+            }
+            Verdict::Failed { error, retry } => {
+                self.failures.push(lease, error, *retry);
+                self.failed.push(position);
+            }
+            Verdict::Released => {
+                self.releases.push(lease);
+                self.released.push(position);
+            }
+        }
+    }
+
+    /// Positions of completions and failures, in the order of their outcomes.
+    pub(super) fn settled(&self) -> impl Iterator<Item = usize> {
+        self.completed.iter().chain(&self.failed).copied()
+    }
+
+    /// Positions of releases.
+    pub(super) fn released(&self) -> impl Iterator<Item = usize> {
+        self.released.iter().copied()
+    }
+
+    pub(super) fn settles_any(&self) -> bool {
+        self.completed.len() + self.failed.len() > 0
+    }
+}
+
+/// Positions sorted by task, as locks are taken. A task that is named again comes in a later round, when
+/// it is known what became of the first.
+pub(super) fn rounds(settles: &[Settle]) -> Vec<Vec<usize>> {
+    let mut sorted: Vec<usize> = (0..settles.len()).collect();
+    sorted.sort_by_key(|&position| &settles[position].lease.task);
+    let mut rounds: Vec<Vec<usize>> = Vec::new();
+    let mut round = 0;
+    for (nth, &position) in sorted.iter().enumerate() {
+        let task = |position: usize| &settles[position].lease.task;
+        let is_again = nth > 0 && task(sorted[nth - 1]) == task(position);
+        round = if is_again { round + 1 } else { 0 };
+        if rounds.len() == round {
+            rounds.push(Vec::new());
+        }
+        rounds[round].push(position);
+    }
+    rounds
+}
+
+/// Texts of Postgres can't hold the character NUL, and a failure must always be recorded.
+pub(super) fn without_nul(text: &str) -> Cow<'_, str> {
+    if text.contains('\0') { text.replace('\0', "\u{fffd}").into() } else { text.into() }
+}
+
+fn whole_seconds(delay: Duration) -> i32 {
+    let seconds = delay.as_secs() + u64::from(delay.subsec_nanos() > 0);
+    i32::try_from(seconds).unwrap_or(i32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use pgflow_machine::{RunId, TaskKey};
+
+    use super::*;
+
+    fn release(run: RunId, index: u32) -> Settle {
+        let task = TaskKey { run, step: "s".into(), index };
+        Settle { lease: Lease { task, attempt: 1 }, verdict: Verdict::Released }
+    }
+
+    #[test]
+    fn rounds_are_sorted_and_name_no_task_twice() {
+        let (first, second) = (RunId::new(), RunId::new());
+        let settles = [(second, 0), (first, 1), (first, 0), (first, 1), (first, 1), (second, 0)]
+            .map(|(run, index)| release(run, index));
+        assert_eq!(rounds(&settles), [vec![2, 1, 0], vec![3, 5], vec![4]]);
+        assert!(rounds(&[]).is_empty());
+    }
+
+    #[test]
+    fn delays_are_rounded_up() {
+        assert_eq!(whole_seconds(Duration::ZERO), 0);
+        assert_eq!(whole_seconds(Duration::from_millis(1)), 1);
+        assert_eq!(whole_seconds(Duration::from_secs(7)), 7);
+        assert_eq!(whole_seconds(Duration::MAX.saturating_sub(Duration::from_secs(1))), i32::MAX);
+    }
+}

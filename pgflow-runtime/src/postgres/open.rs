@@ -1,0 +1,155 @@
+//! Connecting.
+
+use std::fmt;
+use std::sync::Arc;
+
+use sqlx::PgPool;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::engine::Engine;
+use super::error::translate;
+use super::options::{Durability, Pooling, PostgresOptions, check_tls, parse};
+use super::place::Place;
+use super::probe::keeps_session;
+use super::routes::Routes;
+use super::wake::{Bell, Side};
+use super::workers::Workers;
+use crate::backend::BackendError;
+
+/// Runs in a Postgres database.
+///
+/// A process has at most [`engine_connections`](PostgresOptions::engine_connections) (2) connections for
+/// the engine, one for hints, and for `tx` steps as many as run at once, up to
+/// [`tx_connections`](PostgresOptions::tx_connections) (4). None of them is shared with the
+/// application's own queries, so neither can starve the other.
+///
+/// ```no_run
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// use pgflow_runtime::backend::Backend;
+/// use pgflow_runtime::postgres::Postgres;
+///
+/// let postgres = Postgres::connect("postgres://localhost/shop").await?;
+/// postgres.migrate().await?;
+/// # Ok(())
+/// # }
+/// ```
+pub struct Postgres {
+    pub(super) engine: Engine,
+    /// Where `tx` steps run.
+    pub(super) steps: PgPool,
+    /// Whether `steps` is ours to close.
+    pub(super) owns_steps: bool,
+    /// For what takes long or needs a session.
+    pub(super) direct: PgConnectOptions,
+    pub(super) bell: Arc<Bell>,
+    pub(super) routes: Routes,
+    pub(super) workers: Workers,
+    /// Ends the task that sends and receives hints.
+    pub(super) stop: CancellationToken,
+    _side: DropGuard,
+}
+
+impl Postgres {
+    /// Connects with the default options.
+    pub async fn connect(url: &str) -> Result<Self, BackendError> {
+        Self::open(PostgresOptions::new(url)).await
+    }
+
+    /// Connects.
+    pub async fn open(options: PostgresOptions) -> Result<Self, BackendError> {
+        let main = parse(&options.url)?;
+        Self::start(main, None, &options).await
+    }
+
+    /// For an application with a pool of its own: `tx` steps take their connections from it, as many
+    /// as it has left. The engine opens its own, with the pool's options: it could not
+    /// keep its promises on connections that somebody else may hold for long.
+    pub async fn with_pool(pool: PgPool) -> Result<Self, BackendError> {
+        let main = PgConnectOptions::clone(&pool.connect_options());
+        check_tls(&main)?;
+        Self::start(main, Some(pool), &PostgresOptions::new("")).await
+    }
+
+    async fn start(
+        main: PgConnectOptions,
+        steps: Option<PgPool>,
+        options: &PostgresOptions,
+    ) -> Result<Self, BackendError> {
+        // A pooler may not know this setting, and no current server needs it.
+        let main = main.extra_float_digits(None);
+        let direct = options.listen_url.as_deref().map(parse).transpose()?;
+        let direct = direct.map(|direct| direct.extra_float_digits(None));
+        let is_pooled = is_pooled(&main, options.pooling).await?;
+        let may_listen = match &direct {
+            Some(direct) => keeps_session(direct).await.map_err(translate)?,
+            None => !is_pooled,
+        };
+        if !may_listen {
+            tracing::warn!(
+                "a pooler shares sessions between transactions, so there are no hints from other processes: \
+                 workers look once a second; set PGFLOW_LISTEN_URL to a direct connection for speed"
+            );
+        }
+        let main = set_up(main, is_pooled, options.durability);
+        let side_is_pooled = is_pooled && direct.is_none();
+        let direct = direct.unwrap_or_else(|| main.clone());
+        let bell = Arc::new(Bell::new());
+        let stop = CancellationToken::new();
+        let side = Side {
+            bell: Arc::clone(&bell),
+            options: direct.clone(),
+            may_listen,
+            is_pooled: side_is_pooled,
+            check_every: options.check_listener_every,
+        };
+        side.spawn(stop.clone());
+        let max = options.engine_connections as usize;
+        Ok(Self {
+            engine: Engine::new(&main, max, is_pooled, options.answer_within),
+            owns_steps: steps.is_none(),
+            steps: steps.unwrap_or_else(|| steps_pool(options.tx_connections, main)),
+            direct,
+            bell,
+            routes: Routes::default(),
+            workers: Workers::default(),
+            stop: stop.clone(),
+            _side: stop.drop_guard(),
+        })
+    }
+}
+
+async fn is_pooled(main: &PgConnectOptions, pooling: Pooling) -> Result<bool, BackendError> {
+    match pooling {
+        Pooling::Transactions => Ok(true),
+        Pooling::None => Ok(false),
+        Pooling::Detect => keeps_session(main).await.map(|kept| !kept).map_err(translate),
+    }
+}
+
+/// Settings of a session, where sessions are ours.
+fn set_up(main: PgConnectOptions, is_pooled: bool, durability: Durability) -> PgConnectOptions {
+    if is_pooled {
+        return main.statement_cache_capacity(0);
+    }
+    // The server, too, is to notice a client that is gone, and drop the locks of its transaction.
+    let main = main.options([
+        ("tcp_keepalives_idle", "15"),
+        ("tcp_keepalives_interval", "5"),
+        ("tcp_keepalives_count", "3"),
+    ]);
+    match durability {
+        Durability::Server => main,
+        Durability::Relaxed => main.options([("synchronous_commit", "off")]),
+    }
+}
+
+fn steps_pool(max: u32, options: PgConnectOptions) -> PgPool {
+    PgPoolOptions::new().max_connections(max.max(1)).connect_lazy_with(options)
+}
+
+impl fmt::Debug for Postgres {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Postgres").field("at", &Place::of(&self.direct)).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,157 @@
+//! Ending attempts.
+
+use pgflow_machine::{Settle, Settled, Verdict};
+use sqlx::Row;
+use sqlx::postgres::PgRow;
+
+use super::batch::{Batch, rounds};
+use super::claim::{Room, is_some};
+use super::engine::Lane;
+use super::error::{code, translate, unexpected};
+use super::open::Postgres;
+use super::unstorable::replace_unstorable;
+use crate::backend::{BackendError, Claim, ClaimedTask, Work};
+
+const SETTLE: &str =
+    "select kind, outcome, flow_slug, run_id, step_slug, task_index, attempt, input, timeout
+       from pgflow.settle_and_claim(
+         $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)";
+const RELEASE: &str = "select outcome from pgflow.release_tasks($1, $2, $3, $4)";
+
+/// What became of a batch: outcomes with the positions they are for, and new tasks.
+#[derive(Default)]
+struct Answer {
+    outcomes: Vec<(usize, Settled)>,
+    tasks: Vec<ClaimedTask>,
+}
+
+impl Postgres {
+    pub(super) async fn settle_tasks(
+        &self,
+        settles: &[Settle],
+        next: Option<&Claim>,
+    ) -> Result<Work, BackendError> {
+        let next = next.filter(|next| is_some(next));
+        let mut work = Work { settled: vec![Settled::Unknown; settles.len()], ..Work::default() };
+        let rounds = rounds(settles);
+        for (nth, round) in rounds.iter().enumerate() {
+            let is_last = nth + 1 == rounds.len();
+            self.settle_round(settles, round, next.filter(|_| is_last), &mut work).await?;
+        }
+        if let Some(next) = next.filter(|_| rounds.is_empty()) {
+            work.claimed = self.claim_tasks(next).await?;
+        }
+        self.ring_for(settles, &work.settled);
+        Ok(work)
+    }
+
+    /// Completions and failures go with the claim; releases, which are rare, on their own.
+    async fn settle_round(
+        &self,
+        settles: &[Settle],
+        round: &[usize],
+        next: Option<&Claim>,
+        work: &mut Work,
+    ) -> Result<(), BackendError> {
+        let batch = Batch::new(settles, round);
+        if batch.settles_any() || next.is_some() {
+            let answer = self.settle_batch(&batch, settles, round, next).await?;
+            work.claimed.tasks = answer.tasks;
+            for (position, outcome) in answer.outcomes {
+                work.settled[position] = outcome;
+            }
+        }
+        if batch.releases.len() > 0 {
+            for (position, outcome) in batch.released().zip(self.release(&batch).await?) {
+                work.settled[position] = outcome;
+            }
+        }
+        Ok(())
+    }
+
+    async fn settle_batch(
+        &self,
+        batch: &Batch<'_>,
+        settles: &[Settle],
+        round: &[usize],
+        next: Option<&Claim>,
+    ) -> Result<Answer, BackendError> {
+        let error = match self.settle_once(batch, next).await {
+            Ok(rows) => return self.read(batch, &rows),
+            Err(error) => error,
+        };
+        // One output that can't be stored must not hold up the others for ever.
+        if !matches!(code(&error).as_deref(), Some("54000" | "22P05" | "54001")) {
+            return Err(translate(error));
+        }
+        let limits = self.read_limits().await?;
+        let Some(replaced) = replace_unstorable(settles, round, &limits) else {
+            return Err(translate(error));
+        };
+        let batch = Batch::new(&replaced, round);
+        self.read(&batch, &self.settle_once(&batch, next).await.map_err(translate)?)
+    }
+
+    async fn settle_once(
+        &self,
+        batch: &Batch<'_>,
+        next: Option<&Claim>,
+    ) -> Result<Vec<PgRow>, sqlx::Error> {
+        let room = next.map_or(Room::NONE, Room::of);
+        let statement = || {
+            let statement = batch.completions.bind(sqlx::query(SETTLE));
+            room.bind(batch.failures.bind(statement))
+        };
+        self.as_worker(next, statement).await
+    }
+
+    fn read(&self, batch: &Batch<'_>, rows: &[PgRow]) -> Result<Answer, BackendError> {
+        let mut answer = Answer::default();
+        let mut positions = batch.settled();
+        for row in rows {
+            match row.try_get("kind").map_err(translate)? {
+                "claimed" => answer.tasks.push(self.task(row).map_err(translate)?),
+                _ => answer.outcomes.extend(positions.next().zip(Some(outcome_of(row)?))),
+            }
+        }
+        Ok(answer)
+    }
+
+    async fn release(&self, batch: &Batch<'_>) -> Result<Vec<Settled>, BackendError> {
+        let statement = || batch.releases.bind(sqlx::query(RELEASE));
+        let rows = self.engine.ask(Lane::Worker, statement).await.map_err(translate)?;
+        rows.iter().map(outcome_of).collect()
+    }
+
+    /// Whatever took effect may have made work ready, or ended a run that somebody waits for.
+    pub(super) fn ring_for(&self, settles: &[Settle], settled: &[Settled]) {
+        let mut rung = Vec::new();
+        for (settle, _) in
+            settles.iter().zip(settled).filter(|(_, what)| **what == Settled::Applied)
+        {
+            let Some(flow) = self.routes.of(settle.lease.task.run) else {
+                return self.bell.ring_all();
+            };
+            if !rung.contains(&flow) {
+                rung.push(flow);
+            }
+        }
+        rung.iter().for_each(|flow| self.bell.ring(flow));
+    }
+}
+
+fn outcome_of(row: &PgRow) -> Result<Settled, BackendError> {
+    outcome(row.try_get("outcome").map_err(translate)?)
+}
+
+pub(super) fn outcome(word: &str) -> Result<Settled, BackendError> {
+    Settled::from_word(word).ok_or_else(|| unexpected(format_args!("the outcome `{word}`")))
+}
+
+/// Whether a settle completes its task.
+pub(super) fn output(settle: &Settle) -> Option<&serde_json::Value> {
+    match &settle.verdict {
+        Verdict::Completed(output) => Some(output),
+        Verdict::Failed { .. } | Verdict::Released => None,
+    }
+}

@@ -1,0 +1,118 @@
+//! Starting runs.
+
+use pgflow_machine::PayloadError;
+use serde_json::Value;
+use sqlx::postgres::PgRow;
+use sqlx::{PgConnection, Row};
+
+use super::engine::{Lane, Statement};
+use super::error::{code, is_about, translate};
+use super::open::Postgres;
+use crate::StartIn;
+use crate::backend::{BackendError, NewRun, Parts, Reply, Started};
+
+const START: &str = "select flow_slug, created from pgflow.start_run($1, $2, $3)";
+
+fn statement(run: &NewRun) -> Statement<'_> {
+    sqlx::query(START).bind(&run.flow).bind(&run.input).bind(run.id.0)
+}
+
+impl Postgres {
+    pub(super) async fn start_run(&self, run: &NewRun) -> Result<Started, BackendError> {
+        let rows = match self.engine.ask(Lane::Client, || statement(run)).await {
+            Ok(rows) => rows,
+            Err(error) => return Err(self.why_not_started(run, error).await),
+        };
+        let flow: &str = rows[0].try_get("flow_slug").map_err(translate)?;
+        let started = started(&rows[0])?;
+        let flow = self.routes.learn(run.id, flow);
+        if started == Started::Created {
+            self.bell.ring(&flow);
+        }
+        Ok(started)
+    }
+
+    async fn why_not_started(&self, run: &NewRun, error: sqlx::Error) -> BackendError {
+        if is_about(&error, "runs_pkey")
+            && let Ok(Some(found)) = self.read_run(run.id, Parts::Run).await
+        {
+            return BackendError::OtherFlow { run: run.id, flow: found.flow };
+        }
+        why_not_started(run, error)
+    }
+}
+
+impl StartIn for PgConnection {
+    fn start_run(&mut self, run: NewRun) -> Reply<'_, Started> {
+        Box::pin(async move {
+            match statement(&run).fetch_one(self).await {
+                Ok(row) => started(&row),
+                Err(error) => Err(why_not_started(&run, error)),
+            }
+        })
+    }
+}
+
+fn started(row: &PgRow) -> Result<Started, BackendError> {
+    let created: bool = row.try_get("created").map_err(translate)?;
+    Ok(if created { Started::Created } else { Started::Existing })
+}
+
+fn why_not_started(run: &NewRun, error: sqlx::Error) -> BackendError {
+    if is_about(&error, "runs_flow_slug_fkey") {
+        return BackendError::UnknownFlow { flow: run.flow.clone() };
+    }
+    let text = error.as_database_error().map_or("", |error| error.message());
+    if is_about(&error, "runs_pkey")
+        && let Some(flow) = text.split('"').nth(1)
+    {
+        return BackendError::OtherFlow { run: run.id, flow: flow.to_owned() };
+    }
+    let what = "the run's input".to_owned();
+    match code(&error).as_deref() {
+        Some("P0001") if text.contains("has root map steps but") => {
+            BackendError::NotAnArray { flow: run.flow.clone(), found: kind(&run.input) }
+        }
+        Some("22P05") => match pgflow_machine::check_payload(&run.input, &any()) {
+            Err(source) => BackendError::Payload { what, source },
+            Ok(()) => translate(error),
+        },
+        Some("54000") => match too_much(text) {
+            Some(source) => BackendError::Payload { what, source },
+            None => translate(error),
+        },
+        _ => translate(error),
+    }
+}
+
+/// No limits, to find only what can never be stored.
+fn any() -> pgflow_machine::Limits {
+    pgflow_machine::Limits { max_bytes: usize::MAX, max_depth: usize::MAX, max_fanout: usize::MAX }
+}
+
+/// The figures are in the message: `… has 5000000 bytes, the limit is 4194304`.
+fn too_much(text: &str) -> Option<PayloadError> {
+    let words = || text.split(|c: char| !c.is_ascii_digit());
+    let mut numbers = words().filter_map(|word| word.parse::<usize>().ok());
+    if text.contains("too deep") {
+        let limit = numbers.next()?;
+        return Some(PayloadError::TooDeep { path: "$".to_owned(), limit });
+    }
+    let (found, limit) = (numbers.next()?, numbers.next()?);
+    Some(if text.contains(" bytes") {
+        PayloadError::TooLarge { bytes: found, limit }
+    } else {
+        PayloadError::TooWide { elements: found, limit }
+    })
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}

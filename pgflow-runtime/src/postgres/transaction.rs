@@ -1,0 +1,81 @@
+//! Steps that share a transaction with the record of their completion.
+
+use pgflow_machine::{Lease, Settle, Settled};
+use serde_json::Value;
+use sqlx::{Row, Transaction};
+
+use super::batch::Completions;
+use super::claim::int;
+use super::error::translate;
+use super::open::Postgres;
+use super::settle::{outcome, output};
+use crate::backend::BackendError;
+use crate::tx::{Inner, Tx};
+
+const HOLDS: &str = "select pgflow.holds_task($1, $2, $3, $4)";
+const COMPLETE: &str = "select outcome from pgflow.complete_tasks($1, $2, $3, $4, $5)";
+
+impl Postgres {
+    /// The fence counts when the step is recorded; looking now saves work that would be undone.
+    pub(super) async fn begin_step(&self, lease: &Lease) -> Result<Option<Tx>, BackendError> {
+        let mut transaction = self.steps.begin().await.map_err(translate)?;
+        let statement = sqlx::query_scalar(HOLDS)
+            .bind(lease.task.run.0)
+            .bind(&lease.task.step)
+            .bind(int(lease.task.index))
+            .bind(int(lease.attempt));
+        let holds = statement.fetch_one(&mut *transaction);
+        let holds: bool = self.engine.in_time("a look", holds).await.map_err(translate)?;
+        Ok(holds.then_some(Tx(Inner::Postgres(transaction))))
+    }
+
+    /// What was not recorded is undone: a transaction that is dropped rolls back.
+    pub(super) async fn commit_step(
+        &self,
+        tx: Tx,
+        settle: &Settle,
+    ) -> Result<Settled, BackendError> {
+        let Some(transaction) = postgres(tx) else {
+            return Err(BackendError::Unsupported {
+                backend: "postgres",
+                what: "commit a transaction of another database",
+            });
+        };
+        let Some(output) = output(settle) else {
+            drop(transaction);
+            let work = self.settle_tasks(std::slice::from_ref(settle), None).await?;
+            return Ok(work.settled[0]);
+        };
+        let record = record(transaction, &settle.lease, output);
+        let word = self.engine.in_time("recording a step", record).await.map_err(translate)?;
+        let settled = outcome(&word)?;
+        self.ring_for(std::slice::from_ref(settle), &[settled]);
+        Ok(settled)
+    }
+}
+
+async fn record(
+    mut transaction: Transaction<'static, sqlx::Postgres>,
+    lease: &Lease,
+    output: &Value,
+) -> Result<String, sqlx::Error> {
+    let mut completion = Completions::default();
+    completion.push(lease, output);
+    let statement = completion.bind(sqlx::query(COMPLETE));
+    let row = statement.fetch_one(&mut *transaction).await?;
+    let outcome: String = row.try_get("outcome")?;
+    if Settled::from_word(&outcome) == Some(Settled::Applied) {
+        transaction.commit().await?;
+    } else {
+        transaction.rollback().await?;
+    }
+    Ok(outcome)
+}
+
+fn postgres(tx: Tx) -> Option<Transaction<'static, sqlx::Postgres>> {
+    match tx.0 {
+        Inner::Postgres(transaction) => Some(transaction),
+        #[cfg(feature = "sqlite")]
+        Inner::Sqlite(_) => None,
+    }
+}

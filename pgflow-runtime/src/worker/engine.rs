@@ -1,0 +1,156 @@
+//! The worker's one loop: everything it decides is decided here, in one task, without locks.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pgflow_machine::{Settle, Verdict, WorkerId};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::{Instant, sleep_until};
+
+use super::attempt::{Done, Ended};
+use super::desk::Desk;
+use super::health::Health;
+use super::held::Held;
+use super::pace::{POLL, Pace};
+use super::report::WorkerReport;
+use super::settles::Settles;
+use super::shutdown::Stage;
+use super::slots::Slots;
+use super::sweep::Sweeps;
+use super::trip::{self, Returned, Underway, Upkeep, arrival};
+use super::trouble::Trouble;
+use crate::backend::{Wake, Wakes};
+
+/// A worker at work.
+pub(super) struct Engine {
+    pub(super) id: WorkerId,
+    pub(super) desk: Arc<Desk>,
+    pub(super) queues: Vec<String>,
+    pub(super) wakes: Wakes,
+    pub(super) done: UnboundedReceiver<Done>,
+    pub(super) slots: Slots,
+    pub(super) held: Held,
+    pub(super) settles: Settles,
+    pub(super) pace: Pace,
+    pub(super) sweeps: Sweeps,
+    pub(super) trouble: Trouble,
+    pub(super) stage: Stage,
+    pub(super) grace: Duration,
+    pub(super) report: WorkerReport,
+    pub(super) health: Health,
+}
+
+impl Engine {
+    /// Works until `shutdown` is ready and everything is settled or given back; `at_once` cuts that short.
+    pub(super) async fn run(
+        mut self,
+        mut shutdown: Underway<()>,
+        mut at_once: Underway<()>,
+    ) -> WorkerReport {
+        let (mut trip, mut upkeep) = (None, None);
+        loop {
+            self.gather().await;
+            self.set_out(&mut trip);
+            self.keep_up(&mut upkeep);
+            if trip.is_none() && self.is_over() {
+                return self.report;
+            }
+            let due = self.due();
+            tokio::select! {
+                Some(done) = self.done.recv() => self.note(done),
+                returned = arrival(&mut trip) => self.returned(returned),
+                kept = arrival(&mut upkeep) => self.kept(kept),
+                wake = self.wakes.next() => self.wake(&wake),
+                () = &mut shutdown, if self.stage.is_working() => self.drain(),
+                () = &mut at_once, if !self.stage.is_releasing() => self.stop_at_once(),
+                () = sleep_until(due) => self.on_time(),
+            }
+        }
+    }
+
+    /// Lets handlers that are about to end do so, so that their results go along in one batch.
+    async fn gather(&mut self) {
+        if !self.settles.is_empty() {
+            tokio::task::yield_now().await;
+        }
+        while let Ok(done) = self.done.try_recv() {
+            self.note(done);
+        }
+    }
+
+    /// When something is to be done without anything happening before.
+    fn due(&self) -> Instant {
+        let now = Instant::now();
+        let mut due = now + POLL;
+        if self.stage.is_working() && self.slots.free() > 0 {
+            due = due.min(self.pace.due());
+        }
+        if !self.settles.is_empty() {
+            due = due.min(self.pace.due().max(now));
+        }
+        let others = [self.held.due(), self.sweeps.due(&self.stage), self.stage.due()];
+        others.into_iter().flatten().fold(due, Instant::min)
+    }
+
+    fn on_time(&mut self) {
+        let now = Instant::now();
+        self.held.abort_due(now);
+        self.advance(now);
+    }
+
+    fn wake(&mut self, wake: &Wake) {
+        let is_ours = match wake {
+            Wake::Gap => true,
+            Wake::Flow(slug) => self.queues.iter().any(|queue| **queue == **slug),
+        };
+        if is_ours {
+            self.pace.hint(Instant::now());
+        }
+    }
+
+    /// Starts a trip if there is a reason and none is under way.
+    fn set_out(&mut self, trip: &mut Option<Underway<Returned>>) {
+        let now = Instant::now();
+        if trip.is_some() || !self.pace.may_join(now) {
+            return;
+        }
+        let is_due = !self.settles.is_empty() || self.pace.due() <= now;
+        let claim = self.claim(now).filter(|_| is_due);
+        let settles = self.settles.take();
+        if claim.is_some() || !settles.is_empty() {
+            *trip = Some(trip::set_out(self.desk.backend.clone(), settles, claim));
+        }
+    }
+
+    /// Starts a heartbeat or a sweep if one is due and none is under way.
+    fn keep_up(&mut self, upkeep: &mut Option<Underway<Upkeep>>) {
+        if upkeep.is_some() {
+            return;
+        }
+        let (now, backend) = (Instant::now(), &self.desk.backend);
+        let leases = self.held.beats(now);
+        if !leases.is_empty() {
+            *upkeep = Some(trip::beat(backend.clone(), leases));
+        } else if self.stage.is_working() && self.sweeps.take(now) {
+            *upkeep = Some(trip::sweep(backend.clone()));
+        }
+    }
+
+    /// An attempt ended.
+    fn note(&mut self, done: Done) {
+        // Otherwise it was given up, and its end was recorded as that.
+        let Some(holding) = self.held.remove(&done.lease) else { return };
+        self.slots.give_back(holding.slot);
+        self.health.running(self.held.len());
+        holding.count(&done);
+        match done.ended {
+            _ if holding.is_unwanted => self.report.superseded += 1,
+            Ended::Verdict(verdict) => {
+                let verdict = self.stage.judge(verdict, holding.cancel.is_set());
+                self.settles.push(Settle { lease: done.lease, verdict });
+            }
+            Ended::Recorded(outcome) => self.report.count(&Verdict::Completed(().into()), outcome),
+            Ended::Nothing => self.report.superseded += 1,
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Why a worker does not start.
+
+use crate::RegisterError;
+use crate::backend::BackendError;
+
+/// Why a worker does not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorkerError {
+    /// It has nothing to do.
+    #[error("the worker has no flows\nhelp: add one: `Worker::new(&db).flow(orders::Flow)`")]
+    NoFlows,
+    /// It could do nothing.
+    #[error("the worker's {what} must be at least 1")]
+    Zero {
+        /// `concurrency`, or the limit of a step.
+        what: String,
+    },
+    /// A flow is wrong in itself, or needs something that was not given.
+    #[error(transparent)]
+    Register(#[from] RegisterError),
+    /// The database has never heard of a flow.
+    #[error(
+        "the database does not know version {version} of flow `{flow}` (`{slug}`)\n\
+         help: apply the program's migrations, `db.apply(&pgflow::migrations!())`, or register the \
+         flow while you develop, `db.register(…)`"
+    )]
+    UnknownFlow {
+        /// Name of the flow.
+        flow: &'static str,
+        /// Its version.
+        version: u32,
+        /// Slug of the version.
+        slug: &'static str,
+    },
+    /// The database has another graph under the name of a flow.
+    #[error(
+        "the database has another flow under `{slug}` than this program: {}\n\
+         help: if the flow was changed, its migration is missing: build the program that has it, and \
+         apply its migrations before its workers start", .differences.join("; ")
+    )]
+    OtherShape {
+        /// Slug of the version.
+        slug: &'static str,
+        /// What differs, a sentence each.
+        differences: Vec<String>,
+    },
+    /// A step needs a transaction, and the backend has none.
+    #[error(
+        "step `{step}` of flow `{flow}` takes `tx: &mut Tx`, and {backend} has no transactions for it\n\
+         help: use Postgres or SQLite"
+    )]
+    NoTransactions {
+        /// Name of the flow.
+        flow: &'static str,
+        /// Slug of the step.
+        step: &'static str,
+        /// The backend.
+        backend: &'static str,
+    },
+    /// A limit is for a step that the worker does not have.
+    #[error("there is a limit for step `{step}` of flow `{flow}`, which this worker does not have")]
+    UnknownLimit {
+        /// Name of the flow.
+        flow: &'static str,
+        /// Slug of the step.
+        step: &'static str,
+    },
+    /// The operating system has no signals for us.
+    #[error("cannot listen for signals")]
+    Signals(#[source] std::io::Error),
+    /// The database refused.
+    #[error(transparent)]
+    Backend(#[from] BackendError),
+}

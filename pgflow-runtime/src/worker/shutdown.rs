@@ -1,0 +1,103 @@
+//! How a worker stops: first politely, then firmly.
+
+use std::time::Duration;
+
+use pgflow_machine::Verdict;
+use tokio::time::Instant;
+
+use super::engine::Engine;
+use super::health::Phase;
+use super::held::TIDY_UP;
+
+/// How long the last results may take to be recorded when the database does not answer.
+const LAST_TRIPS: Duration = Duration::from_secs(10);
+
+/// What a worker is up to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// It takes tasks.
+    Working,
+    /// It waits for the tasks it has, until then.
+    Draining(Instant),
+    /// Handlers were told to stop, and are aborted then.
+    Stopping(Instant),
+    /// Everything was aborted; results are brought home until then.
+    Releasing(Instant),
+}
+
+impl Stage {
+    pub(super) fn is_working(&self) -> bool {
+        matches!(self, Self::Working)
+    }
+
+    pub(super) fn is_releasing(&self) -> bool {
+        matches!(self, Self::Releasing(_))
+    }
+
+    /// When it ends by itself.
+    pub(super) fn due(&self) -> Option<Instant> {
+        match self {
+            Self::Working => None,
+            Self::Draining(until) | Self::Stopping(until) | Self::Releasing(until) => Some(*until),
+        }
+    }
+
+    /// A handler that fails because it was told to stop has not failed.
+    pub(super) fn judge(&self, verdict: Verdict, was_told: bool) -> Verdict {
+        match verdict {
+            Verdict::Failed { .. } if was_told && matches!(self, Self::Stopping(_)) => {
+                Verdict::Released
+            }
+            verdict => verdict,
+        }
+    }
+}
+
+impl Engine {
+    /// No more claims; handlers have until the end of the grace period.
+    pub(super) fn drain(&mut self) {
+        tracing::info!(running = self.held.len(), "shutting down: no more tasks are taken");
+        self.health.phase(Phase::Draining);
+        self.stage = Stage::Draining(Instant::now() + self.grace);
+    }
+
+    /// Everything is given back at once.
+    pub(super) fn stop_at_once(&mut self) {
+        self.release(Instant::now());
+    }
+
+    /// Goes on to the next stage when this one is over.
+    pub(super) fn advance(&mut self, now: Instant) {
+        match self.stage {
+            Stage::Draining(until) if until <= now && !self.held.is_empty() => {
+                tracing::warn!(running = self.held.len(), "out of time: telling handlers to stop");
+                self.held.cancel_all();
+                self.stage = Stage::Stopping(now + TIDY_UP);
+            }
+            Stage::Draining(until) if until <= now => self.release(now),
+            Stage::Stopping(until) if until <= now => self.release(now),
+            _ => {}
+        }
+    }
+
+    fn release(&mut self, now: Instant) {
+        self.health.phase(Phase::Releasing);
+        for settle in self.held.give_up() {
+            self.settles.push(settle);
+        }
+        self.stage = Stage::Releasing(now + LAST_TRIPS);
+    }
+
+    /// Whether there is nothing left to do, or no time left to do it.
+    pub(super) fn is_over(&mut self) -> bool {
+        let is_done = self.held.is_empty() && self.settles.is_empty();
+        let is_late = matches!(self.stage, Stage::Releasing(until) if until <= Instant::now());
+        if self.stage.is_working() || !(is_done || is_late) {
+            return false;
+        }
+        self.report.lost += self.settles.len() as u64;
+        self.health.running(0);
+        self.health.phase(Phase::Stopped);
+        true
+    }
+}

@@ -1,0 +1,79 @@
+//! A trip to the database: results there, tasks back.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pgflow_machine::{Beat, Lease, Settle};
+
+use crate::backend::{Backend, BackendError, Claim, Reply, Swept, Work};
+
+/// A call that takes longer than this counts as lost: the connection may be dead without anybody saying so.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Something under way.
+pub(super) type Underway<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// What a trip brought back.
+#[derive(Debug)]
+pub(super) struct Returned {
+    pub(super) settles: Vec<Settle>,
+    pub(super) claim: Option<Claim>,
+    pub(super) work: Result<Work, BackendError>,
+    pub(super) took: Duration,
+}
+
+/// Brings results to the database, and tasks back.
+pub(super) fn set_out(
+    backend: Arc<dyn Backend>,
+    settles: Vec<Settle>,
+    claim: Option<Claim>,
+) -> Underway<Returned> {
+    Box::pin(async move {
+        let since = Instant::now();
+        let work = match (&claim, settles.is_empty()) {
+            (Some(claim), true) => bounded(backend.claim(claim))
+                .await
+                .map(|claimed| Work { settled: Vec::new(), claimed }),
+            (claim, _) => bounded(backend.settle(&settles, claim.as_ref())).await,
+        };
+        Returned { settles, claim, work, took: since.elapsed() }
+    })
+}
+
+/// What is done beside trips, one at a time.
+#[derive(Debug)]
+pub(super) enum Upkeep {
+    Heartbeat(Vec<Lease>, Result<Vec<Beat>, BackendError>),
+    Sweep(Result<Swept, BackendError>),
+}
+
+pub(super) fn beat(backend: Arc<dyn Backend>, leases: Vec<Lease>) -> Underway<Upkeep> {
+    Box::pin(async move {
+        let beats = bounded(backend.heartbeat(&leases)).await;
+        Upkeep::Heartbeat(leases, beats)
+    })
+}
+
+pub(super) fn sweep(backend: Arc<dyn Backend>) -> Underway<Upkeep> {
+    Box::pin(async move { Upkeep::Sweep(bounded(backend.sweep()).await) })
+}
+
+/// Ready when `underway` is; never, if nothing is under way.
+pub(super) async fn arrival<T>(underway: &mut Option<Underway<T>>) -> T {
+    match underway {
+        Some(future) => {
+            let arrived = future.await;
+            *underway = None;
+            arrived
+        }
+        None => std::future::pending().await,
+    }
+}
+
+async fn bounded<T>(call: Reply<'_, T>) -> Result<T, BackendError> {
+    match tokio::time::timeout(PATIENCE, call).await {
+        Ok(answer) => answer,
+        Err(elapsed) => Err(BackendError::Unreachable(Box::new(elapsed))),
+    }
+}

@@ -1,0 +1,97 @@
+//! The values in a pattern, and where they were written.
+
+use proc_macro2::Span;
+use serde_json::Value;
+
+/// A value in a pattern.
+#[derive(Clone)]
+pub struct PatternPart {
+    /// The way to it from the outermost object.
+    pub path: Vec<Place>,
+    /// What it is.
+    pub wanted: Wanted,
+    /// Where it was written.
+    pub span: Span,
+}
+
+/// Where to go from a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// To the field of this name.
+    Field(String),
+    /// To an element.
+    Element,
+}
+
+/// A kind of JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Boolean,
+    /// A number.
+    Number,
+    /// A string.
+    Text,
+    /// An array.
+    Array,
+    /// An object.
+    Object,
+}
+
+impl Wanted {
+    fn of(value: &Value) -> Self {
+        match value {
+            Value::Null => Self::Null,
+            Value::Bool(_) => Self::Boolean,
+            Value::Number(_) => Self::Number,
+            Value::String(_) => Self::Text,
+            Value::Array(_) => Self::Array,
+            Value::Object(_) => Self::Object,
+        }
+    }
+}
+
+/// The parts of a pattern, as they are found.
+#[derive(Default)]
+pub(crate) struct Parts {
+    pub(crate) all: Vec<PatternPart>,
+    path: Vec<Place>,
+}
+
+impl Parts {
+    /// Adds the value that `read` finds at `place`, before those it holds.
+    pub(crate) fn add(
+        &mut self,
+        place: Place,
+        span: Span,
+        read: impl FnOnce(&mut Self) -> syn::Result<Value>,
+    ) -> syn::Result<Value> {
+        self.path.push(place);
+        let at = self.all.len();
+        self.all.push(PatternPart { path: self.path.clone(), wanted: Wanted::Null, span });
+        let value = read(self)?;
+        self.all[at].wanted = Wanted::of(&value);
+        self.path.pop();
+        Ok(value)
+    }
+
+    /// Adds what a value holds, if the pattern is one literal: all of it is written where that is.
+    pub(crate) fn add_all(&mut self, value: &Value, span: Span) {
+        let held: Vec<_> = match value {
+            Value::Object(fields) => {
+                fields.iter().map(|(key, value)| (Place::Field(key.clone()), value)).collect()
+            }
+            Value::Array(items) => items.iter().map(|item| (Place::Element, item)).collect(),
+            _ => Vec::new(),
+        };
+        for (place, value) in held {
+            self.path.push(place);
+            let (path, wanted) = (self.path.clone(), Wanted::of(value));
+            self.all.push(PatternPart { path, wanted, span });
+            self.add_all(value, span);
+            self.path.pop();
+        }
+    }
+}

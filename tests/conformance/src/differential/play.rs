@@ -1,0 +1,132 @@
+//! Plays commands on a backend.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pgflow_machine::{Lease, RunId, Settle, TaskKey, WorkerId};
+use pgflow_model::FlowShape;
+use pgflow_runtime::backend::{
+    Backend, BackendError, Claim, ClaimedTask, FlowVersion, NewRun, Parts, Quota,
+};
+
+use super::command::{Attempt, Command, RUNS};
+use super::reply::{Reply, Seen, Task};
+use crate::kit::Log;
+use crate::subject::Database;
+
+/// Registers a flow under a name that nobody has.
+pub(super) async fn register(database: &dyn Database, shape: &FlowShape) -> String {
+    let slug = format!("d{:x}", RunId::new().0.as_u128() >> 32);
+    let shape = FlowShape { slug: slug.clone(), ..shape.clone() };
+    let version = FlowVersion { flow: slug.clone(), version: 1, slug: slug.clone(), shape };
+    database.backend().ensure_flow(&version).await.expect("a flow can be registered");
+    slug
+}
+
+pub(super) struct Player<'d> {
+    database: &'d dyn Database,
+    backend: Arc<dyn Backend>,
+    slug: String,
+    runs: [RunId; RUNS],
+    worker: WorkerId,
+}
+
+impl<'d> Player<'d> {
+    pub(super) fn new(database: &'d dyn Database, slug: &str) -> Self {
+        let mut runs = [(); RUNS].map(|()| RunId::new());
+        runs.sort();
+        let backend = database.backend();
+        Self { database, backend, slug: slug.into(), runs, worker: WorkerId::new() }
+    }
+
+    pub(super) async fn play(&self, command: &Command) -> Reply {
+        self.ask(command).await.unwrap_or_else(|error| Reply::Refused(kind(&error)))
+    }
+
+    async fn ask(&self, command: &Command) -> Result<Reply, BackendError> {
+        Ok(match command {
+            Command::Start { run, input } => {
+                let (flow, input) = (self.slug.clone(), input.clone());
+                Reply::Started(
+                    self.backend.start(NewRun { flow, input, id: self.runs[*run] }).await?,
+                )
+            }
+            Command::Claim { without } => {
+                let claimed = self.backend.claim(&self.claim(without.as_deref())).await?;
+                Reply::Claimed(self.tasks(claimed.tasks))
+            }
+            Command::Settle { items, claim } => {
+                let settle = |(attempt, verdict): &(Attempt, _)| Settle {
+                    lease: self.lease(attempt),
+                    verdict: Clone::clone(verdict),
+                };
+                let items: Vec<_> = items.iter().map(settle).collect();
+                let next = claim.then(|| self.claim(None));
+                let work = self.backend.settle(&items, next.as_ref()).await?;
+                Reply::Settled(work.settled, self.tasks(work.claimed.tasks))
+            }
+            Command::Heartbeat(attempts) => {
+                let leases: Vec<_> = attempts.iter().map(|attempt| self.lease(attempt)).collect();
+                Reply::Beats(self.backend.heartbeat(&leases).await?)
+            }
+            Command::Advance(seconds) => {
+                self.database.advance(&self.slug, Duration::from_secs(*seconds)).await;
+                Reply::Advanced
+            }
+            Command::Sweep => Reply::Swept(self.backend.sweep().await?.requeued),
+            Command::Cancel { run } => {
+                Reply::Cancelled(self.backend.cancel(self.runs[*run], Some("why")).await?)
+            }
+            Command::Retry { run } => Reply::Retried(self.backend.retry(self.runs[*run]).await?),
+            Command::Look => Reply::Seen(self.look().await?),
+        })
+    }
+
+    async fn look(&self) -> Result<Vec<Option<Seen>>, BackendError> {
+        let mut seen = Vec::new();
+        for run in self.runs {
+            let record = self.backend.run(run, Parts::Outputs).await?;
+            let log = Log::read(&*self.backend, run).await.lines();
+            seen.push(record.map(|record| Seen::new(record, log)));
+        }
+        Ok(seen)
+    }
+
+    /// Ends what is open, so that nothing of it meets the next sequence.
+    pub(super) async fn end(&self) {
+        for run in self.runs {
+            self.backend.cancel(run, None).await.expect("a run can be cancelled");
+        }
+    }
+
+    fn claim(&self, without: Option<&str>) -> Claim {
+        let quota = |step: &str| Quota { flow: self.slug.clone(), step: step.into(), max: 0 };
+        let quotas = without.map(quota).into_iter().collect();
+        Claim { queues: vec![self.slug.clone()], max: 1_000, worker: self.worker, quotas }
+    }
+
+    fn lease(&self, attempt: &Attempt) -> Lease {
+        let Attempt { run, step, index, number } = attempt;
+        let task = TaskKey { run: self.runs[*run], step: step.clone(), index: *index };
+        Lease { task, attempt: *number }
+    }
+
+    fn tasks(&self, claimed: Vec<ClaimedTask>) -> Vec<Task> {
+        let mut tasks: Vec<_> = claimed.into_iter().map(|task| self.task(task)).collect();
+        tasks.sort_by(|one, other| one.attempt.cmp(&other.attempt));
+        tasks
+    }
+
+    fn task(&self, task: ClaimedTask) -> Task {
+        let Lease { task: TaskKey { run, step, index }, attempt: number } = task.lease;
+        let run = self.runs.iter().position(|id| *id == run).expect("a run of this sequence");
+        let attempt = Attempt { run, step, index, number };
+        Task { attempt, input: task.input, seconds: task.timeout.as_secs() }
+    }
+}
+
+/// Texts and sources may differ.
+fn kind(error: &BackendError) -> String {
+    let text = format!("{error:?}");
+    text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_owned()
+}

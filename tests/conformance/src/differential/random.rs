@@ -1,0 +1,53 @@
+//! Random numbers from a printed seed (splitmix64).
+
+use std::time::UNIX_EPOCH;
+
+/// `PGFLOW_TEST_SEED`, or one from the clock. Print it.
+///
+/// # Panics
+/// When the variable is not a number.
+pub fn seed_from_env() -> u64 {
+    match std::env::var("PGFLOW_TEST_SEED") {
+        Ok(seed) => seed.parse().expect("PGFLOW_TEST_SEED is a number"),
+        Err(_) => {
+            UNIX_EPOCH.elapsed().map_or(0, |age| u64::from(age.subsec_nanos()) ^ age.as_secs())
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Random(u64);
+
+impl Random {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0xd134_2543_de82_ef95))
+    }
+
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub(super) fn below(&mut self, limit: usize) -> usize {
+        usize::try_from(self.next() % limit.max(1) as u64).unwrap_or_default()
+    }
+
+    /// True in `percent` of 100 cases.
+    pub(super) fn chance(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
+
+    pub(super) fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
+        &from[self.below(from.len())]
+    }
+
+    /// Some of them, at least one, in an order of its own.
+    pub(super) fn some<T: Clone>(&mut self, from: &[T]) -> Vec<T> {
+        let mut rest: Vec<_> = from.to_vec();
+        let count = 1 + self.below(from.len());
+        (0..count.min(from.len())).map(|_| rest.swap_remove(self.below(rest.len()))).collect()
+    }
+}

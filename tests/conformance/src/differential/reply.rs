@@ -1,0 +1,61 @@
+//! Answers without what may differ between backends: ids, times and the order of claims.
+
+use pgflow_machine::{Beat, RunStatus, Settled};
+use pgflow_runtime::backend::{Cancelled, Retried, RunRecord, Started, StepRecord};
+use serde_json::Value;
+
+use super::command::Attempt;
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Reply {
+    Started(Started),
+    Claimed(Vec<Task>),
+    Settled(Vec<Settled>, Vec<Task>),
+    Beats(Vec<Beat>),
+    Advanced,
+    Swept(u64),
+    Cancelled(Cancelled),
+    Retried(Retried),
+    Seen(Vec<Option<Seen>>),
+    /// Its kind.
+    Refused(String),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Task {
+    pub(super) attempt: Attempt,
+    pub(super) input: Value,
+    pub(super) seconds: u64,
+}
+
+/// A run and its log.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Seen {
+    status: RunStatus,
+    input: Value,
+    output: Option<Value>,
+    remaining_steps: u32,
+    has_ended: bool,
+    cancel_reason: Option<String>,
+    steps: Vec<StepRecord>,
+    log: Vec<String>,
+}
+
+impl Seen {
+    pub(super) fn new(run: RunRecord, log: Vec<String>) -> Self {
+        Self {
+            status: run.status,
+            input: run.input,
+            output: run.output,
+            remaining_steps: run.remaining_steps,
+            has_ended: run.ended_at.is_some(),
+            cancel_reason: run.cancel_reason,
+            steps: run.steps,
+            log,
+        }
+    }
+
+    pub(super) fn status(&self) -> RunStatus {
+        self.status
+    }
+}

@@ -1,0 +1,27 @@
+//! C70: the same commands lead to the same answers, states and logs on every backend.
+
+use std::sync::Arc;
+
+use pgflow_conformance::Subject;
+use pgflow_conformance::differential::{compare, seed_from_env, sequences_from_env};
+use pgflow_conformance::subjects::{InMemory, SqliteFile};
+
+async fn compare_all(subjects: &[Arc<dyn Subject>], default: u64) {
+    let (name, seed) = (subjects[0].name(), seed_from_env());
+    println!("{name}: PGFLOW_TEST_SEED={seed}");
+    match compare(subjects, seed, sequences_from_env(default)).await {
+        Ok(compared) => println!("{name}: {compared:?}"),
+        Err(difference) => panic!("{difference}"),
+    }
+}
+
+/// Memory with itself: what is drawn is the same each time, and so is what memory does.
+#[tokio::test(flavor = "multi_thread")]
+async fn memory_is_deterministic() {
+    compare_all(&[Arc::new(InMemory)], 1_000).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sqlite_does_what_memory_does() {
+    compare_all(&[Arc::new(SqliteFile::new()), Arc::new(SqliteFile::new())], 1_000).await;
+}

@@ -1,0 +1,10 @@
+//! The Postgres backend on a real server.
+
+mod connections;
+mod errors;
+mod flows;
+mod hints;
+mod pooled;
+mod runs;
+mod settling;
+mod transactions;

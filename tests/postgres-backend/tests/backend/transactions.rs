@@ -1,0 +1,66 @@
+//! Steps that share a transaction with the record of their completion.
+
+use pgflow_machine::{Retry, Settle, Settled, Verdict};
+use pgflow_postgres_backend_tests::{Bench, done};
+use pgflow_runtime::backend::{Backend, Parts};
+use serde_json::json;
+
+async fn write(tx: &mut pgflow_runtime::Tx) {
+    let connection = tx.postgres().expect("a transaction of Postgres");
+    sqlx::query("insert into effects values (1)").execute(connection).await.unwrap();
+}
+
+async fn effects(bench: &Bench) -> i64 {
+    sqlx::query_scalar("select count(*) from effects").fetch_one(&bench.db.pool).await.unwrap()
+}
+
+async fn bench() -> Bench {
+    let bench = Bench::new().await;
+    bench.sql("create table effects (n int)").await;
+    bench.start().await;
+    bench
+}
+
+#[tokio::test]
+async fn effects_and_completion_are_one() {
+    let bench = bench().await;
+    let task = bench.claim().await.remove(0);
+    let mut tx = bench.postgres.begin(&task.lease).await.unwrap().expect("it is ours");
+    write(&mut tx).await;
+    assert_eq!(effects(&bench).await, 0);
+    let settled = bench.postgres.commit(tx, &done(&task, json!("out"))).await.unwrap();
+    assert_eq!((settled, effects(&bench).await), (Settled::Applied, 1));
+    let run = bench.postgres.run(task.lease.task.run, Parts::Outputs).await.unwrap().unwrap();
+    assert_eq!(run.steps[0].output, Some(json!("out")));
+    assert!(bench.postgres.begin(&task.lease).await.unwrap().is_none(), "it is over");
+}
+
+#[tokio::test]
+async fn what_a_superseded_attempt_wrote_is_undone() {
+    let bench = bench().await;
+    let old = bench.claim().await.remove(0);
+    let mut tx = bench.postgres.begin(&old.lease).await.unwrap().expect("it is ours");
+    write(&mut tx).await;
+    let release = Settle { lease: old.lease.clone(), verdict: Verdict::Released };
+    bench.postgres.settle(&[release], None).await.unwrap();
+    let new = bench.claim().await.remove(0);
+    let settled = bench.postgres.commit(tx, &done(&old, json!(1))).await.unwrap();
+    assert_eq!((settled, effects(&bench).await), (Settled::Fenced, 0));
+    assert!(bench.postgres.begin(&old.lease).await.unwrap().is_none());
+    let mut tx = bench.postgres.begin(&new.lease).await.unwrap().expect("it is ours");
+    write(&mut tx).await;
+    let settled = bench.postgres.commit(tx, &done(&new, json!(2))).await.unwrap();
+    assert_eq!((settled, effects(&bench).await), (Settled::Applied, 1));
+}
+
+#[tokio::test]
+async fn a_failed_step_writes_nothing() {
+    let bench = bench().await;
+    let task = bench.claim().await.remove(0);
+    let mut tx = bench.postgres.begin(&task.lease).await.unwrap().expect("it is ours");
+    write(&mut tx).await;
+    let verdict = Verdict::Failed { error: "no".into(), retry: Retry::Never };
+    let settle = Settle { lease: task.lease, verdict };
+    assert_eq!(bench.postgres.commit(tx, &settle).await.unwrap(), Settled::Applied);
+    assert_eq!(effects(&bench).await, 0);
+}

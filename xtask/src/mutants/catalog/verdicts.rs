@@ -1,0 +1,86 @@
+//! What a worker says of a task besides its result: handed back, later, never again.
+
+use crate::mutants::mutation::Mutation;
+
+pub(super) const ALL: &[Mutation] = &[
+    Mutation {
+        name: "release-fence",
+        file: "functions/release_tasks.sql",
+        find: " and t.attempts_count = i.attempt",
+        replace: "",
+        why: "a zombie that stops would take the task away from a healthy attempt",
+        tests: &["settling::release"],
+    },
+    Mutation {
+        name: "release-refund",
+        file: "functions/release_tasks.sql",
+        find: "refunded_count = t.refunded_count + 1",
+        replace: "refunded_count = t.refunded_count",
+        why: "every restart of a worker would use up an attempt",
+        tests: &["settling::release"],
+    },
+    Mutation {
+        name: "release-visible",
+        file: "functions/release_tasks.sql",
+        find: "array_fill(0, array[",
+        replace: "array_fill(60, array[",
+        why: "a task handed back would wait for nothing",
+        tests: &["settling::release"],
+    },
+    Mutation {
+        name: "release-ended-run",
+        file: "functions/release_tasks.sql",
+        find: "       and (select r.status from pgflow.runs r where r.run_id = i.run_id) = 'started'\n",
+        replace: "",
+        why: "a task of a run that has ended would be queued again",
+        tests: &["settling::release"],
+    },
+    Mutation {
+        name: "refund-exhausted",
+        file: "functions/_retry_task_rows.sql",
+        find: "t.attempts_count - t.refunded_count <",
+        replace: "t.attempts_count <",
+        why: "attempts handed back would count",
+        tests: &["settling::release"],
+    },
+    Mutation {
+        name: "refund-back-off",
+        file: "functions/_retry_delays.sql",
+        find: "t.attempts_count - t.refunded_count)",
+        replace: "t.attempts_count)",
+        why: "the back-off would grow with every restart of a worker",
+        tests: &["settling::release"],
+    },
+    Mutation {
+        name: "verdict-delay",
+        file: "functions/_retry_delays.sql",
+        find: "coalesce(i.delay, floor(",
+        replace: "coalesce(null, floor(",
+        why: "a worker could not say when to try again",
+        tests: &["settling::verdicts"],
+    },
+    Mutation {
+        name: "verdict-fatal",
+        file: "functions/_exhausted_runs.sql",
+        find: "(i.is_fatal\n            or ",
+        replace: "(",
+        why: "a failure that no attempt can mend would be tried again",
+        tests: &["settling::verdicts"],
+    },
+    Mutation {
+        name: "verdict-fatal-row",
+        file: "functions/_fail_task_row.sql",
+        find: " and not _fail_task_row.is_fatal",
+        replace: "",
+        why: "a failure that no attempt can mend would be tried again",
+        tests: &["settling::verdicts"],
+    },
+    Mutation {
+        name: "verdict-negative",
+        file: "functions/_check_verdicts.sql",
+        find: "if 0 > any (delays)",
+        replace: "if false",
+        why: "a delay into the past would be accepted",
+        tests: &["settling::verdicts"],
+    },
+];
