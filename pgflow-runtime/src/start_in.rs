@@ -9,3 +9,24 @@ pub trait StartIn {
     /// Starts a run, or finds the one of this id.
     fn start_run(&mut self, run: NewRun) -> Reply<'_, Started>;
 }
+
+#[cfg(feature = "postgres")]
+impl StartIn for sqlx::Transaction<'_, sqlx::Postgres> {
+    fn start_run(&mut self, run: NewRun) -> Reply<'_, Started> {
+        (**self).start_run(run)
+    }
+}
+
+#[cfg(feature = "sqlite")]
+impl StartIn for sqlx::Transaction<'_, sqlx::Sqlite> {
+    fn start_run(&mut self, run: NewRun) -> Reply<'_, Started> {
+        (**self).start_run(run)
+    }
+}
+
+/// A step can start a run of another flow together with its own completion.
+impl StartIn for crate::Tx {
+    fn start_run(&mut self, run: NewRun) -> Reply<'_, Started> {
+        self.connection().start_run(run)
+    }
+}

@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::StartIn;
+
 /// A database transaction, as the parameter `tx: &mut Tx` of a step: what the step writes through it is
 /// committed together with the step's completion, or not at all.
 #[derive(Debug)]
@@ -24,6 +26,15 @@ impl Tx {
             Inner::Postgres(transaction) => undone(transaction.rollback().await),
             #[cfg(feature = "sqlite")]
             Inner::Sqlite(transaction) => undone(transaction.rollback().await),
+        }
+    }
+
+    pub(crate) fn connection(&mut self) -> &mut (dyn StartIn + Send) {
+        match self.0 {
+            #[cfg(feature = "postgres")]
+            Inner::Postgres(ref mut transaction) => transaction,
+            #[cfg(feature = "sqlite")]
+            Inner::Sqlite(ref mut transaction) => transaction,
         }
     }
 

@@ -10,7 +10,7 @@ use super::patience::patiently;
 use super::{ClientError, Run};
 use crate::backend::{NewRun, Started};
 use crate::db::Db;
-use crate::{DataError, Flow, StartRun};
+use crate::{DataError, Flow, StartIn, StartRun};
 
 impl Db {
     /// A run of this flow, to be started by `.await`. Its input is checked before anything is written.
@@ -26,6 +26,18 @@ impl Db {
     /// ```
     pub fn start<F: Flow>(&self, _flow: F, input: &F::Input) -> Start<'_, F> {
         Start { db: self, input: F::start(input), id: None }
+    }
+
+    /// A run that exists if and only if the caller's transaction commits. `tx` is a transaction of `sqlx`, a
+    /// connection with one open, or the [`Tx`](crate::Tx) of a step, on the same database.
+    pub async fn start_in<F: Flow>(
+        &self,
+        tx: &mut (impl StartIn + Send + ?Sized),
+        flow: F,
+        input: &F::Input,
+    ) -> Result<Run<F>, ClientError> {
+        // Made here, so that the future does not hold the input.
+        self.start(flow, input).within(tx).await
     }
 
     /// Like [`start`](Self::start), with an input that is JSON: it must have the form of the flow's input.
@@ -55,7 +67,19 @@ impl<F: Flow> Start<'_, F> {
         self.id(RunId::from_key(F::SLUG, key))
     }
 
-    pub(crate) async fn new_run(self) -> Result<NewRun, ClientError> {
+    /// Starts it in a transaction: see [`Db::start_in`]. Workers may take a second to notice it.
+    pub async fn within(
+        self,
+        tx: &mut (impl StartIn + Send + ?Sized),
+    ) -> Result<Run<F>, ClientError> {
+        let db = self.db.clone();
+        let run = self.new_run().await?;
+        let id = run.id;
+        let started = tx.start_run(run).await?;
+        Ok(Run::new(db, id, started == Started::Created))
+    }
+
+    async fn new_run(self) -> Result<NewRun, ClientError> {
         let limits = self.db.limits().await?;
         let input = input_of(self.input, &limits)?;
         let id = self.id.unwrap_or_else(RunId::new);

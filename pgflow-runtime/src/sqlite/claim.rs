@@ -15,7 +15,7 @@ use super::row::row;
 use crate::backend::{Claim, Claimed, ClaimedTask};
 
 /// The first moment at which a task of these queues may be claimed.
-const NEXT: &str = "
+pub(super) const NEXT: &str = "
     select min((select min(t.ready_at) from pgflow_tasks t where t.queue = q.value and t.ready_at > ?2))
       from json_each(?1) q";
 

@@ -15,7 +15,7 @@ use super::error::{Result, broken};
 use super::inputs::parse;
 use super::row::row;
 
-const RUNS: &str = "
+pub(super) const RUNS: &str = "
     select r.id, r.run_id, r.flow, r.status, r.remaining_steps, r.last_seq
       from json_each(?1) k cross join pgflow_runs r on r.run_id = unhex(k.value)";
 
@@ -23,7 +23,7 @@ const RUNS_BY_ID: &str = "
     select r.id, r.run_id, r.flow, r.status, r.remaining_steps, r.last_seq
       from json_each(?1) k cross join pgflow_runs r on r.id = k.value";
 
-const STEPS: &str = "
+pub(super) const STEPS: &str = "
     select s.id, s.status, s.remaining_deps, s.tasks, s.remaining_tasks, s.first_task, s.skip_reason, s.error
       from json_each(?1) k cross join pgflow_steps s on s.id >= k.value << 16 and s.id < (k.value + 1) << 16
      order by s.id";

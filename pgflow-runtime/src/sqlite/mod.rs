@@ -43,6 +43,8 @@ mod spawn;
 mod start;
 mod sweep;
 mod tasks;
+#[cfg(test)]
+mod tests;
 mod tx;
 mod versions;
 mod wakes;

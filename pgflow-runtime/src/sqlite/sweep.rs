@@ -24,7 +24,7 @@ const IS_ANY_LOST: &str = "
        where lost_at < cast(round(unixepoch('subsec') * 1e3) as integer) * 1000
     )";
 
-const LOST: &str = "
+pub(super) const LOST: &str = "
     select id, step, task_index, losses from pgflow_tasks where lost_at < ?1 order by lost_at limit ?2";
 
 /// A worker was lost: the task is queued again, or stays as it is: `[id, when it may be claimed]`.

@@ -10,19 +10,28 @@ use super::definitions::Session;
 use super::error::Result;
 use super::load::{Run, word};
 
-const LOAD: &str = "
+pub(super) const LOAD: &str = "
     select t.id, t.status, t.attempts, t.refunded
       from json_each(?1) k cross join pgflow_tasks t on t.id = k.value";
 
-const COMPLETE: &str = "
+pub(super) const COMPLETE: &str = "
     update pgflow_tasks
        set status = 'completed', ready_at = null, lost_at = null, output = k.value ->> 1, input = null
       from json_each(?1) k
      where pgflow_tasks.id = k.value ->> 0";
 
+/// As [`COMPLETE`], for an output that is long enough to be worth a statement of its own.
+const COMPLETE_ONE: &str = "
+    update pgflow_tasks
+       set status = 'completed', ready_at = null, lost_at = null, output = ?2, input = null
+     where id = ?1";
+
+/// Bytes of such an output.
+const LONG: usize = 1 << 16;
+
 /// Ends or queues again: `[id, status, ready_at, error, refunded, output]`. The error of an attempt that
 /// was given back without fault is none, and keeps the one before.
-const REPLACE: &str = "
+pub(super) const REPLACE: &str = "
     update pgflow_tasks
        set status = k.value ->> 1, ready_at = k.value ->> 2, lost_at = null,
            started_at = case when k.value ->> 1 = 'queued' then null else started_at end,
@@ -57,6 +66,7 @@ pub(super) struct Task {
 pub(super) struct Tasks {
     rows: HashMap<i64, Task>,
     completed: Vec<Value>,
+    completed_long: Vec<(i64, String)>,
     replaced: Vec<Value>,
 }
 
@@ -78,7 +88,12 @@ impl Tasks {
 
     pub(super) fn complete(&mut self, id: i64, output: &Value) {
         self.set(id, TaskStatus::Completed);
-        self.completed.push(json!([id, output.to_string()]));
+        let output = output.to_string();
+        if output.len() < LONG {
+            self.completed.push(json!([id, output]));
+        } else {
+            self.completed_long.push((id, output));
+        }
     }
 
     /// Ends a task with an error; an output that caused it is kept.
@@ -125,6 +140,9 @@ impl Tasks {
                 let rows = Value::Array(std::mem::take(rows));
                 sqlx::query(sql).bind(rows.to_string()).execute(&mut *connection).await?;
             }
+        }
+        for (id, output) in self.completed_long.drain(..) {
+            sqlx::query(COMPLETE_ONE).bind(id).bind(output).execute(&mut *connection).await?;
         }
         Ok(())
     }

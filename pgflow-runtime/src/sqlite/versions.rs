@@ -10,7 +10,7 @@ use super::error::Result;
 use crate::backend::KnownVersion;
 
 /// Reads open runs only, so it costs the same after a million others.
-const OPEN: &str = "
+pub(super) const OPEN: &str = "
     select count(distinct r.id), coalesce(sum(s.remaining_tasks), 0), min(s.started_at)
       from pgflow_runs r
       left join pgflow_steps s on s.id >= r.id << 16 and s.id < (r.id + 1) << 16 and s.status = 'started'

@@ -10,7 +10,7 @@ use super::load::Run;
 use super::spawn::Spawns;
 use super::tasks::{drop_tasks, requeue_tasks};
 
-const RUNS: &str = "
+pub(super) const RUNS: &str = "
     update pgflow_runs
        set status = k.value ->> 1, remaining_steps = k.value ->> 2, last_seq = k.value ->> 3,
            ended_at = case when k.value ->> 1 <> 'started' then coalesce(ended_at, ?2) end
@@ -19,7 +19,7 @@ const RUNS: &str = "
 
 /// Writes steps. The output of one that has just completed is put together here from those of its tasks: texts, in
 /// their order, without looking into them.
-const STEPS: &str = "
+pub(super) const STEPS: &str = "
     insert into pgflow_steps (
       id, slug, status, remaining_deps, tasks, remaining_tasks, first_task, skip_reason, error,
       started_at, ended_at, output
@@ -53,7 +53,7 @@ const EVENTS: &str = "
     select k.value ->> 0, k.value ->> 1, ?2, k.value ->> 2 from json_each(?1) k";
 
 /// Puts together what runs output: `[run, [steps]]`.
-const OUTPUTS: &str = "
+pub(super) const OUTPUTS: &str = "
     update pgflow_run_data
        set output = (
          select '{' || group_concat(json_quote(s.slug) || ':' || coalesce(s.output, 'null'), ',') || '}'

@@ -2,7 +2,7 @@
 
 use pgflow::prelude::*;
 use pgflow::{Happened, RunStatus, StepStatus};
-use pgflow_worker_tests::{Outcome, Working, memory};
+use pgflow_worker_tests::{Fresh, Outcome, everywhere};
 
 #[data]
 struct Site {
@@ -51,11 +51,10 @@ mod analyze_website {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn runs_to_its_output() -> Outcome {
-    let db = memory().await?;
-    db.register(analyze_website::Flow).await?;
-    let worker = Working::start(Worker::new(&db).flow(analyze_website::Flow));
+everywhere!(runs_to_its_output, tells_what_happens_without_gaps);
+
+async fn runs_to_its_output(fresh: Fresh) -> Outcome {
+    let (worker, db) = (fresh.work(analyze_website::Flow).await?, &fresh.db);
     let site = Site { url: "example.org".into() };
     let run = db.start(analyze_website::Flow, &site).await?;
     assert!(run.is_new());
@@ -71,15 +70,14 @@ async fn runs_to_its_output() -> Outcome {
     Ok(())
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn tells_what_happens_without_gaps() -> Outcome {
-    let db = memory().await?;
+async fn tells_what_happens_without_gaps(fresh: Fresh) -> Outcome {
+    let db = &fresh.db;
     db.register(analyze_website::Flow).await?;
     let run = db.start(analyze_website::Flow, &Site { url: "a".into() }).await?;
     let mut events = run.events();
     let first = events.next().await.expect("it began")?;
     assert!(matches!(first.what, Happened::RunStarted { .. }));
-    let worker = Working::start(Worker::new(&db).flow(analyze_website::Flow));
+    let worker = fresh.work(analyze_website::Flow).await?;
     let mut seen = vec![first];
     while let Some(event) = events.next().await {
         seen.push(event?);

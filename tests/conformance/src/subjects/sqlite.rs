@@ -98,9 +98,9 @@ impl Database for File {
         Box::pin(async {
             let options = SqliteOptions::file(&self.path).busy_timeout(Duration::from_millis(20));
             let backend = open(&options).await as Arc<dyn Backend>;
-            let connection = self.connect().await;
-            let lock = sqlx::Transaction::begin(connection, Some("begin immediate".into())).await;
-            Some((backend, Box::new(lock.expect("the lock is free")) as Guard))
+            let mut lock = self.connect().await;
+            sqlx::query("begin immediate").execute(&mut lock).await.expect("the lock is free");
+            Some((backend, Box::new(lock) as Guard))
         })
     }
 

@@ -1,0 +1,141 @@
+//! What can only be seen from inside: plans of statements, and a connection that can't write.
+
+use pgflow_machine::{RunId, WorkerId};
+use pgflow_model::{FlowShape, StepShape};
+use serde_json::json;
+use sqlx::{AssertSqlSafe, Row};
+
+use super::{Sqlite, SqliteOptions, claim, list};
+use crate::backend::{Backend, BackendError, Claim, FlowVersion, NewRun};
+
+async fn with_flow() -> Sqlite {
+    let sqlite = Sqlite::open(&SqliteOptions::memory()).await.expect("it opens");
+    sqlite.migrate().await.expect("it gets its schema");
+    let mut shape = FlowShape::new("orders");
+    shape.steps = vec![StepShape::new("pay"), StepShape::new("ship").after("pay")];
+    let version = FlowVersion { flow: "orders".into(), version: 1, slug: "orders".into(), shape };
+    sqlite.ensure_flow(&version).await.expect("a flow");
+    sqlite
+}
+
+fn new_run() -> NewRun {
+    NewRun { flow: "orders".into(), input: json!({ "text": "x".repeat(10_000) }), id: RunId::new() }
+}
+
+/// The steps of a statement's plan.
+async fn plan(sqlite: &Sqlite, sql: &str) -> Vec<String> {
+    let explain = AssertSqlSafe(format!("explain query plan {sql}"));
+    let rows = sqlx::query(explain).fetch_all(&sqlite.connections.writer).await.expect("a plan");
+    rows.iter().map(|row| row.get("detail")).collect()
+}
+
+/// Every look into a table of ours is one by an index, of the given ones if there is a choice.
+fn assert_searches(plan: &[String], indexes: &[&str]) {
+    for step in plan {
+        let scans = step.starts_with("SCAN pgflow_") || step.starts_with("SCAN t ");
+        assert!(!scans, "{step} reads a whole table: {plan:#?}");
+    }
+    for index in indexes {
+        assert!(plan.iter().any(|step| step.contains(index)), "{index} is not used: {plan:#?}");
+    }
+}
+
+#[tokio::test]
+async fn claims_read_the_index_of_ready_tasks_only() {
+    let sqlite = with_flow().await;
+    let take = plan(&sqlite, claim::TAKE).await;
+    assert_searches(&take, &["COVERING INDEX pgflow_tasks_ready_idx (queue=? AND ready_at<?)"]);
+    let next = plan(&sqlite, claim::NEXT).await;
+    assert_searches(&next, &["COVERING INDEX pgflow_tasks_ready_idx (queue=? AND ready_at>?)"]);
+}
+
+#[tokio::test]
+async fn sweeps_and_lists_read_what_they_return() {
+    let sqlite = with_flow().await;
+    let lost = plan(&sqlite, super::sweep::LOST).await;
+    assert_searches(&lost, &["pgflow_tasks_lost_idx (lost_at<?)"]);
+    let listed = plan(&sqlite, list::LIST).await;
+    let index = "COVERING INDEX pgflow_runs_flow_status_idx (flow=? AND status=?";
+    assert_searches(&listed, &[index]);
+    let open = plan(&sqlite, super::versions::OPEN).await;
+    assert_searches(&open, &["pgflow_runs_flow_status_idx (flow=? AND status=?"]);
+}
+
+#[tokio::test]
+async fn loads_and_writes_find_rows_by_their_ids() {
+    let sqlite = with_flow().await;
+    let all = [super::load::RUNS, super::load::STEPS, super::tasks::LOAD, super::tasks::COMPLETE];
+    let writes =
+        [super::tasks::REPLACE, super::write::RUNS, super::write::STEPS, super::write::OUTPUTS];
+    for sql in all.into_iter().chain(writes) {
+        assert_searches(&plan(&sqlite, sql).await, &[]);
+    }
+}
+
+async fn pragma(sqlite: &Sqlite, sql: &'static str) {
+    sqlx::query(sql).execute(&sqlite.connections.writer).await.expect("a pragma");
+}
+
+#[tokio::test]
+async fn a_full_disk_is_told_and_leaves_nothing_behind() {
+    let sqlite = with_flow().await;
+    // The file may not grow.
+    pragma(&sqlite, "pragma max_page_count = 1").await;
+    let run = new_run();
+    let id = run.id;
+    let mut big = run.clone();
+    big.input = json!("x".repeat(1_000_000));
+    let error = sqlite.start(big).await.expect_err("there is no space");
+    assert!(matches!(error, BackendError::Unavailable(_)), "{error:?}");
+    let text = std::error::Error::source(&error).expect("a reason").to_string();
+    assert_eq!(text, "there is no space left for the database file");
+    assert_eq!(sqlite.run(id, crate::backend::Parts::Run).await.expect("it can be read"), None);
+    pragma(&sqlite, "pragma max_page_count = 1000000").await;
+    sqlite.start(run).await.expect("there is space again");
+}
+
+#[tokio::test]
+async fn a_database_that_cannot_write_says_so() {
+    let sqlite = with_flow().await;
+    sqlite.start(new_run()).await.expect("it can write");
+    pragma(&sqlite, "pragma query_only = 1").await;
+    let queues = vec!["orders".to_owned()];
+    let claim = Claim { queues, max: 1, worker: WorkerId::new(), quotas: Vec::new() };
+    for error in [
+        sqlite.start(new_run()).await.expect_err("it is read-only"),
+        sqlite.claim(&claim).await.expect_err("it is read-only"),
+    ] {
+        assert!(matches!(error, BackendError::Unavailable(_)), "{error:?}");
+    }
+    pragma(&sqlite, "pragma query_only = 0").await;
+    assert_eq!(sqlite.claim(&claim).await.expect("it can write").tasks.len(), 1);
+}
+
+#[tokio::test]
+async fn the_checker_finds_what_is_wrong() {
+    let sqlite = with_flow().await;
+    sqlite.start(new_run()).await.expect("a run");
+    assert_eq!(sqlite.check().await.expect("checked"), Vec::<String>::new());
+    for (damage, repair) in [
+        (
+            "update pgflow_runs set remaining_steps = 1",
+            "update pgflow_runs set remaining_steps = 2",
+        ),
+        ("update pgflow_tasks set ready_at = null", "update pgflow_tasks set ready_at = 1"),
+        (
+            "update pgflow_steps set tasks = 2 where slug = 'pay'",
+            "update pgflow_steps set tasks = 1",
+        ),
+        (
+            "update pgflow_events set seq = 9 where seq = 1",
+            "update pgflow_events set seq = 1 where seq = 9",
+        ),
+        ("update pgflow_steps set output = '1'", "update pgflow_steps set output = null"),
+        ("update pgflow_runs set status = 'failed'", "update pgflow_runs set status = 'started'"),
+    ] {
+        pragma(&sqlite, damage).await;
+        assert_ne!(sqlite.check().await.expect("checked"), Vec::<String>::new(), "{damage}");
+        pragma(&sqlite, repair).await;
+        assert_eq!(sqlite.check().await.expect("checked"), Vec::<String>::new(), "{repair}");
+    }
+}

@@ -1,0 +1,119 @@
+//! `cargo run --example quickstart`, all its ways.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+use pgflow_test_support::TestDb;
+
+/// What the README promises, after compiling.
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// `cargo run --example quickstart -- …`, as a person types it, in `dir`.
+fn quickstart(dir: &Path, args: &[&str]) -> Output {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.toml");
+    Command::new(env!("CARGO"))
+        .args(["run", "--quiet", "--example", "quickstart", "--manifest-path"])
+        .arg(manifest)
+        .arg("--")
+        .args(args)
+        .current_dir(dir)
+        .output()
+        .expect("cargo runs")
+}
+
+/// What it printed, after it ended well within a minute.
+fn shown(dir: &Path, args: &[&str]) -> String {
+    // Compiling does not count.
+    assert!(quickstart(dir, &["--help"]).status.success());
+    let since = Instant::now();
+    let output = quickstart(dir, args);
+    let (stdout, stderr) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{stdout}\n{stderr}");
+    assert!(since.elapsed() < MINUTE, "{:?}", since.elapsed());
+    stdout.into_owned()
+}
+
+/// A directory of its own, gone after the test.
+struct Dir(PathBuf);
+
+impl Dir {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("pgflow-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("a directory");
+        Self(path)
+    }
+}
+
+impl Drop for Dir {
+    fn drop(&mut self) {
+        _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Every step is seen, in an order that the graph allows, and the output is there.
+fn check(shown: &str) {
+    let mut rest = shown;
+    for line in [
+        "website started",
+        "website completed",
+        "links completed",
+        "check_link started, 24 tasks",
+        "check_link completed",
+        "report started",
+        "report completed",
+        "run:completed",
+        "sentiment: \"friendly\"",
+        "https://example.org/page/13",
+        "next:",
+    ] {
+        let at = rest.find(line).unwrap_or_else(|| panic!("no `{line}` in order in:\n{shown}"));
+        rest = &rest[at..];
+    }
+    assert!(shown.contains("sentiment completed"), "{shown}");
+    assert!(shown.contains("check_link 24/24") || shown.contains("check_link 2"), "{shown}");
+}
+
+/// The worker is killed while it works, and another one finishes.
+fn check_crash(shown: &str) {
+    check(shown);
+    let killed = shown.find("was killed with tasks in its hands").expect("it is killed");
+    let over = shown.find("takes over").expect("another takes over");
+    let end = shown.find("check_link completed").expect("the map ends");
+    assert!(killed < over && over < end, "{shown}");
+}
+
+#[test]
+fn in_a_file_and_again() {
+    let dir = Dir::new("quickstart-file");
+    check(&shown(&dir.0, &[]));
+    assert!(dir.0.join("quickstart.db").exists());
+    check(&shown(&dir.0, &[]));
+}
+
+#[test]
+fn with_a_crash_in_a_file() {
+    let dir = Dir::new("quickstart-crash");
+    check_crash(&shown(&dir.0, &["--crash"]));
+}
+
+#[tokio::test]
+async fn on_postgres() {
+    let (dir, db) = (Dir::new("quickstart-postgres"), TestDb::empty().await);
+    check(&shown(&dir.0, &["--database", &db.url()]));
+    check_crash(&shown(&dir.0, &["--database", &db.url(), "--crash"]));
+    assert!(!dir.0.join("quickstart.db").exists());
+}
+
+#[test]
+fn in_memory_but_not_with_a_crash() {
+    let dir = Dir::new("quickstart-memory");
+    check(&shown(&dir.0, &["--database", "memory:"]));
+    let refused = quickstart(&dir.0, &["--database", "memory:", "--crash"]);
+    let stderr = String::from_utf8_lossy(&refused.stderr);
+    assert!(!refused.status.success());
+    assert!(stderr.contains("needs a database that other processes can use"), "{stderr}");
+    let typo = quickstart(&dir.0, &["--database", "sqllite:a.db"]);
+    assert!(String::from_utf8_lossy(&typo.stderr).contains("did you mean `sqlite:`?"));
+}

@@ -1,0 +1,146 @@
+//! A backend that counts calls, and fails when told to.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pgflow_machine::{Beat, Lease, Settle, Settled};
+use pgflow_runtime::backend::{
+    Abilities, Backend, BackendError, Cancelled, Claim, Claimed, Ensured, FlowVersion, KnownVersion,
+    NewRun, Parts, Reply, Retried, RunQuery, RunRecord, RunSummary, Started, Swept, Wakes, Work,
+};
+use pgflow_runtime::memory::Memory;
+use pgflow_runtime::{Event, Limits, RunId, Tx};
+
+/// How the backend feels about a method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mood {
+    /// It does nothing, and says that it is unreachable.
+    Down,
+    /// It does what it should, but its answer is lost.
+    AnswerLost,
+    /// It refuses for good.
+    Refusing,
+}
+
+/// Memory in real time, with moods. Clones share everything.
+#[derive(Clone, Debug)]
+pub struct Flaky {
+    inner: Memory,
+    moods: Arc<Mutex<BTreeMap<&'static str, (Mood, u32)>>>,
+    calls: Arc<Mutex<BTreeMap<&'static str, u32>>>,
+}
+
+impl Default for Flaky {
+    fn default() -> Self {
+        Self { inner: Memory::in_real_time(), moods: Arc::default(), calls: Arc::default() }
+    }
+}
+
+impl Flaky {
+    /// The next `times` calls of a method get this mood.
+    pub fn set(&self, method: &'static str, mood: Mood, times: u32) {
+        lock(&self.moods).insert(method, (mood, times));
+    }
+
+    /// How often a method was called.
+    pub fn calls(&self, method: &str) -> u32 {
+        lock(&self.calls).get(method).copied().unwrap_or(0)
+    }
+
+    /// How often anything was called.
+    pub fn all_calls(&self) -> u32 {
+        lock(&self.calls).values().sum()
+    }
+
+    fn mood(&self, method: &'static str) -> Option<Mood> {
+        *lock(&self.calls).entry(method).or_default() += 1;
+        let mut moods = lock(&self.moods);
+        let (mood, left) = moods.get_mut(method)?;
+        *left = left.checked_sub(1)?;
+        Some(*mood)
+    }
+
+    fn through<'a, T: Send + 'a>(&'a self, method: &'static str, call: Reply<'a, T>) -> Reply<'a, T> {
+        let mood = self.mood(method);
+        Box::pin(async move {
+            match mood {
+                None => call.await,
+                Some(Mood::Down) => Err(unreachable()),
+                Some(Mood::AnswerLost) => call.await.and(Err(unreachable())),
+                Some(Mood::Refusing) => Err(BackendError::Refused("in a bad mood".into())),
+            }
+        })
+    }
+}
+
+fn unreachable() -> BackendError {
+    BackendError::Unreachable(io::Error::from(io::ErrorKind::ConnectionReset).into())
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Backend for Flaky {
+    fn name(&self) -> &'static str {
+        "flaky"
+    }
+    fn abilities(&self) -> Abilities {
+        self.inner.abilities()
+    }
+    fn limits(&self) -> Reply<'_, Limits> {
+        self.through("limits", self.inner.limits())
+    }
+    fn migrate(&self) -> Reply<'_, ()> {
+        self.through("migrate", self.inner.migrate())
+    }
+    fn ensure_flow<'a>(&'a self, version: &'a FlowVersion) -> Reply<'a, Ensured> {
+        self.through("ensure_flow", self.inner.ensure_flow(version))
+    }
+    fn versions<'a>(&'a self, flows: &'a [&'a str]) -> Reply<'a, Vec<KnownVersion>> {
+        self.through("versions", self.inner.versions(flows))
+    }
+    fn start(&self, run: NewRun) -> Reply<'_, Started> {
+        self.through("start", self.inner.start(run))
+    }
+    fn cancel<'a>(&'a self, run: RunId, reason: Option<&'a str>) -> Reply<'a, Cancelled> {
+        self.through("cancel", self.inner.cancel(run, reason))
+    }
+    fn retry(&self, run: RunId) -> Reply<'_, Retried> {
+        self.through("retry", self.inner.retry(run))
+    }
+    fn run(&self, run: RunId, parts: Parts) -> Reply<'_, Option<RunRecord>> {
+        self.through("run", self.inner.run(run, parts))
+    }
+    fn list<'a>(&'a self, query: &'a RunQuery) -> Reply<'a, Vec<RunSummary>> {
+        self.through("list", self.inner.list(query))
+    }
+    fn events(&self, run: RunId, after: u64, max: u32) -> Reply<'_, Vec<Event>> {
+        self.through("events", self.inner.events(run, after, max))
+    }
+    fn claim<'a>(&'a self, claim: &'a Claim) -> Reply<'a, Claimed> {
+        self.through("claim", self.inner.claim(claim))
+    }
+    fn settle<'a>(&'a self, settles: &'a [Settle], next: Option<&'a Claim>) -> Reply<'a, Work> {
+        self.through("settle", self.inner.settle(settles, next))
+    }
+    fn heartbeat<'a>(&'a self, leases: &'a [Lease]) -> Reply<'a, Vec<Beat>> {
+        self.through("heartbeat", self.inner.heartbeat(leases))
+    }
+    fn sweep(&self) -> Reply<'_, Swept> {
+        self.through("sweep", self.inner.sweep())
+    }
+    fn wakes(&self) -> Wakes {
+        self.inner.wakes()
+    }
+    fn begin<'a>(&'a self, lease: &'a Lease) -> Reply<'a, Option<Tx>> {
+        self.inner.begin(lease)
+    }
+    fn commit<'a>(&'a self, tx: Tx, settle: &'a Settle) -> Reply<'a, Settled> {
+        self.inner.commit(tx, settle)
+    }
+    fn close(&self) -> Reply<'_, ()> {
+        self.inner.close()
+    }
+}
