@@ -3,9 +3,10 @@
 use pgflow_machine::{Beat, Event, Lease, Limits, RunId, Settle, Settled};
 
 use super::{
-    Sqlite, claim, control, ensure, heartbeat, list, migrate, read, settle, start, sweep, tx,
-    versions,
+    Sqlite, apply, claim, control, ensure, heartbeat, list, migrate, read, settle, start, sweep,
+    tx, versions,
 };
+use crate::FlowMigrations;
 use crate::backend::{
     Abilities, Backend, Cancelled, Claim, Claimed, Ensured, FlowVersion, KnownVersion, NewRun,
     Parts, Reply, Retried, RunQuery, RunRecord, RunSummary, Started, Swept, Wakes, Work,
@@ -38,6 +39,10 @@ impl Backend for Sqlite {
 
     fn ensure_flow<'a>(&'a self, version: &'a FlowVersion) -> Reply<'a, Ensured> {
         reply!(ensure::ensure_flow(self, version))
+    }
+
+    fn apply<'a>(&'a self, migrations: &'a FlowMigrations) -> Reply<'a, Vec<&'static str>> {
+        reply!(apply::apply(self, migrations))
     }
 
     fn versions<'a>(&'a self, flows: &'a [&'a str]) -> Reply<'a, Vec<KnownVersion>> {

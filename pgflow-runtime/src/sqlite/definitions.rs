@@ -57,25 +57,23 @@ type Row = (i64, String, String, u32, String);
 
 impl Definitions {
     /// Reads all of them.
-    async fn load(connection: &mut SqliteConnection, changes: i64) -> Result<Self> {
+    pub(super) async fn all(connection: &mut SqliteConnection) -> Result<Self> {
         let all = "select id, slug, name, version, shape from pgflow_flows";
-        let rows: Vec<Row> = sqlx::query_as(all).fetch_all(connection).await?;
-        Self::new(Some(changes), rows)
+        Self::new(sqlx::query_as(all).fetch_all(connection).await?)
     }
 
     /// Reads the newest version of one flow.
     pub(super) async fn newest_of(connection: &mut SqliteConnection, name: &str) -> Result<Self> {
         let newest = "select id, slug, name, version, shape from pgflow_flows
             where name = ? order by version desc limit 1";
-        let rows: Vec<Row> = sqlx::query_as(newest).bind(name).fetch_all(connection).await?;
-        Self::new(None, rows)
+        Self::new(sqlx::query_as(newest).bind(name).fetch_all(connection).await?)
     }
 
-    fn new(changes: Option<i64>, rows: Vec<Row>) -> Result<Self> {
+    fn new(rows: Vec<Row>) -> Result<Self> {
         let versions = rows.into_iter().map(version).collect::<Result<Vec<_>>>()?;
         let slugs = versions.iter().map(|version| (version.slug().clone(), version.id)).collect();
         let versions = versions.into_iter().map(|version| (version.id, version)).collect();
-        Ok(Self { changes, versions, slugs })
+        Ok(Self { changes: None, versions, slugs })
     }
 
     pub(super) fn by_slug(&self, slug: &str) -> Option<&Arc<Version>> {
@@ -138,7 +136,8 @@ impl Memory {
         if known.changes == Some(changes) {
             return Ok(Session { now, definitions: known });
         }
-        let definitions = Arc::new(Definitions::load(connection, changes).await?);
+        let all = Definitions::all(connection).await?;
+        let definitions = Arc::new(Definitions { changes: Some(changes), ..all });
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = definitions.clone();
         Ok(Session { now, definitions })
     }

@@ -27,7 +27,7 @@ pub(super) async fn ensure_flow(sqlite: &Sqlite, wanted: &FlowVersion) -> Result
 }
 
 /// What is there under this name or number.
-fn known(session: &Session, wanted: &FlowVersion) -> Option<Ensured> {
+pub(super) fn known(session: &Session, wanted: &FlowVersion) -> Option<Ensured> {
     let FlowVersion { flow, version, slug, .. } = wanted;
     if let Some(known) = session.definitions.by_slug(slug) {
         return Some(compare(known, wanted));
@@ -63,7 +63,7 @@ fn without_renames(shape: &FlowShape) -> FlowShape {
     shape
 }
 
-async fn insert(
+pub(super) async fn insert(
     connection: &mut SqliteConnection,
     session: &Session,
     wanted: &FlowVersion,
@@ -80,6 +80,11 @@ async fn insert(
         .bind(session.now)
         .execute(&mut *connection)
         .await?;
+    change(connection).await
+}
+
+/// Says that definitions are to be read again.
+pub(super) async fn change(connection: &mut SqliteConnection) -> Result<()> {
     let count = "update pgflow_definitions set changes = changes + 1";
     sqlx::query(count).execute(connection).await?;
     Ok(())

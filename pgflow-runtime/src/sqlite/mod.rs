@@ -21,6 +21,7 @@
 //! # }
 //! ```
 
+mod apply;
 mod backend;
 mod check;
 mod claim;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
-use sqlx::{Sqlite, Transaction};
+use sqlx::{ConnectOptions, Sqlite, Transaction};
 
 use super::error::{Result, is_busy};
 use super::{Durability, SqliteError, SqliteOptions};
@@ -37,6 +37,7 @@ impl Connections {
                 Durability::Full => SqliteSynchronous::Full,
                 Durability::Normal => SqliteSynchronous::Normal,
             })
+            .disable_statement_logging()
             .pragma("temp_store", "memory")
             .pragma("cache_size", "-16384");
         let writer = open_writer(&connect).await?;

@@ -1,5 +1,6 @@
 //! Settling attempts, a batch in one transaction.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use pgflow_machine::{
@@ -276,11 +277,13 @@ impl<'a> Batch<'a> {
             self.outcomes[at].unwrap_or_else(refusal)
         };
         let outcomes = (0..self.settles.len()).map(outcome).collect();
+        // Tasks that are queued again are not in the log.
+        let is_queued = self.tasks.has_queued();
+        let has_news = |run: &&Run| is_queued || self.writes.has_news(run);
+        let news = self.runs.values().filter(has_news).map(|run| run.version.slug().clone());
+        let news = news.collect::<BTreeSet<_>>().into_iter().collect();
         self.tasks.flush(connection).await?;
         self.writes.flush(connection, self.session, self.runs.values_mut()).await?;
-        let mut news: Vec<_> = self.runs.values().map(|run| run.version.slug().clone()).collect();
-        news.sort();
-        news.dedup();
         Ok((outcomes, news))
     }
 }

@@ -107,6 +107,11 @@ impl Tasks {
         self.replace(id, TaskStatus::Queued, Some(ready_at), error, None);
     }
 
+    /// Whether tasks are queued again.
+    pub(super) fn has_queued(&self) -> bool {
+        !self.replaced.is_empty()
+    }
+
     /// Gives an attempt back.
     pub(super) fn refund(&mut self, id: i64) {
         if let Some(task) = self.rows.get_mut(&id) {

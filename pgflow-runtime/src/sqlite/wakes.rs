@@ -93,7 +93,8 @@ async fn look(hints: Weak<Hints>, writer: SqlitePool) {
         }
         // A look that fails is no news, and the next one comes soon.
         let Ok(version) = data_version(&writer).await else { continue };
-        let has_news = known.replace(version).is_some_and(|known| known != version);
+        // The first time nobody knows what was missed.
+        let has_news = known.replace(version) != Some(version);
         quiet = if has_news { 0 } else { quiet + 1 };
         if let Some(hints) = hints.upgrade().filter(|_| has_news) {
             let _ = hints.sender.send(Wake::Gap);

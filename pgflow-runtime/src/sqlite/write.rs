@@ -1,5 +1,7 @@
 //! What transitions change, written with a few statements for all runs of a batch.
 
+use std::collections::BTreeMap;
+
 use pgflow_machine::{Change, Effect, RunStatus, StepStatus};
 use serde_json::{Value, json};
 use sqlx::SqliteConnection;
@@ -78,6 +80,11 @@ impl Writes {
         self.changes.push((run.id, change));
     }
 
+    /// Whether something happened in a run that others may be waiting for.
+    pub(super) fn has_news(&self, run: &Run) -> bool {
+        self.changes.iter().any(|(id, change)| *id == run.id && !change.log.is_empty())
+    }
+
     /// Writes everything; `runs` are all that changed.
     pub(super) async fn flush<'r>(
         self,
@@ -85,7 +92,7 @@ impl Writes {
         session: &Session,
         runs: impl Iterator<Item = &'r mut Run>,
     ) -> Result<()> {
-        let mut of_run: std::collections::BTreeMap<i64, Vec<Change>> = Default::default();
+        let mut of_run: BTreeMap<i64, Vec<Change>> = BTreeMap::new();
         for (run, change) in self.changes {
             of_run.entry(run).or_default().push(change);
         }

@@ -26,8 +26,8 @@ async fn own_writes_are_told_by_flow_and_those_of_others_as_a_gap() {
     let (here, there) = (scratch.open().await, scratch.open().await);
     ensure(&here, &chain("orders", 1)).await;
     let mut wakes = here.wakes();
-    // The first look has nothing to compare with.
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    let first = timeout(SOON, wakes.next()).await.expect("a hint");
+    assert_eq!(first, Wake::Gap, "nobody knows what was written before");
     start(&here, "orders", json!(1)).await;
     let hint = timeout(SOON, wakes.next()).await.expect("a hint");
     assert_eq!(hint, Wake::Flow("orders".into()));
