@@ -87,6 +87,7 @@ async fn run_one(subject: &dyn Subject, check: Check, long: bool) -> Report {
     } else {
         Verdict::DoesNotApply
     };
+    cx.end().await;
     Report { check, verdict, took: began.elapsed() }
 }
 
