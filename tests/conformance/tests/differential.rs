@@ -28,5 +28,5 @@ async fn sqlite_does_what_memory_does() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn postgres_does_what_memory_does() {
-    compare_all(&[Arc::new(OnPostgres), Arc::new(OnPostgres)], 100).await;
+    compare_all(&[Arc::new(OnPostgres::new()), Arc::new(OnPostgres::new())], 200).await;
 }

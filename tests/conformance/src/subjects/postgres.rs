@@ -1,4 +1,4 @@
-//! Postgres, where time goes by when claims and delays are made older.
+//! Postgres, whose rows are set back in time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,12 +7,53 @@ use pgflow_runtime::backend::Backend;
 use pgflow_runtime::postgres::{Postgres, PostgresOptions};
 use pgflow_test_support::TestDb;
 use sqlx::AssertSqlSafe;
+use sqlx::postgres::{PgPool, PgPoolOptions};
+use tokio::sync::OnceCell;
 
 use crate::subject::{Database, Guard, Later, Subject};
 
-/// A new database for every check, on the server of this process.
-#[derive(Clone, Copy, Debug)]
-pub struct OnPostgres;
+/// One database for all checks: a new one would take longer than most of them.
+#[derive(Debug, Default)]
+pub struct OnPostgres {
+    url: Option<String>,
+    shared: OnceCell<Shared>,
+}
+
+#[derive(Clone, Debug)]
+struct Shared {
+    url: String,
+    pool: PgPool,
+    postgres: Arc<Postgres>,
+}
+
+impl OnPostgres {
+    /// A new database on the server of this process.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// This database; its schema is brought up to date.
+    pub fn at(url: impl Into<String>) -> Self {
+        Self { url: Some(url.into()), shared: OnceCell::new() }
+    }
+
+    async fn connect(&self) -> Shared {
+        let url = match &self.url {
+            Some(url) => url.clone(),
+            None => TestDb::new().await.url(),
+        };
+        let pool = PgPoolOptions::new().max_connections(2).connect_lazy(&url);
+        let postgres = open(&url).await;
+        postgres.migrate().await.expect("the schema can be made");
+        Shared { pool: pool.expect("a URL that was used before"), url, postgres }
+    }
+}
+
+/// Some checks ask for much at once.
+async fn open(url: &str) -> Arc<Postgres> {
+    let options = PostgresOptions { engine_connections: 4, ..PostgresOptions::new(url) };
+    Arc::new(Postgres::open(options).await.expect("the server is there"))
+}
 
 impl Subject for OnPostgres {
     fn name(&self) -> &'static str {
@@ -21,37 +62,27 @@ impl Subject for OnPostgres {
 
     fn fresh(&self) -> Later<'_, Box<dyn Database>> {
         Box::pin(async {
-            let db = TestDb::new().await;
-            let postgres = open(&db.url()).await;
-            Box::new(Fresh { db, postgres }) as Box<dyn Database>
+            let shared = self.shared.get_or_init(|| self.connect()).await;
+            Box::new(shared.clone()) as Box<dyn Database>
         })
     }
 }
 
-struct Fresh {
-    db: TestDb,
-    postgres: Arc<Postgres>,
-}
-
-/// Many tasks of a check may be in a transaction at once.
-async fn open(url: &str) -> Arc<Postgres> {
-    let options = PostgresOptions { engine_connections: 4, ..PostgresOptions::new(url) };
-    Arc::new(Postgres::open(options).await.expect("the server is there"))
-}
-
-impl Database for Fresh {
+impl Database for Shared {
     fn backend(&self) -> Arc<dyn Backend> {
         self.postgres.clone()
     }
 
     fn another(&self) -> Later<'_, Arc<dyn Backend>> {
-        Box::pin(async { open(&self.db.url()).await as Arc<dyn Backend> })
+        Box::pin(async { open(&self.url).await as Arc<dyn Backend> })
     }
 
+    /// As a server that is about to fail over.
     fn refusing(&self) -> Later<'_, Option<(Arc<dyn Backend>, Guard)>> {
         Box::pin(async {
+            let separator = if self.url.contains('?') { '&' } else { '?' };
             let setting = "options=-c%20default_transaction_read_only%3Don";
-            let backend = open(&format!("{}&{setting}", self.db.url())).await;
+            let backend = open(&format!("{}{separator}{setting}", self.url)).await;
             Some((backend as Arc<dyn Backend>, Box::new(()) as Guard))
         })
     }
@@ -59,22 +90,21 @@ impl Database for Fresh {
     fn advance<'a>(&'a self, flow: &'a str, by: Duration) -> Later<'a, ()> {
         Box::pin(async move {
             let by = format!("interval '{} microseconds'", by.as_micros());
-            // As if all claims and delays had begun earlier.
             let sql = format!(
-                "update pgflow.step_tasks set queued_at = queued_at - {by}, started_at = started_at - {by},
-                        lease_until = lease_until - {by}
-                  where flow_slug = '{flow}';
-                 update pgmq.q_{flow} set vt = vt - {by}"
+                "update pgflow.step_tasks
+                    set queued_at = queued_at - {by}, started_at = started_at - {by}, lease_until = lease_until - {by}
+                  where flow_slug = '{flow}' and status in ('queued', 'started');
+                 update pgmq.q_{flow} set vt = vt - {by};"
             );
-            let done = sqlx::raw_sql(AssertSqlSafe(sql)).execute(&self.db.pool).await;
-            done.expect("time can be changed");
+            let done = sqlx::raw_sql(AssertSqlSafe(sql)).execute(&self.pool).await;
+            done.expect("rows can be set back");
         })
     }
 
     fn check(&self) -> Later<'_, Vec<String>> {
         Box::pin(async {
             let query = sqlx::query_scalar("select v::text from pgflow.check() v");
-            query.fetch_all(&self.db.pool).await.expect("the checker runs")
+            query.fetch_all(&self.pool).await.expect("the checker runs")
         })
     }
 }

@@ -7,8 +7,9 @@ use std::time::Duration;
 use pgflow_machine::RunId;
 use pgflow_runtime::backend::Backend;
 use pgflow_runtime::sqlite::{Sqlite, SqliteOptions};
+use sqlx::ConnectOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
-use sqlx::{ConnectOptions, Connection};
+use tokio::sync::Mutex;
 
 use crate::subject::{Database, Guard, Later, Subject};
 
@@ -45,7 +46,7 @@ impl Subject for SqliteFile {
             let (path, is_ours) = self.0.clone().map_or_else(|| (new_path(), true), |p| (p, false));
             let backend = open(&SqliteOptions::file(&path)).await;
             backend.migrate().await.expect("the schema can be made");
-            Box::new(File { path, is_ours, backend }) as Box<dyn Database>
+            Box::new(File { path, is_ours, backend, clock: Mutex::default() }) as Box<dyn Database>
         })
     }
 }
@@ -64,6 +65,8 @@ struct File {
     path: PathBuf,
     is_ours: bool,
     backend: Arc<Sqlite>,
+    /// What sets rows back.
+    clock: Mutex<Option<SqliteConnection>>,
 }
 
 impl File {
@@ -98,15 +101,19 @@ impl Database for File {
         Box::pin(async {
             let options = SqliteOptions::file(&self.path).busy_timeout(Duration::from_millis(20));
             let backend = open(&options).await as Arc<dyn Backend>;
-            let connection = self.connect().await;
-            let lock = sqlx::Transaction::begin(connection, Some("begin immediate".into())).await;
-            Some((backend, Box::new(lock.expect("the lock is free")) as Guard))
+            let mut lock = self.connect().await;
+            sqlx::query("begin immediate").execute(&mut lock).await.expect("the lock is free");
+            Some((backend, Box::new(lock) as Guard))
         })
     }
 
     fn advance<'a>(&'a self, flow: &'a str, by: Duration) -> Later<'a, ()> {
         Box::pin(async move {
-            let mut connection = self.connect().await;
+            let mut clock = self.clock.lock().await;
+            let connection = match &mut *clock {
+                Some(connection) => connection,
+                None => clock.insert(self.connect().await),
+            };
             let micros = i64::try_from(by.as_micros()).expect("less than 292,000 years");
             sqlx::query(
                 "update pgflow_tasks
@@ -115,10 +122,9 @@ impl Database for File {
             )
             .bind(flow)
             .bind(micros)
-            .execute(&mut connection)
+            .execute(connection)
             .await
             .expect("rows can be set back");
-            connection.close().await.expect("a connection can be closed");
         })
     }
 
