@@ -11,7 +11,7 @@
 //! | variable | meaning |
 //! |---|---|
 //! | `PGFLOW_TEST_LONG` | `1`: as many rounds as the specification asks for |
-//! | `PGFLOW_TEST_ONLY` | only checks whose id begins with this |
+//! | `PGFLOW_TEST_ONLY` | only checks whose ids begin with one of these: `C16,C18` |
 //! | `PGFLOW_TEST_SEED` | seed of the differential test |
 //! | `PGFLOW_TEST_SEQUENCES` | how many sequences it compares per backend |
 

@@ -17,19 +17,21 @@ const PATIENCE: Duration = Duration::from_mins(2);
 pub struct Options {
     /// As many rounds as the specification asks for.
     pub long: bool,
-    /// Only checks whose id begins with this.
-    pub only: Option<String>,
+    /// Only checks whose ids begin with one of these; all if there are none.
+    pub only: Vec<String>,
 }
 
 impl Options {
     /// From `PGFLOW_TEST_LONG` and `PGFLOW_TEST_ONLY`.
     pub fn from_env() -> Self {
         let long = std::env::var("PGFLOW_TEST_LONG").is_ok_and(|value| value == "1");
-        Self { long, only: std::env::var("PGFLOW_TEST_ONLY").ok() }
+        let only = std::env::var("PGFLOW_TEST_ONLY").unwrap_or_default();
+        let only = only.split(',').filter(|id| !id.is_empty()).map(str::to_owned).collect();
+        Self { long, only }
     }
 
     fn wants(&self, check: &Check) -> bool {
-        self.only.as_deref().is_none_or(|only| check.id.starts_with(only))
+        self.only.is_empty() || self.only.iter().any(|only| check.id.starts_with(&**only))
     }
 }
 
@@ -85,6 +87,7 @@ async fn run_one(subject: &dyn Subject, check: Check, long: bool) -> Report {
     } else {
         Verdict::DoesNotApply
     };
+    cx.end().await;
     Report { check, verdict, took: began.elapsed() }
 }
 

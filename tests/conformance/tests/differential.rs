@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pgflow_conformance::Subject;
 use pgflow_conformance::differential::{compare, seed_from_env, sequences_from_env};
-use pgflow_conformance::subjects::{InMemory, SqliteFile};
+use pgflow_conformance::subjects::{InMemory, OnPostgres, SqliteFile};
 
 async fn compare_all(subjects: &[Arc<dyn Subject>], default: u64) {
     let (name, seed) = (subjects[0].name(), seed_from_env());
@@ -24,4 +24,9 @@ async fn memory_is_deterministic() {
 #[tokio::test(flavor = "multi_thread")]
 async fn sqlite_does_what_memory_does() {
     compare_all(&[Arc::new(SqliteFile::new()), Arc::new(SqliteFile::new())], 1_000).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn postgres_does_what_memory_does() {
+    compare_all(&[Arc::new(OnPostgres::new()), Arc::new(OnPostgres::new())], 200).await;
 }

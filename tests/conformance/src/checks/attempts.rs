@@ -78,4 +78,11 @@ async fn bounds(cx: Arc<Cx>) {
     run.fail(&none, "once").await;
     run.expect_state(RunStatus::Failed, &["four:started", "none:failed"]).await;
     run.expect_log_end(&["step:failed none once", "run:failed once"]).await;
+
+    let run = cx.start(&flow, json!({})).await;
+    for _ in 1..=4 {
+        let tasks = cx.claim(&flow).await;
+        run.fail(&tasks[0], "four times").await;
+    }
+    run.expect_state(RunStatus::Failed, &["four:failed", "none:started"]).await;
 }

@@ -75,9 +75,9 @@ async fn unknown(cx: Arc<Cx>) {
     let beats = cx.beat(&[one, &a.lease, two, three]).await;
     assert_eq!(beats, [Beat::Lost, Beat::Extended, Beat::Lost, Beat::Lost]);
     let mixed =
-        [one, &a.lease, three].map(|lease| Settle { lease: lease.clone(), verdict: completed(1) });
+        [one, three, &a.lease].map(|lease| Settle { lease: lease.clone(), verdict: completed(1) });
     let outcomes = cx.settle_all(mixed.to_vec()).await;
-    assert_eq!(outcomes, [Settled::Unknown, Settled::Applied, Settled::Unknown]);
+    assert_eq!(outcomes, [Settled::Unknown, Settled::Unknown, Settled::Applied]);
     assert_eq!(cx.settle_all(Vec::new()).await, []);
     assert_eq!(cx.beat(&[]).await, []);
     run.expect_state(RunStatus::Completed, &["a:completed"]).await;

@@ -32,7 +32,7 @@ async fn without_hints(cx: Arc<Cx>) {
 async fn nobody_listens(cx: Arc<Cx>) {
     let flow = cx.flow([]).await;
     let mut wakes = cx.backend().wakes();
-    for n in 0..cx.rounds(300, 10_000) {
+    for n in 0..cx.rounds(100, 10_000) {
         cx.start(&flow, json!(n)).await;
     }
     let first = tokio::time::timeout(Duration::from_secs(10), wakes.next()).await;

@@ -86,7 +86,7 @@ impl<'d> Player<'d> {
         let mut seen = Vec::new();
         for run in self.runs {
             let record = self.backend.run(run, Parts::Outputs).await?;
-            let log = Log::read(&*self.backend, run).await.lines();
+            let log = Log::read_by(&*self.backend, run, 1_000).await.lines();
             seen.push(record.map(|record| Seen::new(record, log)));
         }
         Ok(seen)

@@ -10,10 +10,14 @@ pub(crate) struct Log(pub(crate) Vec<Event>);
 impl Log {
     /// All of it, in pages, so that every check also uses the cursor.
     pub(crate) async fn read(backend: &dyn Backend, run: RunId) -> Self {
+        Self::read_by(backend, run, 7).await
+    }
+
+    pub(crate) async fn read_by(backend: &dyn Backend, run: RunId, size: u32) -> Self {
         let mut events: Vec<Event> = Vec::new();
         loop {
             let after = events.last().map_or(0, |event| event.seq);
-            let page = backend.events(run, after, 7).await.expect("events can be read");
+            let page = backend.events(run, after, size).await.expect("events can be read");
             if page.is_empty() {
                 return Self(events);
             }

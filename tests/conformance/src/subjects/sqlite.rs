@@ -7,8 +7,9 @@ use std::time::Duration;
 use pgflow_machine::RunId;
 use pgflow_runtime::backend::Backend;
 use pgflow_runtime::sqlite::{Sqlite, SqliteOptions};
+use sqlx::ConnectOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
-use sqlx::{ConnectOptions, Connection};
+use tokio::sync::Mutex;
 
 use crate::subject::{Database, Guard, Later, Subject};
 
@@ -45,7 +46,7 @@ impl Subject for SqliteFile {
             let (path, is_ours) = self.0.clone().map_or_else(|| (new_path(), true), |p| (p, false));
             let backend = open(&SqliteOptions::file(&path)).await;
             backend.migrate().await.expect("the schema can be made");
-            Box::new(File { path, is_ours, backend }) as Box<dyn Database>
+            Box::new(File { path, is_ours, backend, clock: Mutex::default() }) as Box<dyn Database>
         })
     }
 }
@@ -64,6 +65,8 @@ struct File {
     path: PathBuf,
     is_ours: bool,
     backend: Arc<Sqlite>,
+    /// What sets rows back.
+    clock: Mutex<Option<SqliteConnection>>,
 }
 
 impl File {
@@ -106,7 +109,11 @@ impl Database for File {
 
     fn advance<'a>(&'a self, flow: &'a str, by: Duration) -> Later<'a, ()> {
         Box::pin(async move {
-            let mut connection = self.connect().await;
+            let mut clock = self.clock.lock().await;
+            let connection = match &mut *clock {
+                Some(connection) => connection,
+                None => clock.insert(self.connect().await),
+            };
             let micros = i64::try_from(by.as_micros()).expect("less than 292,000 years");
             sqlx::query(
                 "update pgflow_tasks
@@ -115,10 +122,9 @@ impl Database for File {
             )
             .bind(flow)
             .bind(micros)
-            .execute(&mut connection)
+            .execute(connection)
             .await
             .expect("rows can be set back");
-            connection.close().await.expect("a connection can be closed");
         })
     }
 

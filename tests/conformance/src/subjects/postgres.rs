@@ -1,0 +1,110 @@
+//! Postgres, whose rows are set back in time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pgflow_runtime::backend::Backend;
+use pgflow_runtime::postgres::{Postgres, PostgresOptions};
+use pgflow_test_support::TestDb;
+use sqlx::AssertSqlSafe;
+use sqlx::postgres::{PgPool, PgPoolOptions};
+use tokio::sync::OnceCell;
+
+use crate::subject::{Database, Guard, Later, Subject};
+
+/// One database for all checks: a new one would take longer than most of them.
+#[derive(Debug, Default)]
+pub struct OnPostgres {
+    url: Option<String>,
+    shared: OnceCell<Shared>,
+}
+
+#[derive(Clone, Debug)]
+struct Shared {
+    url: String,
+    pool: PgPool,
+    postgres: Arc<Postgres>,
+}
+
+impl OnPostgres {
+    /// A new database on the server of this process.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// This database; its schema is brought up to date.
+    pub fn at(url: impl Into<String>) -> Self {
+        Self { url: Some(url.into()), shared: OnceCell::new() }
+    }
+
+    async fn connect(&self) -> Shared {
+        let url = match &self.url {
+            Some(url) => url.clone(),
+            None => TestDb::new().await.url(),
+        };
+        let pool = PgPoolOptions::new().max_connections(2).connect_lazy(&url);
+        let postgres = open(&url).await;
+        postgres.migrate().await.expect("the schema can be made");
+        Shared { pool: pool.expect("a URL that was used before"), url, postgres }
+    }
+}
+
+/// Some checks ask for much at once.
+async fn open(url: &str) -> Arc<Postgres> {
+    let options = PostgresOptions { engine_connections: 4, ..PostgresOptions::new(url) };
+    Arc::new(Postgres::open(options).await.expect("the server is there"))
+}
+
+impl Subject for OnPostgres {
+    fn name(&self) -> &'static str {
+        "postgres"
+    }
+
+    fn fresh(&self) -> Later<'_, Box<dyn Database>> {
+        Box::pin(async {
+            let shared = self.shared.get_or_init(|| self.connect()).await;
+            Box::new(shared.clone()) as Box<dyn Database>
+        })
+    }
+}
+
+impl Database for Shared {
+    fn backend(&self) -> Arc<dyn Backend> {
+        self.postgres.clone()
+    }
+
+    fn another(&self) -> Later<'_, Arc<dyn Backend>> {
+        Box::pin(async { open(&self.url).await as Arc<dyn Backend> })
+    }
+
+    /// As a server that is about to fail over.
+    fn refusing(&self) -> Later<'_, Option<(Arc<dyn Backend>, Guard)>> {
+        Box::pin(async {
+            let separator = if self.url.contains('?') { '&' } else { '?' };
+            let setting = "options=-c%20default_transaction_read_only%3Don";
+            let backend = open(&format!("{}{separator}{setting}", self.url)).await;
+            Some((backend as Arc<dyn Backend>, Box::new(()) as Guard))
+        })
+    }
+
+    fn advance<'a>(&'a self, flow: &'a str, by: Duration) -> Later<'a, ()> {
+        Box::pin(async move {
+            let by = format!("interval '{} microseconds'", by.as_micros());
+            let sql = format!(
+                "update pgflow.step_tasks
+                    set queued_at = queued_at - {by}, started_at = started_at - {by}, lease_until = lease_until - {by}
+                  where flow_slug = '{flow}' and status in ('queued', 'started');
+                 update pgmq.q_{flow} set vt = vt - {by};"
+            );
+            let done = sqlx::raw_sql(AssertSqlSafe(sql)).execute(&self.pool).await;
+            done.expect("rows can be set back");
+        })
+    }
+
+    fn check(&self) -> Later<'_, Vec<String>> {
+        Box::pin(async {
+            let query = sqlx::query_scalar("select v::text from pgflow.check() v");
+            query.fetch_all(&self.pool).await.expect("the checker runs")
+        })
+    }
+}

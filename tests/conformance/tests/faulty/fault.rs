@@ -1,0 +1,49 @@
+//! What can be wrong with a backend, as seen from outside.
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// Any attempt may settle a task.
+    NoFence,
+    ReleaseBurnsAnAttempt,
+    NoBackoff,
+    IgnoresRetryAfter,
+    FatalIsRetried,
+    OneMoreAttempt,
+    NoStartDelay,
+    /// A step's own timeout does not count.
+    FlowTimeoutOnly,
+    /// Skipping with all that follows skips one step.
+    NoCascade,
+    NoConditions,
+    /// A number is missing.
+    EventGap,
+    /// The last two of a page change places.
+    EventsOutOfOrder,
+    /// Every page of events is the first.
+    NoCursor,
+    /// A claim returns what the claim before it got.
+    TwoGetOneTask,
+    MoreThanAsked,
+    NoQuotas,
+    /// A settle claims nothing.
+    ForgetsToClaim,
+    OutcomesInAnyOrder,
+    /// What was settled can be settled again, by its word.
+    SettlesTwice,
+    /// A settle is confirmed and not written.
+    LosesSettles,
+    BeatsAlwaysExtend,
+    NeverSweeps,
+    CancelsNothing,
+    RetriesNothing,
+    EveryStartIsNew,
+    UnknownFlowIsFine,
+    /// Integers become floating-point numbers.
+    RoundsNumbers,
+    /// The output of a map is turned around.
+    OutputsInAnyOrder,
+    /// Every page of a list is the first.
+    OnePageForAll,
+    /// Any graph is the same.
+    NoConflicts,
+}

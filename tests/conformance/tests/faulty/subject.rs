@@ -1,0 +1,54 @@
+//! Memory with a fault.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pgflow_conformance::subjects::InMemory;
+use pgflow_conformance::{Database, Guard, Later, Subject};
+use pgflow_runtime::backend::Backend;
+
+use crate::backend::Faulty;
+use crate::fault::Fault;
+
+pub(crate) struct FaultyMemory(pub(crate) Fault);
+
+impl Subject for FaultyMemory {
+    fn name(&self) -> &'static str {
+        "faulty"
+    }
+
+    fn fresh(&self) -> Later<'_, Box<dyn Database>> {
+        Box::pin(async {
+            let inner = InMemory.fresh().await;
+            let backend = Arc::new(Faulty::new(inner.backend(), self.0));
+            Box::new(FaultyDatabase { inner, backend }) as Box<dyn Database>
+        })
+    }
+}
+
+struct FaultyDatabase {
+    inner: Box<dyn Database>,
+    backend: Arc<Faulty>,
+}
+
+impl Database for FaultyDatabase {
+    fn backend(&self) -> Arc<dyn Backend> {
+        self.backend.clone()
+    }
+
+    fn another(&self) -> Later<'_, Arc<dyn Backend>> {
+        Box::pin(async { self.backend() })
+    }
+
+    fn refusing(&self) -> Later<'_, Option<(Arc<dyn Backend>, Guard)>> {
+        self.inner.refusing()
+    }
+
+    fn advance<'a>(&'a self, flow: &'a str, by: Duration) -> Later<'a, ()> {
+        self.inner.advance(flow, by)
+    }
+
+    fn check(&self) -> Later<'_, Vec<String>> {
+        self.inner.check()
+    }
+}
