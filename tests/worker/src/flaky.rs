@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pgflow_machine::{Beat, Lease, Settle, Settled};
 use pgflow_runtime::backend::{
-    Abilities, Backend, BackendError, Cancelled, Claim, Claimed, Ensured, FlowVersion, KnownVersion,
-    NewRun, Parts, Reply, Retried, RunQuery, RunRecord, RunSummary, Started, Swept, Wakes, Work,
+    Abilities, Backend, BackendError, Cancelled, Claim, Claimed, Ensured, FlowVersion,
+    KnownVersion, NewRun, Parts, Reply, Retried, RunQuery, RunRecord, RunSummary, Started, Swept,
+    Wakes, Work,
 };
 use pgflow_runtime::memory::Memory;
 use pgflow_runtime::{Event, Limits, RunId, Tx};
@@ -61,7 +62,11 @@ impl Flaky {
         Some(*mood)
     }
 
-    fn through<'a, T: Send + 'a>(&'a self, method: &'static str, call: Reply<'a, T>) -> Reply<'a, T> {
+    fn through<'a, T: Send + 'a>(
+        &'a self,
+        method: &'static str,
+        call: Reply<'a, T>,
+    ) -> Reply<'a, T> {
         let mood = self.mood(method);
         Box::pin(async move {
             match mood {

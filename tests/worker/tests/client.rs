@@ -123,7 +123,8 @@ async fn inputs_are_looked_at_before_anything_is_written(fresh: Fresh) -> Outcom
     assert_eq!(path, "$[1]");
     let many = vec![0.5; db.limits().await?.max_fanout + 1];
     let error = db.start(sums::Flow, &many).await.expect_err("too many");
-    let expected = matches!(error, ClientError::Payload { source: PayloadError::TooWide { .. }, .. });
+    let expected =
+        matches!(error, ClientError::Payload { source: PayloadError::TooWide { .. }, .. });
     assert!(expected, "{error}");
     let error = db.start_json(sums::Flow, serde_json::json!({})).await.expect_err("no array");
     assert!(matches!(error, ClientError::Data(_)), "{error:?}");

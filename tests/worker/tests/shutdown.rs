@@ -16,7 +16,11 @@ mod slow {
     use super::*;
 
     #[step(map)]
-    pub(crate) async fn work(item: u32, ctx: Context, patience: State<Patience>) -> Result<u32> {
+    pub(crate) async fn work(
+        item: u32,
+        ctx: Context,
+        State(patience): State<Patience>,
+    ) -> Result<u32> {
         while !patience.0.load(Ordering::SeqCst) {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
@@ -31,7 +35,10 @@ everywhere!(
 );
 
 /// A worker with three handlers that run, of five tasks.
-async fn busy(fresh: &Fresh, grace: Duration) -> Outcome<(pgflow::Run<slow::Flow>, Worker, Patience)> {
+async fn busy(
+    fresh: &Fresh,
+    grace: Duration,
+) -> Outcome<(pgflow::Run<slow::Flow>, Worker, Patience)> {
     let (db, patience) = (&fresh.db, Patience::default());
     db.register(slow::Flow).await?;
     let run = db.start(slow::Flow, &vec![1, 2, 3, 4, 5]).await?;
@@ -82,12 +89,13 @@ async fn what_does_not_end_is_given_back_without_using_up_an_attempt(fresh: Fres
 async fn a_second_request_stops_at_once(fresh: Fresh) -> Outcome {
     let (_run, worker, _patience) = busy(&fresh, Duration::from_secs(600)).await?;
     let (health, since) = (worker.health(), Instant::now());
-    let (first, second) = (Arc::new(tokio::sync::Notify::new()), Arc::new(tokio::sync::Notify::new()));
+    let (first, second) =
+        (Arc::new(tokio::sync::Notify::new()), Arc::new(tokio::sync::Notify::new()));
     let signals = (first.clone(), second.clone());
-    let working = tokio::spawn(worker.run_until(
-        async move { signals.0.notified().await },
-        async move { signals.1.notified().await },
-    ));
+    let working =
+        tokio::spawn(worker.run_until(async move { signals.0.notified().await }, async move {
+            signals.1.notified().await
+        }));
     until_running(&health, 3).await?;
     first.notify_one();
     tokio::time::sleep(Duration::from_millis(50)).await;

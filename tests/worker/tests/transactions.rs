@@ -105,14 +105,22 @@ async fn a_run_starts_with_its_caller(fresh: Fresh) -> Outcome {
             let mut connection = sqlx::SqliteConnection::connect(&fresh.url).await?;
             let mut tx = connection.begin_with("begin immediate").await?;
             let run = db.start_in(&mut tx, child::Flow, &()).await?;
-            if commits { tx.commit().await? } else { tx.rollback().await? }
+            if commits {
+                tx.commit().await?
+            } else {
+                tx.rollback().await?
+            }
             run.id()
         } else {
             let mut connection = sqlx::PgConnection::connect(&fresh.url).await?;
             let mut tx = connection.begin().await?;
             let run = db.start_in(&mut tx, child::Flow, &()).await?;
             assert!(db.get::<child::Flow>(run.id()).await?.is_none(), "nobody sees it before");
-            if commits { tx.commit().await? } else { tx.rollback().await? }
+            if commits {
+                tx.commit().await?
+            } else {
+                tx.rollback().await?
+            }
             run.id()
         };
         assert_eq!(db.get::<child::Flow>(id).await?.is_some(), commits);
