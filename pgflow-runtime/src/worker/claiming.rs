@@ -30,6 +30,7 @@ impl Engine {
 
     /// A trip is over.
     pub(super) fn returned(&mut self, returned: Returned) {
+        self.in_flight = 0;
         let kind = if returned.settles.is_empty() { "claim" } else { "settle" };
         ::metrics::histogram!(metrics::TRIP_SECONDS, "kind" => kind).record(returned.took);
         match returned.work {

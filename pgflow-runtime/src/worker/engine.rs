@@ -31,6 +31,8 @@ pub(super) struct Engine {
     pub(super) slots: Slots,
     pub(super) held: Held,
     pub(super) settles: Settles,
+    /// Results of the trip that is under way.
+    pub(super) in_flight: usize,
     pub(super) pace: Pace,
     pub(super) sweeps: Sweeps,
     pub(super) trouble: Trouble,
@@ -52,10 +54,10 @@ impl Engine {
             self.gather().await;
             self.set_out(&mut trip);
             self.keep_up(&mut upkeep);
-            if trip.is_none() && self.is_over() {
+            if self.is_over(trip.is_some()) {
                 return self.report;
             }
-            let due = self.due();
+            let due = self.due(trip.is_some(), upkeep.is_some());
             tokio::select! {
                 Some(done) = self.done.recv() => self.note(done),
                 returned = arrival(&mut trip) => self.returned(returned),
@@ -78,18 +80,17 @@ impl Engine {
         }
     }
 
-    /// When something is to be done without anything happening before.
-    fn due(&self) -> Instant {
+    /// When something is to be done without anything happening before. What has to wait for a call that is under
+    /// way is not due: its end will bring us back.
+    fn due(&self, trip_is_out: bool, upkeep_is_out: bool) -> Instant {
         let now = Instant::now();
-        let mut due = now + POLL;
-        if self.stage.is_working() && self.slots.free() > 0 {
-            due = due.min(self.pace.due());
-        }
-        if !self.settles.is_empty() {
-            due = due.min(self.pace.due().max(now));
-        }
-        let others = [self.held.due(), self.sweeps.due(&self.stage), self.stage.due()];
-        others.into_iter().flatten().fold(due, Instant::min)
+        let wants_trip =
+            !self.settles.is_empty() || (self.stage.is_working() && self.slots.free() > 0);
+        let trip = (wants_trip && !trip_is_out).then(|| self.pace.due());
+        let upkeep = [self.held.next_beat(), self.sweeps.due(&self.stage)];
+        let upkeep = upkeep.into_iter().flatten().filter(|_| !upkeep_is_out);
+        let others = [trip, self.held.next_abort(), self.stage.due()];
+        others.into_iter().flatten().chain(upkeep).fold(now + POLL, Instant::min)
     }
 
     fn on_time(&mut self) {
@@ -114,10 +115,10 @@ impl Engine {
         if trip.is_some() || !self.pace.may_join(now) {
             return;
         }
-        let is_due = !self.settles.is_empty() || self.pace.due() <= now;
-        let claim = self.claim(now).filter(|_| is_due);
+        let claim = self.claim(now);
         let settles = self.settles.take();
         if claim.is_some() || !settles.is_empty() {
+            self.in_flight = settles.len();
             *trip = Some(trip::set_out(self.desk.backend.clone(), settles, claim));
         }
     }

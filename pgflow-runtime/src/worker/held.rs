@@ -75,10 +75,14 @@ impl Held {
         self.tasks.len()
     }
 
-    /// When something is to be done about one of them.
-    pub(super) fn due(&self) -> Option<Instant> {
-        let abort = self.stopping.front().map(|(at, _)| *at);
-        [self.next_beat.filter(|_| !self.tasks.is_empty()), abort].into_iter().flatten().min()
+    /// When a heartbeat is due.
+    pub(super) fn next_beat(&self) -> Option<Instant> {
+        self.next_beat.filter(|_| !self.tasks.is_empty())
+    }
+
+    /// When a handler that was told to stop is aborted.
+    pub(super) fn next_abort(&self) -> Option<Instant> {
+        self.stopping.front().map(|(at, _)| *at)
     }
 
     /// Leases to beat for, if one is due: with those that would be due soon, so that one call does for all.
@@ -93,7 +97,8 @@ impl Held {
                 leases.push(lease.clone());
             }
         }
-        self.next_beat = self.tasks.values().map(|holding| holding.beat_at.max(now)).min();
+        let wanted = self.tasks.values().filter(|holding| !holding.is_unwanted);
+        self.next_beat = wanted.map(|holding| holding.beat_at).min();
         leases.sort_unstable();
         leases
     }
@@ -175,13 +180,13 @@ mod tests {
     async fn beats_at_a_quarter_of_the_lease() {
         let start = Instant::now();
         let mut held = held(&[6, 6, 3600]);
-        let due = held.due().expect("there are tasks");
+        let due = held.next_beat().expect("there are tasks");
         assert!(
             (Duration::from_millis(1900)..=Duration::from_millis(2100)).contains(&(due - start))
         );
         assert_eq!(held.beats(start), []);
         assert_eq!(held.beats(due), [lease(0), lease(1)]);
-        let next = held.due().expect("there are tasks");
+        let next = held.next_beat().expect("there are tasks");
         assert_eq!(next - due, Duration::from_secs(2));
     }
 

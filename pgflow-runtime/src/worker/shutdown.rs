@@ -89,13 +89,13 @@ impl Engine {
     }
 
     /// Whether there is nothing left to do, or no time left to do it.
-    pub(super) fn is_over(&mut self) -> bool {
-        let is_done = self.held.is_empty() && self.settles.is_empty();
+    pub(super) fn is_over(&mut self, trip_is_out: bool) -> bool {
+        let is_done = self.held.is_empty() && self.settles.is_empty() && !trip_is_out;
         let is_late = matches!(self.stage, Stage::Releasing(until) if until <= Instant::now());
         if self.stage.is_working() || !(is_done || is_late) {
             return false;
         }
-        self.report.lost += self.settles.len() as u64;
+        self.report.lost += (self.settles.len() + self.in_flight) as u64;
         self.health.running(0);
         self.health.phase(Phase::Stopped);
         true

@@ -47,6 +47,7 @@ pub(super) async fn start(worker: Worker) -> Result<Engine, WorkerError> {
         slots,
         held: Held::default(),
         settles: Settles::default(),
+        in_flight: 0,
         pace: Pace::new(now),
         sweeps: Sweeps::new(now),
         trouble: Trouble::new(),

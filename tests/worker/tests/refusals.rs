@@ -2,7 +2,7 @@
 
 use pgflow::prelude::*;
 use pgflow::{ConnectError, WorkerError};
-use pgflow_worker_tests::{Fresh, Outcome, everywhere, on};
+use pgflow_worker_tests::{Fresh, Outcome, everywhere};
 
 #[flow]
 mod ping {
@@ -39,8 +39,6 @@ mod banking {
 
 everywhere!(a_flow_that_the_database_does_not_have);
 
-on!(memory: a_step_with_a_transaction);
-
 async fn a_flow_that_the_database_does_not_have(fresh: Fresh) -> Outcome {
     let db = &fresh.db;
     let unknown = Worker::new(db).flow(ping::Flow).run(async {}).await;
@@ -62,7 +60,9 @@ async fn a_flow_that_the_database_does_not_have(fresh: Fresh) -> Outcome {
     Ok(())
 }
 
-async fn a_step_with_a_transaction(fresh: Fresh) -> Outcome {
+#[tokio::test]
+async fn a_step_with_a_transaction_in_memory() -> Outcome {
+    let fresh = Fresh::memory().await?;
     fresh.db.register(banking::Flow).await?;
     let worker = Worker::new(&fresh.db).flow(banking::Flow).run(std::future::pending()).await;
     let error = worker.expect_err("memory has no transactions").to_string();

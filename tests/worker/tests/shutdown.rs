@@ -16,7 +16,11 @@ mod slow {
     use super::*;
 
     #[step(map)]
-    pub(crate) async fn work(item: u32, ctx: Context, patience: State<Patience>) -> Result<u32> {
+    pub(crate) async fn work(
+        item: u32,
+        ctx: Context,
+        State(patience): State<Patience>,
+    ) -> Result<u32> {
         while !patience.0.load(Ordering::SeqCst) {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }

@@ -16,7 +16,7 @@ mod count {
     use super::*;
 
     #[step]
-    pub(crate) async fn one(run: u32, count: State<Count>) -> Result<u32> {
+    pub(crate) async fn one(run: u32, State(count): State<Count>) -> Result<u32> {
         count.0.fetch_add(1, Ordering::SeqCst);
         Ok(run)
     }
