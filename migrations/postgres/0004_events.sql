@@ -11,7 +11,8 @@ create table pgflow.event_log (
   events text[] not null,
   -- What the payloads need besides the state tables; as long as `events`, if there.
   details jsonb[],
-  at timestamptz not null default now(),
+  -- Under the lock of the run, so that it never goes back from one event to the next.
+  at timestamptz not null default clock_timestamp(),
   constraint event_log_pkey primary key (run_id, last_seq),
   constraint event_log_is_not_empty check (cardinality(events) > 0)
 );

@@ -1,11 +1,14 @@
 //! The contract, kept by the functions of the SQL core.
 
 use pgflow_machine::{Beat, Event, Lease, Limits, RunId, Settle, Settled};
+use sqlx::PgPool;
 use sqlx::postgres::PgPoolOptions;
 
 use super::error::translate;
 use super::migrate::{MigrateError, migrate};
+use super::migrate_flows::{MigrateFlowsError, migrate_flows};
 use super::open::Postgres;
+use crate::FlowMigrations;
 use crate::backend::{
     Abilities, Backend, BackendError, Cancelled, Claim, Claimed, Ensured, FlowVersion,
     KnownVersion, NewRun, Parts, Reply, Retried, RunQuery, RunRecord, RunSummary, Started, Swept,
@@ -28,12 +31,19 @@ impl Backend for Postgres {
 
     fn migrate(&self) -> Reply<'_, ()> {
         Box::pin(async {
-            // It may have to wait for other migrators for longer than a call may take.
-            let pool =
-                PgPoolOptions::new().max_connections(2).connect_lazy_with(self.direct.clone());
+            let pool = self.pool();
             let report = migrate(&pool).await.map_err(why_not_migrated);
             pool.close().await;
             report.map(drop)
+        })
+    }
+
+    fn apply<'a>(&'a self, migrations: &'a FlowMigrations) -> Reply<'a, Vec<&'static str>> {
+        Box::pin(async {
+            let pool = self.pool();
+            let applied = migrate_flows(&pool, migrations).await.map_err(why_not_applied);
+            pool.close().await;
+            applied
         })
     }
 
@@ -107,6 +117,20 @@ impl Backend for Postgres {
             }
             Ok(())
         })
+    }
+}
+
+impl Postgres {
+    /// For what may have to wait for others for longer than a call may take.
+    fn pool(&self) -> PgPool {
+        PgPoolOptions::new().max_connections(2).connect_lazy_with(self.direct.clone())
+    }
+}
+
+fn why_not_applied(error: MigrateFlowsError) -> BackendError {
+    match error {
+        MigrateFlowsError::Database(source) => translate(source),
+        other => BackendError::Refused(Box::new(other)),
     }
 }
 

@@ -45,7 +45,8 @@ impl Postgres {
         Ok(work)
     }
 
-    /// Completions and failures go with the claim; releases, which are rare, on their own.
+    /// Completions and failures go with the claim. Releases, which are rare, come on their own and before it:
+    /// what is claimed now is not what was released.
     async fn settle_round(
         &self,
         settles: &[Settle],
@@ -54,16 +55,21 @@ impl Postgres {
         work: &mut Work,
     ) -> Result<(), BackendError> {
         let batch = Batch::new(settles, round);
-        if batch.settles_any() || next.is_some() {
+        let releases = batch.releases.len() > 0;
+        if batch.settles_any() {
+            let next = next.filter(|_| !releases);
             let answer = self.settle_batch(&batch, settles, round, next).await?;
             work.claimed.tasks = answer.tasks;
             for (position, outcome) in answer.outcomes {
                 work.settled[position] = outcome;
             }
         }
-        if batch.releases.len() > 0 {
+        if releases {
             for (position, outcome) in batch.released().zip(self.release(&batch).await?) {
                 work.settled[position] = outcome;
+            }
+            if let Some(next) = next {
+                work.claimed = self.claim_tasks(next).await?;
             }
         }
         Ok(())

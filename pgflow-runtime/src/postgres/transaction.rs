@@ -1,27 +1,32 @@
 //! Steps that share a transaction with the record of their completion.
 
-use pgflow_machine::{Beat, Lease, Settle, Settled};
+use pgflow_machine::{Lease, Settle, Settled};
 use serde_json::Value;
 use sqlx::{Row, Transaction};
 
 use super::batch::Completions;
+use super::claim::int;
 use super::error::translate;
 use super::open::Postgres;
 use super::settle::{outcome, output};
 use crate::backend::BackendError;
 use crate::tx::{Inner, Tx};
 
+const HOLDS: &str = "select pgflow.holds_task($1, $2, $3, $4)";
 const COMPLETE: &str = "select outcome from pgflow.complete_tasks($1, $2, $3, $4, $5)";
 
 impl Postgres {
     /// The fence counts when the step is recorded; looking now saves work that would be undone.
     pub(super) async fn begin_step(&self, lease: &Lease) -> Result<Option<Tx>, BackendError> {
-        let beats = self.beat(std::slice::from_ref(lease)).await?;
-        if beats != [Beat::Extended] {
-            return Ok(None);
-        }
-        let transaction = self.steps.begin().await.map_err(translate)?;
-        Ok(Some(Tx(Inner::Postgres(transaction))))
+        let mut transaction = self.steps.begin().await.map_err(translate)?;
+        let statement = sqlx::query_scalar(HOLDS)
+            .bind(lease.task.run.0)
+            .bind(&lease.task.step)
+            .bind(int(lease.task.index))
+            .bind(int(lease.attempt));
+        let holds = statement.fetch_one(&mut *transaction);
+        let holds: bool = self.engine.in_time("a look", holds).await.map_err(translate)?;
+        Ok(holds.then_some(Tx(Inner::Postgres(transaction))))
     }
 
     /// What was not recorded is undone: a transaction that is dropped rolls back.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pgflow_machine::{Beat, Happened, Retry, RunStatus, Settle, Settled, Verdict};
+use pgflow_machine::{Beat, Happened, Lease, Retry, RunStatus, Settle, Settled, TaskKey, Verdict};
 use pgflow_model::StepShape;
 use pgflow_postgres_backend_tests::{Bench, done, room, start};
 use pgflow_runtime::backend::{Backend, ClaimedTask, Parts, Quota, Retried};
@@ -83,6 +83,18 @@ async fn a_released_attempt_does_not_count_and_its_number_is_not_used_again() {
         let work = bench.postgres.settle(&[done(&task, json!(1))], None).await.unwrap();
         assert_eq!(work.settled, [Settled::Fenced]);
     }
+}
+
+#[tokio::test]
+async fn a_release_on_the_way_to_a_claim_is_not_one_of_what_is_claimed() {
+    let bench = Bench::new().await;
+    let run = bench.start().await;
+    let task = TaskKey { run, step: "first".into(), index: 0 };
+    let early = Settle { lease: Lease { task, attempt: 1 }, verdict: Verdict::Released };
+    let work = bench.postgres.settle(&[early], Some(&room(1))).await.unwrap();
+    assert_eq!(work.settled, [Settled::Fenced]);
+    let leases: Vec<_> = work.claimed.tasks.into_iter().map(|task| task.lease).collect();
+    assert_eq!(bench.postgres.heartbeat(&leases).await.unwrap(), [Beat::Extended]);
 }
 
 #[tokio::test]
