@@ -1,6 +1,8 @@
 //! The order within a batch.
 
-use crate::{Settle, Verdict};
+use std::collections::HashMap;
+
+use crate::{Settle, TaskKey, Verdict};
 
 /// The order in which a batch of settles takes effect, as positions in it: completions, then failures, then what
 /// was released, each by run, step and index.
@@ -31,6 +33,37 @@ pub fn settle_order(settles: &[Settle]) -> Vec<usize> {
         key(a).cmp(&key(b))
     });
     order
+}
+
+/// The rounds in which a batch takes effect, each a [`settle_order`] of its own. Almost always there is one: only
+/// a task that is named again, as when a worker lost it and got it back, is settled again in a later round, when it is
+/// known what became of the first. Outcomes tell of the state after their round.
+///
+/// ```
+/// use pgflow_machine::{Lease, RunId, Settle, TaskKey, Verdict, settle_rounds};
+///
+/// let settle = |index, attempt| Settle {
+///     lease: Lease { task: TaskKey { run: RunId::from_key("f", "k"), step: "a".into(), index }, attempt },
+///     verdict: Verdict::Released,
+/// };
+/// assert_eq!(settle_rounds(&[settle(1, 1), settle(0, 1), settle(1, 2)]), [vec![1, 0], vec![2]]);
+/// ```
+pub fn settle_rounds(settles: &[Settle]) -> Vec<Vec<usize>> {
+    let mut named: HashMap<&TaskKey, usize> = HashMap::with_capacity(settles.len());
+    let count = |settle| {
+        let times = named.entry(settle).or_default();
+        *times += 1;
+        *times - 1
+    };
+    let round_of: Vec<_> = settles.iter().map(|settle| &settle.lease.task).map(count).collect();
+    let mut rounds: Vec<Vec<_>> = Vec::new();
+    for at in settle_order(settles) {
+        if rounds.len() <= round_of[at] {
+            rounds.resize(round_of[at] + 1, Vec::new());
+        }
+        rounds[round_of[at]].push(at);
+    }
+    rounds
 }
 
 fn kind(verdict: &Verdict) -> u8 {

@@ -20,7 +20,7 @@ mod task;
 mod timestamp;
 mod turn;
 
-pub use batch::settle_order;
+pub use batch::{settle_order, settle_rounds};
 pub use change::{Change, Effect, Entry, Payload, Source};
 pub use event::{Event, Happened};
 pub use id::{InvalidRunId, RunId, WorkerId};

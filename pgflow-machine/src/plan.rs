@@ -62,12 +62,26 @@ pub struct PlanStep {
 
 /// Why a shape is not a flow that can run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("step `{step}` of flow `{flow}` waits for a step that is not there, or for itself")]
-pub struct InvalidShape {
-    /// The flow.
-    pub flow: String,
-    /// The step.
-    pub step: String,
+#[non_exhaustive]
+pub enum InvalidShape {
+    /// A dependency is missing, or part of a circle.
+    #[error("step `{step}` of flow `{flow}` waits for a step that is not there, or for itself")]
+    Dependency {
+        /// The flow.
+        flow: String,
+        /// The step.
+        step: String,
+    },
+    /// A map of more than one step.
+    #[error("step `{step}` of flow `{flow}` is a map, and waits for {count} steps instead of one")]
+    Map {
+        /// The flow.
+        flow: String,
+        /// The step.
+        step: String,
+        /// How many steps it waits for.
+        count: usize,
+    },
 }
 
 /// Seconds of the back-off when neither step nor flow says so.
@@ -79,10 +93,7 @@ impl Plan {
     /// From the shape of a version, in any order.
     pub fn new(shape: &FlowShape) -> Result<Self, InvalidShape> {
         let normal = shape.normalized();
-        let is_lost = |step: &&StepShape| normal.step(&step.slug).is_none();
-        if let Some(lost) = shape.steps.iter().find(is_lost) {
-            return Err(InvalidShape { flow: shape.slug.clone(), step: lost.slug.clone() });
-        }
+        shape.steps.iter().try_for_each(|step| check(step, &normal))?;
         let slugs = normal.steps.iter().map(|step| Arc::from(&*step.slug));
         let indexes: HashMap<Arc<str>, usize> = slugs.zip(0..).collect();
         let mut steps: Vec<_> =
@@ -133,6 +144,17 @@ impl PlanStep {
     }
 }
 
+fn check(step: &StepShape, normal: &FlowShape) -> Result<(), InvalidShape> {
+    let (flow, slug, count) = (normal.slug.clone(), step.slug.clone(), step.depends_on.len());
+    if normal.step(&slug).is_none() {
+        return Err(InvalidShape::Dependency { flow, step: slug });
+    }
+    if step.kind == StepKind::Map && count > 1 {
+        return Err(InvalidShape::Map { flow, step: slug, count });
+    }
+    Ok(())
+}
+
 fn plan_step(step: &StepShape, flow: &StepOptions, indexes: &HashMap<Arc<str>, usize>) -> PlanStep {
     let mut deps: Vec<_> = step.depends_on.iter().map(|dep| indexes[&**dep]).collect();
     deps.sort_unstable();
@@ -163,8 +185,18 @@ mod tests {
     fn a_step_that_waits_for_nobody_knows_whom_is_refused() {
         let mut flow = FlowShape::new("orders");
         flow.steps = vec![StepShape::new("a"), StepShape::new("b").after("c")];
-        let error = InvalidShape { flow: "orders".into(), step: "b".into() };
+        let error = InvalidShape::Dependency { flow: "orders".into(), step: "b".into() };
         assert_eq!(Plan::new(&flow), Err(error));
+    }
+
+    #[test]
+    fn a_map_of_two_steps_is_refused() {
+        let mut flow = FlowShape::new("orders");
+        let map = StepShape::new("c").map().after("a").after("b");
+        flow.steps = vec![StepShape::new("a"), StepShape::new("b"), map];
+        let error = Plan::new(&flow).unwrap_err();
+        let text = "step `c` of flow `orders` is a map, and waits for 2 steps instead of one";
+        assert_eq!(error.to_string(), text);
     }
 
     #[test]

@@ -6,6 +6,9 @@
 //! are not slept), enforce timeouts, or survive the end of the process. A panic in a step goes
 //! through to the test.
 //!
+//! With the feature `engine` there is also `Sim`, which does wait, in no time, and whose workers can die: see the
+//! guide `docs/testing-flows.md`.
+//!
 //! ```
 //! use pgflow::prelude::*;
 //! use pgflow::testing;
@@ -35,9 +38,18 @@ mod finished;
 mod run;
 mod runner;
 mod schemas;
+#[cfg(feature = "engine")]
+mod sim;
 
 pub use block_on::block_on;
 pub use error::RunError;
 pub use finished::{FinishedRun, StepStatus};
 pub use runner::{Runner, run};
 pub use schemas::{FlowSchemaChange, SchemaError, compare_schemas};
+#[cfg(feature = "engine")]
+pub use sim::{Crash, Sim, SimError, every_crash};
+
+/// The examples of the guide are run.
+#[cfg(all(doctest, feature = "engine"))]
+#[doc = include_str!("../../docs/testing-flows.md")]
+struct Guide;

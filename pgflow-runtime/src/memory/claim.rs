@@ -1,9 +1,10 @@
 //! Taking work.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
 
 use pgflow_machine::{Lease, TaskKey, TaskStatus, Timestamp, lost_after};
-use std::time::Duration;
 
 use super::queue::{Place, TaskRef};
 use super::run::Held;
@@ -78,6 +79,19 @@ impl Store {
         if let Some(queue) = self.queues.get_mut(queue) {
             queue.remove(task.step, place);
         }
+    }
+
+    pub(super) fn next_due(&mut self) -> Option<Timestamp> {
+        let versions: Vec<_> = self.versions.values().map(Arc::clone).collect();
+        let mut due = self.next_lost();
+        for version in versions {
+            for step in 0..version.plan.steps().len() {
+                let lane = Lane { queue: version.plan.slug(), step, room: u32::MAX };
+                let ready_at = self.first_waiting(&lane).map(|((ready_at, _), _)| ready_at);
+                due = due.into_iter().chain(ready_at).min();
+            }
+        }
+        due
     }
 
     fn next_after(&self, lane: &Lane<'_>, now: Timestamp) -> Option<Timestamp> {

@@ -1,6 +1,7 @@
 //! Heartbeats, and tasks whose worker is gone.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use pgflow_machine::{
     Beat, Lease, MAX_REQUEUES, RunStatus, StepStatus, TaskStatus, Timestamp, lost_after, promise,
@@ -77,6 +78,17 @@ impl Store {
             }
         }
         lost
+    }
+
+    /// When the next held task counts as lost.
+    pub(super) fn next_lost(&mut self) -> Option<Timestamp> {
+        while let Some((after, at)) = self.leases.first().copied() {
+            if self.is_held(at, after) {
+                return Some(after + Duration::from_micros(1));
+            }
+            self.leases.remove(&(after, at));
+        }
+        None
     }
 
     fn is_held(&self, at: TaskRef, after: Timestamp) -> bool {

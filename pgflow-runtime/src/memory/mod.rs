@@ -98,6 +98,12 @@ impl Memory {
         let _ = self.shared.wakes.send(Wake::Gap);
     }
 
+    /// When something becomes due next: a delayed task that can be claimed then, or a held one that is lost by
+    /// then. Nothing if only a worker or a client can change anything.
+    pub fn next_due(&self) -> Option<Timestamp> {
+        self.store().next_due()
+    }
+
     fn store(&self) -> MutexGuard<'_, Store> {
         // A panic leaves at worst a batch half applied, which a test would rather see than a second panic.
         self.shared.store.lock().unwrap_or_else(PoisonError::into_inner)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use pgflow_machine::{
     Finished, Settle, Settled, TaskKey, TaskStatus, Verdict, Violation, cut_error, elements,
-    retry_delay, settle_order,
+    retry_delay, settle_rounds,
 };
 use serde_json::Value;
 
@@ -17,12 +17,29 @@ use crate::backend::BackendError;
 impl Store {
     pub(super) fn settle(&mut self, settles: &[Settle]) -> Result<Vec<Settled>, BackendError> {
         self.check_fanouts(settles)?;
+        let mut outcomes = vec![Settled::Unknown; settles.len()];
+        for round in settle_rounds(settles) {
+            let applied = self.settle_round(settles, &round)?;
+            for at in round {
+                let is_applied = applied[at];
+                outcomes[at] =
+                    if is_applied { Settled::Applied } else { self.refusal(&settles[at]) };
+            }
+        }
+        Ok(outcomes)
+    }
+
+    /// Settles each task once. Says of all positions whether it took effect.
+    fn settle_round(
+        &mut self,
+        settles: &[Settle],
+        round: &[usize],
+    ) -> Result<Vec<bool>, BackendError> {
         let mut applied = vec![false; settles.len()];
-        let order = settle_order(settles);
-        let done = order.iter().filter(|at| output(&settles[**at]).is_some()).count();
-        let (done, rest) = order.split_at(done);
+        let done = round.iter().filter(|at| output(&settles[**at]).is_some()).count();
+        let (done, rest) = round.split_at(done);
         // What one breaks, those after it must see.
-        let is_broken = settles.iter().any(|settle| self.violation(settle).is_some());
+        let is_broken = done.iter().any(|at| self.violation(&settles[*at]).is_some());
         let same_group = |a: &usize, b: &usize| {
             !is_broken && settles[*a].lease.task.run == settles[*b].lease.task.run
         };
@@ -32,10 +49,7 @@ impl Store {
         for &at in rest {
             applied[at] = self.give_back(&settles[at])?;
         }
-        let outcome = |(settle, applied): (&Settle, bool)| {
-            if applied { Settled::Applied } else { self.refusal(settle) }
-        };
-        Ok(settles.iter().zip(applied).map(outcome).collect())
+        Ok(applied)
     }
 
     /// Refuses the whole batch if a map would become too wide.

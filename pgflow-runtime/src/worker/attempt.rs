@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
-use pgflow_machine::{Lease, Retry, Settled, Verdict};
+use pgflow_machine::{Lease, Limits, Retry, Settled, Verdict};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::AbortHandle;
 use tracing::Instrument;
@@ -37,11 +37,11 @@ pub(super) enum Ended {
 
 /// An attempt that is about to run.
 #[derive(Debug)]
-pub(super) struct Attempt {
-    pub(super) served: Served,
-    pub(super) step: &'static StepDef,
-    pub(super) task: ClaimedTask,
-    pub(super) cancel: Cancel,
+pub(crate) struct Attempt {
+    pub(crate) served: Served,
+    pub(crate) step: &'static StepDef,
+    pub(crate) task: ClaimedTask,
+    pub(crate) cancel: Cancel,
 }
 
 impl Attempt {
@@ -64,7 +64,7 @@ impl Attempt {
         let ended = if self.step.takes_tx {
             transaction::run(&self, desk, task).await
         } else {
-            Ended::Verdict(self.verdict(desk, task).await)
+            Ended::Verdict(self.verdict(&desk.limits, task).await)
         };
         if let Ended::Verdict(Verdict::Failed { error, retry }) = &ended {
             let is_final = *retry == Retry::Never;
@@ -74,12 +74,10 @@ impl Attempt {
     }
 
     /// Calls the handler.
-    pub(super) async fn verdict(&self, desk: &Desk, task: Task) -> Verdict {
+    pub(crate) async fn verdict(&self, limits: &Limits, task: Task) -> Verdict {
         let call = AssertUnwindSafe(async { task.run(self.step).await }).catch_unwind();
         match tokio::time::timeout(self.task.timeout, call).await {
-            Ok(Ok(Ok(output))) => {
-                verdict::completed(output, self.served.flow(), self.step, &desk.limits)
-            }
+            Ok(Ok(Ok(output))) => verdict::completed(output, self.served.flow(), self.step, limits),
             Ok(Ok(Err(error))) => verdict::failed(&error, self.step),
             Ok(Err(panic)) => verdict::panicked(&*panic),
             Err(_) => {

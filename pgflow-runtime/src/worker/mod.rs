@@ -11,7 +11,7 @@
 //! | `shutdown`, `signals`, `report` | the end |
 //! | `health`, `metrics`, `trouble` | what can be seen from outside |
 
-mod attempt;
+pub(crate) mod attempt;
 mod builder;
 mod claiming;
 mod desk;
@@ -22,7 +22,7 @@ mod held;
 mod metrics;
 mod pace;
 mod report;
-mod served;
+pub(crate) mod served;
 mod settles;
 mod shutdown;
 mod signals;
@@ -30,7 +30,7 @@ mod slots;
 mod span;
 mod startup;
 mod sweep;
-mod task_input;
+pub(crate) mod task_input;
 mod transaction;
 mod trip;
 mod trouble;

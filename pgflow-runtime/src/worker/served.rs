@@ -7,7 +7,7 @@ use crate::db::version_of;
 use crate::{FlowDef, Registry, Served, States};
 
 /// What can be said without asking the database.
-pub(super) fn check_program(
+pub(crate) fn check_program(
     registry: &Registry,
     states: &States,
     backend: &dyn Backend,

@@ -8,19 +8,31 @@ use serde_json::Value;
 use super::attempt::Attempt;
 use super::desk::Desk;
 use crate::backend::BackendError;
-use crate::{Context, Task};
+use crate::{Context, States, StepDef, Task};
 
 /// What the handler is called with.
 pub(super) async fn task(attempt: &Attempt, desk: &Desk) -> Result<Task, BackendError> {
-    let task = Task::new(context(attempt)).with_states(desk.states.clone());
+    let run = if needs_run(attempt.step) {
+        Some(desk.run_input(attempt.task.lease.task.run).await?)
+    } else {
+        None
+    };
+    Ok(with_run(attempt, desk.states.clone(), run))
+}
+
+/// Whether the run's input has to be read: a claim of a map's task has the element only.
+pub(crate) fn needs_run(step: &StepDef) -> bool {
+    step.kind == StepKind::Map && step.takes_run
+}
+
+/// What the handler is called with, from the run's input where it [needs](needs_run) that.
+pub(crate) fn with_run(attempt: &Attempt, states: States, run: Option<Arc<Value>>) -> Task {
+    let task = Task::new(context(attempt)).with_states(states);
     let input = attempt.task.input.clone();
-    match attempt.step.kind {
-        StepKind::Map if attempt.step.takes_run => {
-            let run = desk.run_input(attempt.task.lease.task.run).await?;
-            Ok(task.with_run(run).with_item(input))
-        }
-        StepKind::Map => Ok(task.with_item(input)),
-        StepKind::Single => Ok(with_object(task, input, attempt)),
+    match (attempt.step.kind, run) {
+        (StepKind::Map, Some(run)) => task.with_run(run).with_item(input),
+        (StepKind::Map, None) => task.with_item(input),
+        (StepKind::Single, _) => with_object(task, input, attempt),
     }
 }
 

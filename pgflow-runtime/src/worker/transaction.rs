@@ -18,7 +18,7 @@ pub(super) async fn run(attempt: &Attempt, desk: &Desk, task: Task) -> Ended {
         Err(error) => return given_back("open", &error),
     };
     let slot = TxSlot::holding(tx);
-    let verdict = attempt.verdict(desk, task.with_tx(slot.clone())).await;
+    let verdict = attempt.verdict(&desk.limits, task.with_tx(slot.clone())).await;
     match (verdict, slot.take()) {
         (verdict @ Verdict::Completed(_), Some(tx)) => commit(attempt, desk, tx, verdict).await,
         (Verdict::Completed(_), None) => {

@@ -1,0 +1,195 @@
+//! Workers, crashes and time, in a test.
+
+mod crash;
+mod drive;
+mod error;
+mod faults;
+mod numbers;
+mod observe;
+
+use std::collections::HashMap;
+use std::mem;
+use std::time::Duration;
+
+use pgflow_machine::{RunId, Timestamp, WorkerId};
+
+pub use crash::{Crash, every_crash};
+pub use error::SimError;
+
+use super::block_on;
+use crate::client::Run;
+use crate::db::{Db, version_of};
+use crate::memory::Memory;
+use crate::worker::served::check_program;
+use crate::{Flow, Registry, States, Step};
+use crash::Crashes;
+use faults::Faults;
+use numbers::Numbers;
+
+/// Runs flows as workers and a database would, in the memory of a test: with retries and their delays, workers
+/// that die at the moment you choose, and time that goes by as fast as you like.
+///
+/// State, events and outcomes are the engine's own, and steps are called by the worker's own code. Nothing is
+/// left to chance: the same test does the same every time.
+///
+/// ```
+/// use pgflow::prelude::*;
+/// use pgflow::testing::{Crash, Sim};
+/// use std::time::Duration;
+///
+/// #[flow(input = u32)]
+/// mod order {
+///     #[step(base_delay = 5)]
+///     pub async fn charge(run: u32) -> pgflow::Result<String> {
+///         Ok(format!("receipt for {run}"))
+///     }
+///
+///     #[step(depends_on = [charge])]
+///     pub async fn ship(charge: String) -> pgflow::Result<String> {
+///         Ok(format!("parcel with {charge}"))
+///     }
+/// }
+///
+/// let mut sim = Sim::new().flow(order::Flow);
+/// let run = sim.start(order::Flow, &7)?;
+/// sim.fail::<order::charge>(1, "no answer");
+/// sim.crash::<order::ship>(Crash::BeforeSettle, 1);
+/// sim.run_until_idle();
+///
+/// assert_eq!(sim.output(&run)?.ship, "parcel with receipt for 7");
+/// assert_eq!(
+///     sim.log(&run),
+///     [
+///         "run:started",
+///         "step:started charge",
+///         "step:completed charge",
+///         "step:started ship",
+///         "step:completed ship",
+///         "run:completed",
+///     ]
+/// );
+/// // It was called, its worker died before it could say so, and it was called again.
+/// assert_eq!(sim.calls::<order::ship>(), 2);
+/// // The retry waited for 10 s, and the dead worker was waited for.
+/// assert!(sim.elapsed() > Duration::from_secs(10 + 60));
+/// # Ok::<(), pgflow::testing::SimError>(())
+/// ```
+#[derive(Debug)]
+pub struct Sim {
+    memory: Memory,
+    db: Db,
+    registry: Registry,
+    states: States,
+    /// What a flow was refused for; told by the next start.
+    problem: Option<SimError>,
+    faults: Faults,
+    crashes: Crashes,
+    /// Where there is a choice, it is made by these.
+    numbers: Option<Numbers>,
+    worker: WorkerId,
+    runs: u32,
+    calls: HashMap<StepKey, u32>,
+    began_at: Timestamp,
+}
+
+/// Names of a flow and a step of it.
+type StepKey = (&'static str, &'static str);
+
+fn key_of<S: Step<Flow: Flow>>() -> StepKey {
+    (<S::Flow as Flow>::SLUG, S::SLUG)
+}
+
+impl Sim {
+    /// One worker that does one task after another, the oldest first.
+    #[expect(clippy::new_without_default, reason = "two defaults would not share runs")]
+    pub fn new() -> Self {
+        let memory = Memory::new();
+        Self {
+            db: Db::new(memory.clone()),
+            registry: Registry::default(),
+            states: States::default(),
+            problem: None,
+            faults: Faults::default(),
+            crashes: Crashes::default(),
+            numbers: None,
+            worker: WorkerId::new(),
+            runs: 0,
+            calls: HashMap::new(),
+            began_at: memory.now(),
+            memory,
+        }
+    }
+
+    /// One worker that holds several tasks at once and finishes them in an order that the seed decides.
+    ///
+    /// ```
+    /// use pgflow::prelude::*;
+    /// use pgflow::testing::Sim;
+    ///
+    /// #[flow(input = Vec<u32>)]
+    /// mod total {
+    ///     #[step(map)]
+    ///     pub async fn double(item: u32) -> pgflow::Result<u32> { Ok(item * 2) }
+    ///     #[step(depends_on = [double])]
+    ///     pub async fn sum(double: Vec<u32>) -> pgflow::Result<u32> { Ok(double.iter().sum()) }
+    /// }
+    ///
+    /// for seed in 0..20 {
+    ///     let mut sim = Sim::seeded(seed).flow(total::Flow);
+    ///     let run = sim.start(total::Flow, &vec![1, 2, 3])?;
+    ///     sim.run_until_idle();
+    ///     assert_eq!(sim.output(&run)?.sum, 12, "seed {seed}");
+    /// }
+    /// # Ok::<(), pgflow::testing::SimError>(())
+    /// ```
+    pub fn seeded(seed: u64) -> Self {
+        Self { numbers: Some(Numbers::new(seed)), ..Self::new() }
+    }
+
+    /// The same simulation with one more flow. If something is wrong with it, [`start`](Self::start) says so.
+    #[must_use]
+    pub fn flow<F: Flow>(mut self, flow: F) -> Self {
+        match mem::take(&mut self.registry).with(flow) {
+            Ok(registry) => self.registry = registry,
+            Err(error) => self.problem = Some(SimError::Worker(error.into())),
+        }
+        let version = version_of(F::DEF);
+        if let Err(error) = block_on(self.db.backend().ensure_flow(&version)) {
+            self.problem = Some(SimError::Client(error.into()));
+        }
+        self
+    }
+
+    /// The same simulation with one more value of application state.
+    #[must_use]
+    pub fn state<T: Clone + Send + Sync + 'static>(self, value: T) -> Self {
+        Self { states: self.states.with(value), ..self }
+    }
+
+    /// Starts a run, under an id that is the same each time the test runs.
+    pub fn start<F: Flow>(&mut self, flow: F, input: &F::Input) -> Result<Run<F>, SimError> {
+        if let Some(problem) = self.problem.take() {
+            return Err(problem);
+        }
+        check_program(&self.registry, &self.states, &self.memory)?;
+        self.runs += 1;
+        let id = RunId::from_key(F::SLUG, &format!("run {} of a test", self.runs));
+        Ok(block_on(self.db.start(flow, input).id(id).into_future())?)
+    }
+
+    /// The database of the simulation, for code that takes one.
+    pub fn db(&self) -> &Db {
+        &self.db
+    }
+
+    /// Lets time go by. What becomes due meanwhile waits for [`run_ready`](Self::run_ready) or
+    /// [`run_until_idle`](Self::run_until_idle).
+    pub fn advance(&mut self, time: Duration) {
+        self.memory.advance(time);
+    }
+
+    /// How much time has gone by.
+    pub fn elapsed(&self) -> Duration {
+        self.began_at.saturating_until(self.memory.now())
+    }
+}

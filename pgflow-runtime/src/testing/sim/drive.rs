@@ -1,0 +1,189 @@
+//! A worker that does one thing at a time.
+
+use std::sync::Arc;
+
+use pgflow_machine::{RunId, Settle, Timestamp, Verdict, WorkerId};
+use serde_json::Value;
+
+use super::faults::Fault;
+use super::{Crash, Sim, StepKey};
+use crate::Served;
+use crate::backend::{Backend, BackendError, Claim, ClaimedTask, Parts};
+use crate::cancel::Cancel;
+use crate::worker::attempt::Attempt;
+use crate::worker::task_input;
+
+/// Tasks that a worker holds at once, where a seed decides how many.
+const MOST_AT_ONCE: usize = 4;
+
+/// What became of the worker.
+enum Worker {
+    Lives,
+    Died,
+}
+
+impl Sim {
+    /// Does all there is to do, until only a client could change anything. Where everything waits, time goes by
+    /// at once until it does not.
+    ///
+    /// # Panics
+    ///
+    /// Inside a runtime of tokio; use [`drive`](Self::drive) there.
+    pub fn run_until_idle(&mut self) {
+        runtime().block_on(self.drive());
+    }
+
+    /// Does what can be done without waiting.
+    ///
+    /// ```
+    /// # use {pgflow::prelude::*, pgflow::testing::Sim, std::time::Duration};
+    /// # #[flow] mod ping { #[step(base_delay = 1)] pub async fn pong() -> pgflow::Result<u8> { Ok(1) } }
+    /// let mut sim = Sim::new().flow(ping::Flow);
+    /// let run = sim.start(ping::Flow, &())?;
+    /// sim.fail::<ping::pong>(1, "no answer");
+    /// sim.run_ready();
+    /// assert!(!sim.status(&run).has_ended());
+    /// sim.advance(Duration::from_secs(2));
+    /// sim.run_ready();
+    /// assert!(sim.status(&run).has_ended());
+    /// # Ok::<(), pgflow::testing::SimError>(())
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// Inside a runtime of tokio; use [`drive`](Self::drive) there.
+    pub fn run_ready(&mut self) {
+        runtime().block_on(self.work());
+    }
+
+    /// [`run_until_idle`](Self::run_until_idle) for tests that have a runtime of their own. With
+    /// `#[tokio::test(start_paused = true)]` sleeps and timeouts inside of steps cost no time either.
+    ///
+    /// # Panics
+    ///
+    /// If the memory refuses what a worker asks for: a mistake of this library.
+    pub async fn drive(&mut self) {
+        loop {
+            self.work().await;
+            let now = self.memory.now();
+            let is_later = |due: &Timestamp| *due > now;
+            let Some(due) = self.memory.next_due().filter(is_later) else { return };
+            self.memory.advance(now.saturating_until(due));
+        }
+    }
+
+    async fn work(&mut self) {
+        expect(self.memory.sweep().await);
+        loop {
+            let attempts = self.claim().await;
+            if attempts.is_empty() {
+                return;
+            }
+            if let Worker::Died = self.hold(attempts).await {
+                self.worker = WorkerId::new();
+            }
+        }
+    }
+
+    async fn claim(&mut self) -> Vec<Attempt> {
+        let served = self.registry.served();
+        let at_once = self.numbers.as_mut().map_or(1, |numbers| 1 + numbers.below(MOST_AT_ONCE));
+        let claim = Claim {
+            queues: served.iter().map(|version| version.slug().to_owned()).collect(),
+            max: u32::try_from(at_once).unwrap_or(1),
+            worker: self.worker,
+            quotas: Vec::new(),
+        };
+        let claimed = expect(self.memory.claim(&claim).await);
+        let mut attempts: Vec<_> =
+            claimed.tasks.into_iter().filter_map(|task| attempt(&served, task)).collect();
+        if let Some(numbers) = &mut self.numbers {
+            numbers.shuffle(&mut attempts);
+        }
+        attempts
+    }
+
+    /// Works on tasks until they are settled, or the worker dies.
+    async fn hold(&mut self, attempts: Vec<Attempt>) -> Worker {
+        let is_told = attempts.iter().any(|it| self.faults.take_crash_after_claim(key(it)));
+        if self.crashes.is_now() || is_told {
+            return Worker::Died;
+        }
+        let mut batch = Vec::new();
+        let mut left = attempts.len();
+        for attempt in attempts {
+            left -= 1;
+            let fault = self.faults.take(key(&attempt));
+            let crash = match fault {
+                Some(Fault::Crashes(moment)) => Some(moment),
+                _ => None,
+            };
+            batch.push(self.settle_of(attempt, fault).await);
+            let goes = self.numbers.as_mut().is_none_or(|numbers| numbers.below(2) == 0);
+            if left > 0 && !goes && crash.is_none() {
+                continue;
+            }
+            if let Worker::Died = self.settle(std::mem::take(&mut batch), crash).await {
+                return Worker::Died;
+            }
+        }
+        Worker::Lives
+    }
+
+    async fn settle_of(&mut self, attempt: Attempt, fault: Option<Fault>) -> Settle {
+        let verdict = match fault {
+            Some(Fault::Fails(verdict)) => verdict,
+            // Its worker dies before it says anything.
+            Some(Fault::Crashes(Crash::AfterClaim)) => Verdict::Released,
+            None | Some(Fault::Crashes(_)) => self.call(&attempt).await,
+        };
+        Settle { lease: attempt.task.lease, verdict }
+    }
+
+    async fn call(&mut self, attempt: &Attempt) -> Verdict {
+        *self.calls.entry(key(attempt)).or_default() += 1;
+        let limits = expect(self.memory.limits().await);
+        let run = if task_input::needs_run(attempt.step) {
+            Some(self.input_of(attempt.task.lease.task.run).await)
+        } else {
+            None
+        };
+        let task = task_input::with_run(attempt, self.states.clone(), run);
+        attempt.verdict(&limits, task).await
+    }
+
+    async fn input_of(&self, run: RunId) -> Arc<Value> {
+        let record = expect(self.memory.run(run, Parts::Run).await);
+        Arc::new(record.map(|record| record.input).unwrap_or_default())
+    }
+
+    async fn settle(&mut self, batch: Vec<Settle>, crash: Option<Crash>) -> Worker {
+        if self.crashes.is_now() || matches!(crash, Some(Crash::BeforeSettle | Crash::AfterClaim)) {
+            return Worker::Died;
+        }
+        expect(self.memory.settle(&batch, None).await);
+        if self.crashes.is_now() || crash == Some(Crash::AfterSettle) {
+            return Worker::Died;
+        }
+        Worker::Lives
+    }
+}
+
+fn attempt(served: &[Served], task: ClaimedTask) -> Option<Attempt> {
+    let served = *served.iter().find(|version| version.slug() == task.flow)?;
+    let step = served.step(&task.lease.task.step)?;
+    Some(Attempt { served, step, task, cancel: Cancel::default() })
+}
+
+fn key(attempt: &Attempt) -> StepKey {
+    (attempt.served.flow().slug, attempt.step.slug)
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.expect("a runtime on this thread needs nothing that could be missing")
+}
+
+fn expect<T>(result: Result<T, BackendError>) -> T {
+    result.expect("memory refuses nothing that a worker asks for")
+}

@@ -1,0 +1,68 @@
+//! What a test can look at.
+
+use pgflow_machine::{Happened, RunStatus};
+
+use super::{Sim, SimError, key_of};
+use crate::backend::Parts;
+use crate::client::Run;
+use crate::testing::block_on;
+use crate::{Flow, Step};
+
+impl Sim {
+    /// What a run is.
+    pub fn status<F: Flow>(&self, run: &Run<F>) -> RunStatus {
+        let record = block_on(self.db.backend().run(run.id(), Parts::Run));
+        record.ok().flatten().map_or(RunStatus::Started, |record| record.status)
+    }
+
+    /// The run's output: that of every step which no other depends on.
+    pub fn output<F: Flow>(&self, run: &Run<F>) -> Result<F::Output, SimError> {
+        if !self.status(run).has_ended() {
+            return Err(SimError::NotEnded { run: run.id() });
+        }
+        Ok(block_on(run.output())?)
+    }
+
+    /// The output of a step, or `None` if it was skipped or has not completed.
+    pub fn step_output<S: Step<Flow: Flow>>(
+        &self,
+        run: &Run<S::Flow>,
+    ) -> Result<Option<S::Output>, SimError> {
+        Ok(block_on(run.step_output::<S>())?)
+    }
+
+    /// What a step failed with, or was skipped for.
+    pub fn error<S: Step<Flow: Flow>>(&self, run: &Run<S::Flow>) -> Option<String> {
+        let record = block_on(self.db.backend().run(run.id(), Parts::Steps)).ok()??;
+        record.steps.into_iter().find(|step| step.slug == S::SLUG)?.error
+    }
+
+    /// What happened in a run, with all that is recorded of it.
+    ///
+    /// ```
+    /// # use {pgflow::prelude::*, pgflow::testing::Sim};
+    /// # #[flow] mod ping { #[step] pub async fn pong() -> pgflow::Result<u8> { Ok(1) } }
+    /// # use pgflow_runtime::Happened;
+    /// let mut sim = Sim::new().flow(ping::Flow);
+    /// let run = sim.start(ping::Flow, &())?;
+    /// sim.run_until_idle();
+    /// let output = serde_json::json!(1);
+    /// assert_eq!(sim.events(&run)[2], Happened::StepCompleted { step: "pong".into(), output });
+    /// # Ok::<(), pgflow::testing::SimError>(())
+    /// ```
+    pub fn events<F: Flow>(&self, run: &Run<F>) -> Vec<Happened> {
+        let events = block_on(self.db.backend().events(run.id(), 0, u32::MAX));
+        events.unwrap_or_default().into_iter().map(|event| event.what).collect()
+    }
+
+    /// What happened in a run, in a few words each: `step:completed charge`.
+    pub fn log<F: Flow>(&self, run: &Run<F>) -> Vec<String> {
+        self.events(run).iter().map(ToString::to_string).collect()
+    }
+
+    /// How often a step's function was called, over all runs and tasks: a worker that died may have called it
+    /// without telling anybody.
+    pub fn calls<S: Step<Flow: Flow>>(&self) -> u32 {
+        self.calls.get(&key_of::<S>()).copied().unwrap_or(0)
+    }
+}

@@ -1,0 +1,54 @@
+//! What a task costs in memory does not depend on how many others there are.
+
+use std::time::{Duration, Instant};
+
+use pgflow_machine::{RunId, Settle, Verdict, WorkerId};
+use pgflow_model::{FlowShape, StepShape};
+use pgflow_runtime::backend::{Backend, Claim, FlowVersion, NewRun, Parts};
+use pgflow_runtime::memory::Memory;
+use serde_json::Value;
+
+const BATCH: u32 = 100;
+
+/// Claims and completes all of a map, and says what a task cost.
+async fn cost(width: u32) -> Duration {
+    let memory = Memory::new();
+    let mut shape = FlowShape::new("wide");
+    shape.steps = vec![StepShape::new("each").map(), StepShape::new("last").after("each")];
+    let version = FlowVersion { flow: "wide".into(), version: 1, slug: "wide".into(), shape };
+    memory.ensure_flow(&version).await.expect("a flow");
+    let input = Value::Array((0..width).map(Value::from).collect());
+    let id = RunId::from_key("wide", "test");
+    memory.start(NewRun { flow: "wide".into(), input, id }).await.expect("a run");
+    let claim = Claim {
+        queues: vec!["wide".into()],
+        max: BATCH,
+        worker: WorkerId::new(),
+        quotas: Vec::new(),
+    };
+    let since = Instant::now();
+    let mut tasks = memory.claim(&claim).await.expect("tasks").tasks;
+    while tasks.len() == BATCH as usize {
+        let done = tasks
+            .into_iter()
+            .map(|task| Settle { lease: task.lease, verdict: Verdict::Completed(task.input) });
+        let done: Vec<_> = done.collect();
+        tasks = memory.settle(&done, Some(&claim)).await.expect("applied").claimed.tasks;
+    }
+    let took = since.elapsed();
+    let run = memory.run(id, Parts::Outputs).await.expect("memory").expect("the run");
+    let output = run.steps[0].output.as_ref().and_then(Value::as_array).expect("an array");
+    assert!(output.iter().zip(0..width).all(|(output, index)| *output == index), "out of order");
+    took / width
+}
+
+#[test]
+fn a_task_of_a_wide_map_costs_as_much_as_one_of_a_narrow_map() {
+    let best = |width| {
+        let costs = (0..3).map(|_| pgflow_runtime::testing::block_on(cost(width)));
+        costs.min().expect("three tries")
+    };
+    let (narrow, wide) = (best(300), best(30_000));
+    // A scan per claim would make it a hundred times as much.
+    assert!(wide < narrow * 5, "{wide:?} instead of {narrow:?}");
+}
