@@ -41,12 +41,7 @@ impl<'f> Generator<'f> {
             8..28 => self.claim(),
             28..60 => self.settle(),
             60..66 => self.stale(),
-            66..73 => {
-                let mut v = self.any_attempts();
-                v.sort();
-                v.dedup();
-                Command::Heartbeat(v)
-            }
+            66..73 => Command::Heartbeat(self.any_attempts()),
             73..83 => self.advance(),
             83..91 => Command::Sweep,
             91..93 => Command::Cancel { run: self.random.below(RUNS) },
@@ -118,9 +113,7 @@ impl<'f> Generator<'f> {
         let mut attempts = self.random.some(&self.open);
         newest_per_task(&mut attempts);
         let items = attempts.into_iter().map(|attempt| self.item(attempt)).collect();
-        let items: Vec<(Attempt, Verdict)> = items;
-        let hack = items.iter().any(|i| i.1 == Verdict::Released);
-        Command::Settle { items, claim: self.random.chance(40) && !hack }
+        Command::Settle { items, claim: self.random.chance(40) }
     }
 
     /// Of old attempts, of attempts to come, and of the same one twice. Two attempts of one task in a batch are a
