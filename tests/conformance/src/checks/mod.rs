@@ -15,6 +15,7 @@ mod lost;
 mod maps;
 mod payloads;
 mod quotas;
+mod random;
 mod retrying;
 mod rules;
 mod settling;
@@ -49,6 +50,7 @@ pub fn all() -> Vec<Check> {
         wakes::CHECKS,
         faults::CHECKS,
         quotas::CHECKS,
+        random::CHECKS,
         retrying::CHECKS,
         listing::CHECKS,
         versions::CHECKS,

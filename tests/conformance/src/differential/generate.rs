@@ -52,7 +52,8 @@ impl<'f> Generator<'f> {
 
     /// Rounds that let most runs come to an end: time goes by, and all that can be had is completed.
     pub(super) fn ending(&mut self) -> [Command; 3] {
-        let attempts = std::mem::take(&mut self.open);
+        let mut attempts = std::mem::take(&mut self.open);
+        newest_per_task(&mut attempts);
         let items = attempts.into_iter().map(|attempt| {
             let output = draw::output(&mut self.random, self.flow, &attempt.step);
             (attempt, Verdict::Completed(output))
@@ -109,18 +110,21 @@ impl<'f> Generator<'f> {
         if self.open.is_empty() {
             return self.claim();
         }
-        let items =
-            self.random.some(&self.open).into_iter().map(|attempt| self.item(attempt)).collect();
+        let mut attempts = self.random.some(&self.open);
+        newest_per_task(&mut attempts);
+        let items = attempts.into_iter().map(|attempt| self.item(attempt)).collect();
         Command::Settle { items, claim: self.random.chance(40) }
     }
 
-    /// Of old attempts, of attempts to come, and of the same one twice.
+    /// Of old attempts, of attempts to come, and of the same one twice. Two attempts of one task in a batch are a
+    /// caller's mistake, for which backends need not agree on an answer.
     fn stale(&mut self) -> Command {
         let mut attempts = self.any_attempts();
+        newest_per_task(&mut attempts);
+        let mut items: Vec<_> = attempts.into_iter().map(|attempt| self.item(attempt)).collect();
         if self.random.chance(30) {
-            attempts.extend(attempts.first().cloned());
+            items.extend(items.first().cloned());
         }
-        let items = attempts.into_iter().map(|attempt| self.item(attempt)).collect();
         Command::Settle { items, claim: false }
     }
 
@@ -170,4 +174,10 @@ impl<'f> Generator<'f> {
         let from = if self.failed.is_empty() { &any[..] } else { &self.failed };
         Command::Retry { run: *self.random.pick(from) }
     }
+}
+
+fn newest_per_task(attempts: &mut Vec<Attempt>) {
+    attempts.sort();
+    attempts.reverse();
+    attempts.dedup_by(|a, b| (a.run, &a.step, a.index) == (b.run, &b.step, b.index));
 }

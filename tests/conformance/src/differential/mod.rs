@@ -25,7 +25,7 @@ pub use random::seed_from_env;
 use sequence::Sequence;
 
 /// Sequences that share a flow, because flows are dear on some databases.
-const PER_FLOW: u64 = 4;
+const PER_FLOW: u64 = 8;
 
 /// How much was compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,28 +82,48 @@ async fn lane(
     loop {
         let group = next.fetch_add(PER_FLOW, Ordering::Relaxed);
         if group >= count {
-            return Ok(sum);
+            return expect_no_violations(subject.name(), &*database).await.map(|()| sum);
         }
-        let seeds = (group..count.min(group + PER_FLOW)).map(|n| first.wrapping_add(n));
-        let compared = compare_group(subject.name(), &*database, seeds).await;
+        let (start, size) = (first.wrapping_add(group), PER_FLOW.min(count - group));
+        let compared = compare_group(subject.name(), &*database, start, size).await;
         // The others need not go on.
         sum.commands += compared.inspect_err(|_| next.store(count, Ordering::Relaxed))?;
-        sum.sequences += count.min(group + PER_FLOW) - group;
+        sum.sequences += size;
     }
+}
+
+/// Compares memory with one database.
+pub(crate) async fn compare_on(
+    name: &str,
+    database: &dyn Database,
+    first: u64,
+    count: u64,
+) -> Result<(), String> {
+    for group in (0..count.div_ceil(PER_FLOW)).map(|group| group * PER_FLOW) {
+        let (start, size) = (first.wrapping_add(group), PER_FLOW.min(count - group));
+        compare_group(name, database, start, size).await?;
+    }
+    expect_no_violations(name, database).await
+}
+
+async fn expect_no_violations(name: &str, database: &dyn Database) -> Result<(), String> {
+    let violations = database.check().await;
+    let text = || format!("{name} violates its own invariants afterwards: {violations:#?}");
+    violations.is_empty().then_some(()).ok_or_else(text)
 }
 
 /// The flow is drawn from the first seed of a group, the commands from each one's own.
 async fn compare_group(
     name: &str,
     database: &dyn Database,
-    seeds: impl Iterator<Item = u64> + Clone,
+    first: u64,
+    count: u64,
 ) -> Result<u64, String> {
-    let flow_seed = seeds.clone().next().unwrap_or_default();
-    let shape = draw::flow(&mut random::Random::new(flow_seed));
+    let shape = draw::flow(&mut random::Random::new(first));
     let slug = play::register(database, &shape).await;
     let mut commands = 0;
-    for seed in seeds {
-        let sequence = Sequence::draw(flow_seed, seed).await;
+    for seed in (0..count).map(|n| first.wrapping_add(n)) {
+        let sequence = Sequence::draw(first, seed).await;
         commands += sequence.commands.len() as u64;
         if let Some(difference) = sequence.differs_on(database, &slug).await {
             return Err(shrink::report(name, database, &sequence, &difference).await);

@@ -42,6 +42,10 @@ impl Cx {
         Self { database, prefix, names, runs, long, worker: WorkerId::new() }
     }
 
+    pub(crate) fn database(&self) -> &dyn Database {
+        &*self.database
+    }
+
     pub(crate) fn backend(&self) -> Arc<dyn Backend> {
         self.database.backend()
     }
