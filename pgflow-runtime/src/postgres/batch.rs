@@ -1,6 +1,7 @@
 //! Settles as the arrays that the core takes.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::time::Duration;
 
 use pgflow_machine::{Lease, Retry, Settle, Verdict};
@@ -142,10 +143,15 @@ impl<'a> Batch<'a> {
 }
 
 /// Positions sorted by task, as locks are taken. A task that is named again comes in a later round, when
-/// it is known what became of the first.
+/// it is known what became of the first: of its newest attempt, since no other can take effect, and there as
+/// whole batches go, completions before failures before releases.
 pub(super) fn rounds(settles: &[Settle]) -> Vec<Vec<usize>> {
     let mut sorted: Vec<usize> = (0..settles.len()).collect();
-    sorted.sort_by_key(|&position| &settles[position].lease.task);
+    let order = |position: usize| {
+        let Settle { lease, verdict } = &settles[position];
+        (&lease.task, Reverse(lease.attempt), rank(verdict))
+    };
+    sorted.sort_by(|&a, &b| order(a).cmp(&order(b)));
     let mut rounds: Vec<Vec<usize>> = Vec::new();
     let mut round = 0;
     for (nth, &position) in sorted.iter().enumerate() {
@@ -158,6 +164,14 @@ pub(super) fn rounds(settles: &[Settle]) -> Vec<Vec<usize>> {
         rounds[round].push(position);
     }
     rounds
+}
+
+fn rank(verdict: &Verdict) -> u8 {
+    match verdict {
+        Verdict::Completed(_) => 0,
+        Verdict::Failed { .. } => 1,
+        Verdict::Released => 2,
+    }
 }
 
 /// Texts of Postgres can't hold the character NUL, and a failure must always be recorded.
@@ -188,6 +202,9 @@ mod tests {
             .map(|(run, index)| release(run, index));
         assert_eq!(rounds(&settles), [vec![2, 1, 0], vec![3, 5], vec![4]]);
         assert!(rounds(&[]).is_empty());
+        let mut newer = release(first, 0);
+        newer.lease.attempt = 2;
+        assert_eq!(rounds(&[release(first, 0), newer]), [[1], [0]]);
     }
 
     #[test]
