@@ -23,7 +23,9 @@ impl Postgres {
         let mut order: Vec<usize> = (0..leases.len()).collect();
         order.sort_by_key(|&position| &leases[position]);
         let mut sorted = Leases::default();
-        order.iter().for_each(|&position| sorted.push(&leases[position]));
+        for &position in &order {
+            sorted.push(&leases[position]);
+        }
         let statement = || sorted.bind(sqlx::query(HEARTBEAT));
         let rows = self.engine.ask(Lane::Worker, statement).await.map_err(translate)?;
         let mut beats = vec![Beat::Lost; leases.len()];

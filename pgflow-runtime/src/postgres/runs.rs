@@ -118,7 +118,8 @@ fn record(id: RunId, row: &PgRow, outputs: bool) -> Result<RunRecord, BackendErr
 /// A row of `step_states` as JSON.
 #[derive(Deserialize)]
 struct Step {
-    step_slug: String,
+    #[serde(rename = "step_slug")]
+    slug: String,
     status: StepStatus,
     remaining_deps: u32,
     initial_tasks: Option<u32>,
@@ -133,7 +134,7 @@ impl Step {
     fn record(self, outputs: bool) -> StepRecord {
         let has_output = outputs && self.status == StepStatus::Completed;
         StepRecord {
-            slug: self.step_slug,
+            slug: self.slug,
             status: self.status,
             remaining_deps: self.remaining_deps,
             tasks: self.initial_tasks,

@@ -142,7 +142,9 @@ impl Postgres {
                 rung.push(flow);
             }
         }
-        rung.iter().for_each(|flow| self.bell.ring(flow));
+        for flow in &rung {
+            self.bell.ring(flow);
+        }
     }
 }
 

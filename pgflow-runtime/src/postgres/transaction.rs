@@ -72,6 +72,10 @@ async fn record(
     Ok(outcome)
 }
 
+#[cfg_attr(
+    not(feature = "sqlite"),
+    expect(clippy::unnecessary_wraps, reason = "with more databases it may be another's")
+)]
 fn postgres(tx: Tx) -> Option<Transaction<'static, sqlx::Postgres>> {
     match tx.0 {
         Inner::Postgres(transaction) => Some(transaction),

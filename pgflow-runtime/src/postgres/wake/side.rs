@@ -15,7 +15,7 @@ use crate::backend::Wake;
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// Between two warnings.
-const QUIET: Duration = Duration::from_secs(60);
+const QUIET: Duration = Duration::from_mins(1);
 
 /// What the task needs to know.
 pub(in crate::postgres) struct Side {
