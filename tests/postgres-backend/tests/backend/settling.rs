@@ -148,9 +148,10 @@ async fn heartbeats_are_answered_in_the_callers_order() {
     let tasks = map(&bench).await;
     let mut stale = tasks[4].lease.clone();
     stale.attempt += 1;
-    let leases = [tasks[7].lease.clone(), stale, tasks[1].lease.clone()];
+    let twice = tasks[7].lease.clone();
+    let leases = [twice.clone(), stale, tasks[1].lease.clone(), twice];
     let beats = bench.postgres.heartbeat(&leases).await.unwrap();
-    assert_eq!(beats, [Beat::Extended, Beat::Lost, Beat::Extended]);
+    assert_eq!(beats, [Beat::Extended, Beat::Lost, Beat::Extended, Beat::Extended]);
     bench.postgres.cancel(tasks[0].lease.task.run, None).await.unwrap();
     let beats = bench.postgres.heartbeat(&leases).await.unwrap();
     assert_eq!(beats[0], Beat::Cancelled);
