@@ -1,5 +1,7 @@
 //! What workers do in experiments.
 
+#![expect(clippy::wildcard_imports, reason = "a flow's module belongs to the file around it")]
+
 mod act;
 mod app;
 mod ledger;

@@ -30,7 +30,8 @@ pub type Outcome<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 #[macro_export]
 macro_rules! ensure {
     ($condition:expr, $($words:tt)+) => {
-        if !$condition {
+        let holds: bool = $condition;
+        if !holds {
             return Err(format!($($words)+).into());
         }
     };
