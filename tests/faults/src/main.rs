@@ -81,7 +81,9 @@ fn main() -> Outcome<ExitCode> {
     }
     let experiments = args.experiments();
     if args.list {
-        experiments.iter().for_each(|each| println!("{:<14} {}", each.id, each.about));
+        for Experiment { id, about, .. } in experiments {
+            println!("{id:<14} {about}");
+        }
         return Ok(ExitCode::SUCCESS);
     }
     if experiments.is_empty() {

@@ -19,7 +19,9 @@ fn main() -> ExitCode {
     let wanted: Vec<Experiment> =
         CATALOGUE.iter().filter(|experiment| is_wanted(experiment.id)).copied().collect();
     if words.iter().any(|word| word == "--list") {
-        wanted.iter().for_each(|experiment| println!("{}: test", experiment.id));
+        for Experiment { id, .. } in wanted {
+            println!("{id}: test");
+        }
         return ExitCode::SUCCESS;
     }
     run(&wanted)

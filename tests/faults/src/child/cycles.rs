@@ -36,16 +36,16 @@ pub(super) async fn run(options: Options) -> Outcome<ExitCode> {
     let db = Db::connect(&options.place.database).await?;
     let warm_up = (options.cycles / 10).max(5);
     work(&db, warm_up).await?;
-    let before = belongings().await?;
+    let before = belongings()?;
     work(&db, options.cycles).await?;
     // What has just been stopped may take a moment to be gone.
     let settled = until("tasks to end", async || {
-        let now = belongings().await?;
+        let now = belongings()?;
         Ok((now.tasks <= before.tasks).then_some(now))
     });
     let after = match settled.await {
         Ok(after) => after,
-        Err(_) => belongings().await?,
+        Err(_) => belongings()?,
     };
     println!("{}", serde_json::to_string(&[before, after])?);
     Ok(ExitCode::SUCCESS)
@@ -69,7 +69,7 @@ async fn work(db: &Db, cycles: u32) -> Outcome {
     Ok(())
 }
 
-async fn belongings() -> Outcome<Belongings> {
+fn belongings() -> Outcome<Belongings> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let number = |name: &str| {
         let line = status.lines().find_map(|line| line.strip_prefix(name));

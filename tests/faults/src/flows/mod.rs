@@ -1,6 +1,6 @@
 //! What workers do in experiments.
 
-#![expect(clippy::wildcard_imports, reason = "a flow's module belongs to the file around it")]
+#![allow(clippy::wildcard_imports, reason = "a flow's module belongs to the file around it")]
 
 mod act;
 mod app;

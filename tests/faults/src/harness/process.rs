@@ -1,5 +1,6 @@
 //! Processes that experiments start.
 
+use std::fmt::Display;
 use std::fs::OpenOptions;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
@@ -40,7 +41,7 @@ impl Spawn {
 
     /// With an option.
     #[must_use]
-    pub fn arg(mut self, name: &str, value: impl ToString) -> Self {
+    pub fn arg(mut self, name: &str, value: impl Display) -> Self {
         self.command.arg(name).arg(value.to_string());
         self
     }
@@ -54,7 +55,7 @@ impl Spawn {
 
     /// With a variable in its environment.
     #[must_use]
-    pub fn env(mut self, name: &str, value: impl ToString) -> Self {
+    pub fn env(mut self, name: &str, value: impl Display) -> Self {
         self.command.env(name, value.to_string());
         self
     }

@@ -14,7 +14,7 @@ impl Random {
         Self(id.bytes().fold(seed ^ 0xcbf2_9ce4_8422_2325, mix))
     }
 
-    /// The next one (SplitMix64).
+    /// The next one (`SplitMix64`).
     pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -89,7 +89,7 @@ async fn perform(plan: &Arc<Plan>, experiment: Experiment) -> Report {
             (Verdict::Fail, [("why".to_owned(), json!(why.to_string()))].into_iter().collect())
         }
     };
-    metrics.insert("seconds".to_owned(), json!(since.elapsed().as_millis() as f64 / 1000.0));
+    metrics.insert("seconds".to_owned(), json!(since.elapsed().as_secs_f64()));
     Report { id, seed, verdict, metrics }
 }
 

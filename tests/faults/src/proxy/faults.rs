@@ -44,7 +44,7 @@ impl Faults {
 
     pub(super) fn is_its_turn(&self) -> bool {
         let Some(every) = self.lock().as_ref().map(|cut| cut.every.max(1)) else { return false };
-        (self.seen.fetch_add(1, Ordering::Relaxed) + 1) % every == 0
+        (self.seen.fetch_add(1, Ordering::Relaxed) + 1).is_multiple_of(every)
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<Cut>> {
