@@ -44,7 +44,7 @@ impl Engine {
 
     fn worked(&mut self, claim: Option<&Claim>, settles: &[Settle], work: Work) {
         if !settles.is_empty() {
-            ::metrics::histogram!(metrics::BATCH).record(settles.len() as f64);
+            ::metrics::histogram!(metrics::BATCH).record(metrics::number(settles.len()));
         }
         for (settle, outcome) in settles.iter().zip(work.settled) {
             self.recorded(settle, outcome);
