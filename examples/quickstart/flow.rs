@@ -36,7 +36,8 @@ pub(crate) struct Report {
 
 #[flow(input = Site, max_attempts = 3, base_delay = 1, timeout = "10s")]
 pub(crate) mod analyze_website {
-    use super::*;
+    use super::{LinkStatus, Page, Report, Site, pause};
+    use pgflow::prelude::*;
 
     #[step]
     pub(crate) async fn website(run: Site) -> Result<Page> {
