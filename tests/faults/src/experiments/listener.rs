@@ -20,23 +20,31 @@ pub(super) async fn killed(lab: &mut Lab) -> Outcome<Metrics> {
     let base = lab.base(Kind::Postgres, FLOWS).await?;
     let worker = lab.worker(&base.url, FLOWS).start()?;
     base.db.start(chain::Flow, &0).await?.wait().await?;
+    let calm = follow(&base.db, Instant::now() + Duration::from_secs(2)).await?;
     let (before, seconds) = (lab.journal.count(What::Entered)?, lab.either(6, 60));
     let end = Instant::now() + Duration::from_secs(seconds);
     let killing = kill(base.postgres_pool()?, end);
     let (latencies, killed) = tokio::join!(follow(&base.db, end), killing);
-    let (mut latencies, killed) = (latencies?, killed?);
+    let (latencies, killed) = (latencies?, killed?);
     ensure!(killed >= 3, "only {killed} sessions were ended");
     let handlers = lab.journal.count(What::Entered)? - before;
     ensure!(handlers == latencies.len() * 3, "{handlers} handlers for {} runs", latencies.len());
     worker.stop().await?;
-    latencies.sort_by(f64::total_cmp);
-    let (p50, worst) = (latencies[latencies.len() / 2], latencies[latencies.len() - 1]);
+    let [(before, _), (p50, worst)] =
+        [&calm, &latencies].map(|latencies| median_and_worst(latencies));
     // Three steps, each of which may wait for the next look, on a busy machine.
     ensure!(worst < 20.0, "a run took {worst} s");
     Ok(metrics! {
         "ended_sessions": killed, "runs": latencies.len(), "lost": 0, "duplicates": 0,
-        "seconds_p50": p50, "seconds_worst": worst,
+        "seconds_p50_before": before, "seconds_p50": p50, "seconds_worst": worst,
     })
+}
+
+fn median_and_worst(latencies: &[f64]) -> (f64, f64) {
+    let mut latencies = latencies.to_vec();
+    latencies.sort_by(f64::total_cmp);
+    let at = |index: usize| latencies.get(index).copied().unwrap_or_default();
+    (at(latencies.len() / 2), at(latencies.len().saturating_sub(1)))
 }
 
 async fn kill(pool: &PgPool, end: Instant) -> Outcome<i64> {
