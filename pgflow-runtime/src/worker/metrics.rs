@@ -23,7 +23,7 @@ pub(super) const REQUEUED: &str = "pgflow_requeued_total";
 /// Calls that the database did not answer, by `doing`.
 pub(super) const DATABASE_ERRORS: &str = "pgflow_database_errors_total";
 
-/// A count as metrics take it.
-pub(super) fn number(count: usize) -> f64 {
+/// A number of things as metrics take it.
+pub(super) fn gauged(count: usize) -> f64 {
     u32::try_from(count).unwrap_or(u32::MAX).into()
 }

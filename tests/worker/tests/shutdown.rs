@@ -92,10 +92,14 @@ async fn a_second_request_stops_at_once(fresh: Fresh) -> Outcome {
     let (first, second) =
         (Arc::new(tokio::sync::Notify::new()), Arc::new(tokio::sync::Notify::new()));
     let signals = (first.clone(), second.clone());
-    let working =
-        tokio::spawn(worker.run_until(async move { signals.0.notified().await }, async move {
+    let working = tokio::spawn(worker.run_until(
+        async move {
+            signals.0.notified().await;
+        },
+        async move {
             signals.1.notified().await;
-        }));
+        },
+    ));
     until_running(&health, 3).await?;
     first.notify_one();
     tokio::time::sleep(Duration::from_millis(50)).await;
