@@ -80,6 +80,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = at_least_one)]
     pub(crate) concurrency: usize,
 
+    /// The same in the map case, where a worker takes as many as it runs at a time
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) map_batch: u32,
+
     /// Seed of the values in inputs and outputs
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,

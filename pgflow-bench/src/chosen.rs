@@ -18,10 +18,13 @@ impl Chosen {
             return Err(BenchError::InPlace);
         }
         let wanted = &args.cases;
-        if let Some(name) = wanted.iter().find(|name| !names().any(|known| known.starts_with(*name))) {
+        if let Some(name) =
+            wanted.iter().find(|name| !names().any(|known| known.starts_with(*name)))
+        {
             return Err(BenchError::UnknownCase { name: name.clone() });
         }
-        let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|w| name.starts_with(w));
+        let is_wanted =
+            |name: &str| wanted.is_empty() || wanted.iter().any(|w| name.starts_with(w));
         let core = Case::ALL.into_iter().filter(|case| is_wanted(case.name()));
         // There is no SQL core in a file.
         let core = core.filter(|_| args.sqlite().is_none()).collect();

@@ -35,7 +35,9 @@ pub(crate) enum BenchError {
         #[source]
         source: std::io::Error,
     },
-    #[error("{path} is there already\nhelp: the benchmark makes a file of its own and removes it; name one that does not exist")]
+    #[error(
+        "{path} is there already\nhelp: the benchmark makes a file of its own and removes it; name one that does not exist"
+    )]
     FileExists { path: PathBuf },
     #[error("`--in-place` is for Postgres")]
     InPlace,

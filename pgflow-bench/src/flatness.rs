@@ -8,6 +8,9 @@ use crate::summary::Summary;
 /// What the core aims at: the dearest level costs at most this many times the cheapest.
 pub(crate) const TARGET: f64 = 1.5;
 
+/// The phase of `flat-width` that includes what a run's start costs without any task.
+pub(crate) const WITH_START: &str = "start and spawn";
+
 /// One phase of a flatness case over all its levels.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Flatness {
@@ -30,10 +33,10 @@ pub(crate) struct Flatness {
 pub(crate) fn flatness(summaries: &[Summary]) -> Vec<Flatness> {
     let mut found: Vec<Flatness> = Vec::new();
     for summary in summaries.iter().filter(|summary| summary.case.starts_with("flat-")) {
-        let is_delayed = summary.level.ends_with("delayed");
+        let shown_only = is_shown_only(summary);
         let cost = summary.cpu_ms.unwrap_or(summary.wall_ms);
         let same = |flat: &&mut Flatness| {
-            flat.counts != is_delayed
+            flat.counts != shown_only
                 && flat.case == summary.case
                 && flat.phase == summary.phase
                 && flat.target == summary.target
@@ -44,6 +47,12 @@ pub(crate) fn flatness(summaries: &[Summary]) -> Vec<Flatness> {
         }
     }
     found
+}
+
+/// Levels and phases without a target: delayed messages, and starts whose fixed part is spread over
+/// ever more tasks.
+fn is_shown_only(summary: &Summary) -> bool {
+    summary.level.ends_with("delayed") || summary.phase == WITH_START
 }
 
 /// Delayed messages are compared with the empty queue of the same phase.
@@ -67,7 +76,7 @@ impl Flatness {
             levels: Vec::new(),
             ratio: 1.0,
             growth: 1.0,
-            counts: base.is_none(),
+            counts: !is_shown_only(summary),
         };
         if let Some(base) = base {
             flat.add(&base.level, base.cpu_ms.unwrap_or(base.wall_ms));
@@ -99,6 +108,7 @@ mod tests {
             level: level.to_owned(),
             target: "pgflow".to_owned(),
             protocol: None,
+            batch: None,
             unit: "task",
             rounds: 1,
             items: 1,
@@ -118,6 +128,13 @@ mod tests {
         let found = flatness(&[summary("1", 4.0), summary("10", 2.0), summary("100", 2.2)]);
         assert!((found[0].ratio - 2.0).abs() < 1e-9);
         assert!((found[0].growth - 1.1).abs() < 1e-9);
+    }
+
+    #[test]
+    fn starts_are_shown_without_a_target() {
+        let start = Summary { phase: WITH_START, ..summary("100", 3.0) };
+        let found = flatness(&[start, summary("100", 1.0)]);
+        assert_eq!(found.iter().map(|flat| flat.counts).collect::<Vec<_>>(), [false, true]);
     }
 
     #[test]

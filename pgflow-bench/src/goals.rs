@@ -119,7 +119,7 @@ fn map(summary: &Summary) -> Goal {
     };
     let is_reached = at_most(summary.cpu_ms, 2.0 / 30.0) || summary.per_second >= 50.0 * 382.0;
     Goal {
-        what: format!("map of {} drained, per task", summary.level),
+        what: format!("map of {} drained{}, per task", summary.level, by(summary)),
         measured: rate_and_cpu(summary),
         reference: reference.to_owned(),
         target: if has_target {
@@ -129,6 +129,10 @@ fn map(summary: &Summary) -> Goal {
         },
         is_reached: has_target.then_some(is_reached),
     }
+}
+
+fn by(summary: &Summary) -> String {
+    summary.batch.map_or_else(String::new, |batch| format!(" by {batch}"))
 }
 
 /// The ratios to other cores of this run, which the machine's mood touches less.

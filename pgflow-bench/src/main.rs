@@ -73,7 +73,8 @@ fn bench(args: &Args) -> Result<Report> {
     if !core.is_empty() {
         // One thread, since what it drives is a server's work.
         let runtime = Builder::new_current_thread().enable_all().build();
-        (servers, rounds) = runtime.map_err(BenchError::Runtime)?.block_on(bench_core(args, &core))?;
+        (servers, rounds) =
+            runtime.map_err(BenchError::Runtime)?.block_on(bench_core(args, &core))?;
     }
     if !worker.is_empty() {
         // As applications have it.

@@ -98,22 +98,30 @@ async fn measure(
         target: &mut *target,
         sizes,
         protocol: job.protocol,
-        batch: args.batch,
+        batch: if job.case == Case::Map { args.map_batch } else { args.batch },
         seed: args.seed,
     };
+    let batch = job.case.batch(&context);
     let readings = job.case.run(&mut context).await?;
     health::verify(target, job.case, deadlocks).await?;
     cleanup::flows(target).await?;
-    let place = |reading| sample(job, target, round, &control, reading);
+    let place = |reading| sample(job, target, (round, batch), &control, reading);
     Ok(readings.into_iter().map(place).collect())
 }
 
-fn sample(job: &Job, target: &Target, round: u32, control: &Reading, reading: Reading) -> Sample {
+fn sample(
+    job: &Job,
+    target: &Target,
+    (round, batch): (u32, Option<u32>),
+    control: &Reading,
+    reading: Reading,
+) -> Sample {
     Sample {
         case: job.case.name(),
         target: target.name.clone(),
         protocol: (!job.case.is_control()).then_some(job.protocol),
         round,
+        batch,
         insert_per_second: control.per_second(),
         insert_cpu_ms: control.cpu_ms(),
         reading,

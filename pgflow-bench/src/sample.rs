@@ -58,6 +58,8 @@ pub(crate) struct Sample {
     pub(crate) target: String,
     pub(crate) protocol: Option<Protocol>,
     pub(crate) round: u32,
+    /// Tasks per claim and settle, where that is one number.
+    pub(crate) batch: Option<u32>,
     /// The INSERT control of the same round on the same server, rows per second.
     pub(crate) insert_per_second: f64,
     /// Server CPU per row of that control.

@@ -22,23 +22,16 @@ begin
       from unnest(p_run_ids, p_step_slugs, p_task_indexes, p_outputs, p_attempts)
         with ordinality i(run_id, step_slug, task_index, output, attempt, n)
      order by i.run_id, i.step_slug, i.task_index, i.n
-  ), step as materialized (
-    -- Whether a step takes results is looked up once for all its tasks.
-    select k.*
-      from (
-        select i.run_id, i.step_slug, array_agg(i.task_index) as indexes, array_agg(i.output) as outputs,
-               array_agg(i.attempt) as attempts, array_agg(i.n) as positions
-          from item i group by 1, 2 order by 1, 2
-      ) k
-      join pgflow.runs r on r.run_id = k.run_id and r.status = 'started'
-      join pgflow.step_states s on s.run_id = k.run_id and s.step_slug = k.step_slug and s.status = 'started'
   ), applied as (
     update pgflow.step_tasks t
        set status = 'completed', completed_at = greatest(now(), t.started_at), output = i.output, input = null
-      from step k
-      cross join lateral unnest(k.indexes, k.outputs, k.attempts, k.positions) i(task_index, output, attempt, n)
-     where t.run_id = k.run_id and t.step_slug = k.step_slug and t.task_index = i.task_index
+      from item i
+     where t.run_id = i.run_id and t.step_slug = i.step_slug and t.task_index = i.task_index
        and t.status = 'started' and (i.attempt is null or t.attempts_count = i.attempt)
+       and (select r.status from pgflow.runs r where r.run_id = i.run_id) = 'started'
+       and (
+         select s.status from pgflow.step_states s where s.run_id = i.run_id and s.step_slug = i.step_slug
+       ) = 'started'
     returning i.n, t.run_id, t.step_slug, t.flow_slug, t.message_id
   )
   select array_agg(a.n::int), array_agg(a.run_id), array_agg(a.step_slug),

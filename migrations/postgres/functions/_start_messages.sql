@@ -32,21 +32,23 @@ begin
         join pgflow.step_states s on s.run_id = k.run_id and s.step_slug = k.step_slug and s.status = 'started'
         join pgflow.steps d on d.flow_slug = _start_messages.flow_slug and d.step_slug = k.step_slug
         join pgflow.flows f on f.flow_slug = d.flow_slug
+    ), item as materialized (
+      -- One relation with the whole key: from two, the plan might search by a part of it.
+      select k.run_id, k.step_slug, i.task_index, i.msg_id, k.timeout, k.input
+        from step k cross join lateral unnest(k.indexes, k.ids) i(task_index, msg_id)
     ), free as materialized (
-      select t.ctid as place, k.timeout, k.input
-        from step k
-        cross join lateral unnest(k.indexes, k.ids) i(task_index, msg_id)
+      select t.run_id, t.step_slug, t.task_index, i.timeout, i.input
+        from item i
         join pgflow.step_tasks t
-          on t.run_id = k.run_id and t.step_slug = k.step_slug and t.task_index = i.task_index
+          on t.run_id = i.run_id and t.step_slug = i.step_slug and t.task_index = i.task_index
        where t.message_id = i.msg_id and t.flow_slug = _start_messages.flow_slug and t.status = 'queued'
          for no key update of t skip locked
     )
-    -- By place: a row that is locked stays where it is.
     update pgflow.step_tasks t
        set status = 'started', started_at = greatest(now(), t.queued_at), attempts_count = t.attempts_count + 1,
            last_worker_id = _start_messages.worker_id, lease_until = null
       from free k
-     where t.ctid = k.place
+     where t.run_id = k.run_id and t.step_slug = k.step_slug and t.task_index = k.task_index
     returning t.flow_slug, t.run_id, t.step_slug, coalesce(k.input, t.input), t.message_id, t.task_index,
               t.attempts_count, k.timeout;
 end;

@@ -101,6 +101,12 @@ impl Case {
         }
     }
 
+    /// Tasks per claim and settle, where the case has one number of them.
+    pub(crate) fn batch(self, context: &Context<'_>) -> Option<u32> {
+        let claims = !self.is_control() && !matches!(self, Self::Start | Self::Batch);
+        claims.then(|| context.driver("").batch)
+    }
+
     pub(crate) fn is_control(self) -> bool {
         matches!(self, Self::Insert | Self::Update | Self::Queue)
     }

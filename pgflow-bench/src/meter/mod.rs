@@ -80,6 +80,20 @@ impl Probe {
 }
 
 impl Cost {
+    /// What is left after a part of it.
+    pub(crate) fn without(self, part: Self) -> Self {
+        let wal = Wal {
+            bytes: (self.wal.bytes - part.wal.bytes).max(0.0),
+            image_bytes: self
+                .wal
+                .image_bytes
+                .zip(part.wal.image_bytes)
+                .map(|(all, part)| (all - part).max(0.0)),
+        };
+        let cpu_s = self.cpu_s.zip(part.cpu_s).map(|(all, part)| (all - part).max(0.0));
+        Self { wall_s: (self.wall_s - part.wall_s).max(0.0), cpu_s, wal }
+    }
+
     /// The same share of everything.
     pub(crate) fn scaled(self, share: f64) -> Self {
         let wal = Wal {
@@ -105,6 +119,15 @@ impl AddAssign for Cost {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_can_be_taken_off() {
+        let wal = Wal { bytes: 10.0, image_bytes: None };
+        let all = Cost { wall_s: 3.0, cpu_s: Some(2.0), wal };
+        let left = all.without(Cost { wall_s: 1.0, cpu_s: Some(0.5), ..Cost::default() });
+        assert!((left.wall_s - 2.0).abs() < 1e-9);
+        assert_eq!(left.cpu_s, Some(1.5));
+    }
 
     #[test]
     fn costs_add_up() {

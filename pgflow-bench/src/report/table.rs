@@ -87,7 +87,7 @@ fn results(summaries: &[Summary]) -> Table {
             summary.case.to_owned(),
             format!("{} {}", summary.phase, summary.level),
             summary.target.clone(),
-            summary.protocol.map_or("", |protocol| protocol.name()).to_owned(),
+            protocol(summary),
             format!("{} {}s", summary.items, summary.unit),
             format!("{:.0}", summary.per_second),
             format!("{:.2}", summary.to_insert),
@@ -100,6 +100,12 @@ fn results(summaries: &[Summary]) -> Table {
         ]);
     }
     table
+}
+
+/// How it was driven, and how many tasks at a time.
+fn protocol(summary: &Summary) -> String {
+    let name = summary.protocol.map_or("", |protocol| protocol.name());
+    summary.batch.map_or_else(|| name.to_owned(), |batch| format!("{name} by {batch}"))
 }
 
 fn flat(report: &Report) -> Table {
@@ -123,13 +129,8 @@ fn flat(report: &Report) -> Table {
 }
 
 fn goals(report: &Report) -> Table {
-    let mut table = new_table(&[
-        "what",
-        "measured",
-        "others, measured earlier",
-        "target",
-        "reached",
-    ]);
+    let mut table =
+        new_table(&["what", "measured", "others, measured earlier", "target", "reached"]);
     for goal in &report.goals {
         let reached = match goal.is_reached {
             Some(true) => "yes",

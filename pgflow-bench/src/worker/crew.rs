@@ -14,11 +14,7 @@ use crate::error::{BenchError, Result};
 const STARTS: usize = 64;
 
 /// Starts runs of a flow.
-pub(super) async fn start_all<F: Flow + Copy>(
-    db: &Db,
-    flow: F,
-    inputs: &[F::Input],
-) -> Result<()> {
+pub(super) async fn start_all<F: Flow + Copy>(db: &Db, flow: F, inputs: &[F::Input]) -> Result<()> {
     // Made one after the other, so that no future holds an input.
     let starts = stream::iter(inputs.iter().map(|input| db.start(flow, input)));
     let started = starts.map(|start| async { start.await.map(drop) }).buffer_unordered(STARTS);

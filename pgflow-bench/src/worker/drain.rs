@@ -34,7 +34,8 @@ pub(super) async fn map(bench: &mut Bench<'_, '_>) -> Result<Vec<Reading>> {
     for &width in bench.sizes.map_widths {
         let warm_up = [(0..WARM_UP).collect::<Vec<u32>>()];
         let input = [(0..width).collect::<Vec<u32>>()];
-        let work = Work { warm_up: &warm_up, inputs: &input, lasts: [WARM_UP, width], unit: "task" };
+        let work =
+            Work { warm_up: &warm_up, inputs: &input, lasts: [WARM_UP, width], unit: "task" };
         let [start, drain, _] = measure(bench, pgflow_bench_map::Flow, work).await?;
         readings.push(Reading { unit: "run", items: 1, ..start }.at(width));
         readings.push(drain.at(width));

@@ -27,20 +27,14 @@ fn goal(summary: &Summary) -> Option<Goal> {
             "3 × dbos: ≥ 0.46 × INSERT or ≥ 1,782/s",
             Some(summary.to_insert >= CHAINS_TO_INSERT || summary.per_second >= CHAINS),
         ),
-        ("postgres", "worker-map", "drain") => {
-            ("", "≥ 2 × INSERT", Some(summary.to_insert >= 2.0))
-        }
+        ("postgres", "worker-map", "drain") => ("", "≥ 2 × INSERT", Some(summary.to_insert >= 2.0)),
         ("postgres", "worker-start", _) => (
             "p50/p99: graphile_worker 7.9/28 ms, River 8.7/108, dbos 749/852",
             "p50 ≤ 5 ms",
             summary.times.map(|times| times.p50_ms <= 5.0),
         ),
-        ("postgres", "worker-idle", _) => {
-            ("", "≤ 1 query/s", Some(summary.per_second <= 1.0))
-        }
-        ("sqlite", "worker-map", "drain") => {
-            ("", "≥ 3,000/s", Some(summary.per_second >= 3_000.0))
-        }
+        ("postgres", "worker-idle", _) => ("", "≤ 1 query/s", Some(summary.per_second <= 1.0)),
+        ("sqlite", "worker-map", "drain") => ("", "≥ 3,000/s", Some(summary.per_second >= 3_000.0)),
         _ => return None,
     };
     let what = [summary.database, summary.case, summary.phase, &summary.level].join(" ");

@@ -58,7 +58,8 @@ pub(super) async fn step(bench: &mut Bench<'_, '_>) -> Result<Vec<Reading>> {
     for number in 0..WARM_UP + bench.sizes.latencies {
         pause(number).await;
         db.start(pgflow_bench_chain::Flow, &Order::new(number, bench.seed)).await?;
-        let calls = tokio::time::timeout(LONGEST, tally.calls(3)).await.map_err(BenchError::Late)?;
+        let calls =
+            tokio::time::timeout(LONGEST, tally.calls(3)).await.map_err(BenchError::Late)?;
         times.extend(calls.windows(2).map(|pair| pair[1].entered - pair[0].left));
     }
     times.drain(..2 * WARM_UP as usize);

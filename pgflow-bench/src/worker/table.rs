@@ -37,8 +37,9 @@ pub(crate) fn print(findings: &Findings) {
 }
 
 fn row(summary: &Summary) -> [String; 11] {
-    let known =
-        |value: Option<f64>, digits: usize| value.map_or_else(String::new, |v| format!("{v:.digits$}"));
+    let known = |value: Option<f64>, digits: usize| {
+        value.map_or_else(String::new, |v| format!("{v:.digits$}"))
+    };
     [
         summary.database.to_owned(),
         summary.case.to_owned(),

@@ -12,6 +12,7 @@ use super::patience::patiently;
 use super::watch::Watch;
 use super::{ClientError, Run};
 use crate::Flow;
+use crate::backend::Parts;
 use crate::db::Db;
 
 /// How many events are read at once.
@@ -106,7 +107,7 @@ impl Reader {
     /// Reads what is new; whether there was something.
     async fn page(&mut self) -> Result<bool, ClientError> {
         let (run, cursor) = (self.run, self.cursor);
-        let events = patiently(|| self.db.backend().events(run, cursor, PAGE)).await?;
+        let events = patiently(&self.db, move |backend| backend.events(run, cursor, PAGE)).await?;
         let Some(last) = events.last() else {
             self.look_at_the_run().await?;
             return Ok(false);
@@ -134,7 +135,7 @@ impl Reader {
             return Ok(());
         }
         let run = self.run;
-        let record = patiently(|| self.db.backend().run(run, crate::backend::Parts::Run)).await?;
+        let record = patiently(&self.db, move |backend| backend.run(run, Parts::Run)).await?;
         let record = record.ok_or(ClientError::UnknownRun { run })?;
         self.has_ended |= record.status.has_ended() && self.is_at_the_end().await?;
         self.flow = Some(record.flow);
@@ -143,6 +144,7 @@ impl Reader {
 
     async fn is_at_the_end(&self) -> Result<bool, ClientError> {
         let (run, cursor) = (self.run, self.cursor);
-        Ok(patiently(|| self.db.backend().events(run, cursor, 1)).await?.is_empty())
+        let next = patiently(&self.db, move |backend| backend.events(run, cursor, 1)).await?;
+        Ok(next.is_empty())
     }
 }

@@ -2,7 +2,7 @@
 
 use super::ClientError;
 use super::patience::patiently;
-use crate::backend::{RunQuery, RunSummary};
+use crate::backend::{Backend, Reply, RunQuery, RunSummary};
 use crate::db::Db;
 
 /// A page of a list of runs.
@@ -33,10 +33,15 @@ impl Db {
     /// # }
     /// ```
     pub async fn list(&self, query: &RunQuery) -> Result<RunPage, ClientError> {
-        let runs = patiently(|| self.backend().list(query)).await?;
+        let asked = query.clone();
+        let runs = patiently(self, move |backend| list(backend, asked.clone())).await?;
         let is_full = runs.len() >= query.max as usize;
         let last = runs.last().filter(|_| is_full).map(|run| (run.started_at, run.id));
         let next = last.map(|last| RunQuery { after: Some(last), ..query.clone() });
         Ok(RunPage { runs, next })
     }
+}
+
+fn list(backend: &dyn Backend, query: RunQuery) -> Reply<'_, Vec<RunSummary>> {
+    Box::pin(async move { backend.list(&query).await })
 }

@@ -5,13 +5,13 @@ use pgflow_machine::RunId;
 use super::patience::patiently;
 use super::{ClientError, Run};
 use crate::Flow;
-use crate::backend::{Cancelled, Parts, Retried};
+use crate::backend::{Backend, Cancelled, Parts, Reply, Retried};
 use crate::db::Db;
 
 impl Db {
     /// The run of this id, if there is one. It is an error if that is of another flow.
     pub async fn get<F: Flow>(&self, id: RunId) -> Result<Option<Run<F>>, ClientError> {
-        let record = patiently(|| self.backend().run(id, Parts::Run)).await?;
+        let record = patiently(self, move |backend| backend.run(id, Parts::Run)).await?;
         let Some(record) = record else { return Ok(None) };
         if is_version_of(F::SLUG, &record.flow) {
             return Ok(Some(Run::new(self.clone(), id, false)));
@@ -21,12 +21,13 @@ impl Db {
 
     /// Ends a run before it is done. Running handlers are told at the next heartbeat; no new one starts.
     pub async fn cancel(&self, id: RunId, reason: Option<&str>) -> Result<Cancelled, ClientError> {
-        Ok(patiently(|| self.backend().cancel(id, reason)).await?)
+        let reason = reason.map(str::to_owned);
+        Ok(patiently(self, move |backend| cancel(backend, id, reason.clone())).await?)
     }
 
     /// Lets a failed run go on from what failed; completed work is kept.
     pub async fn retry(&self, id: RunId) -> Result<Retried, ClientError> {
-        Ok(patiently(|| self.backend().retry(id)).await?)
+        Ok(patiently(self, move |backend| backend.retry(id)).await?)
     }
 }
 
@@ -40,6 +41,10 @@ impl<F: Flow> Run<F> {
     pub async fn retry(&self) -> Result<Retried, ClientError> {
         self.db.retry(self.id).await
     }
+}
+
+fn cancel(backend: &dyn Backend, run: RunId, reason: Option<String>) -> Reply<'_, Cancelled> {
+    Box::pin(async move { backend.cancel(run, reason.as_deref()).await })
 }
 
 /// Whether a slug is that of a version of a flow: `order`, `order__v2`.

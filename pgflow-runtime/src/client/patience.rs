@@ -2,23 +2,33 @@
 
 use std::time::Duration;
 
-use crate::backend::{BackendError, Reply};
+use crate::backend::{Backend, BackendError, Reply};
 use crate::backoff::Backoff;
+use crate::db::Db;
 
 /// How often a call is made before its error is passed on: for about ten seconds.
 const TRIES: u32 = 7;
 
 /// The answer to a call that may be repeated.
-pub(super) async fn patiently<'a, T>(
-    mut call: impl FnMut() -> Reply<'a, T>,
+///
+/// It runs as a task of its own. A call that somebody stopped polling, as `select!` does, would otherwise keep
+/// its connection while another call of the same program waits for one.
+pub(super) async fn patiently<T: Send + 'static>(
+    db: &Db,
+    call: impl for<'a> Fn(&'a dyn Backend) -> Reply<'a, T> + Send + Sync + 'static,
 ) -> Result<T, BackendError> {
-    let mut backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(4));
-    loop {
-        match call().await {
-            Err(error) if error.is_temporary() && backoff.failures() + 1 < TRIES => {
-                tokio::time::sleep(backoff.next()).await;
+    let backend = db.backend().clone();
+    let answer = tokio::spawn(async move {
+        let mut backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(4));
+        loop {
+            match call(&*backend).await {
+                Err(error) if error.is_temporary() && backoff.failures() + 1 < TRIES => {
+                    tokio::time::sleep(backoff.next()).await;
+                }
+                answer => return answer,
             }
-            answer => return answer,
         }
-    }
+    });
+    // It is only cancelled when the runtime shuts down.
+    answer.await.unwrap_or_else(|error| Err(BackendError::Unreachable(error.into())))
 }

@@ -57,7 +57,8 @@ impl<F: Flow> Run<F> {
 
     /// The run as the database has it.
     pub async fn record(&self, parts: Parts) -> Result<RunRecord, ClientError> {
-        let record = patiently(|| self.db.backend().run(self.id, parts)).await?;
+        let id = self.id;
+        let record = patiently(&self.db, move |backend| backend.run(id, parts)).await?;
         record.ok_or(ClientError::UnknownRun { run: self.id })
     }
 

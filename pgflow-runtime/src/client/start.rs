@@ -89,11 +89,12 @@ impl<F: Flow> Start<'_, F> {
     async fn send(self) -> Result<Run<F>, ClientError> {
         let (db, is_ours) = (self.db.clone(), self.id.is_none());
         let run = self.new_run().await?;
-        let started = patiently(|| db.backend().start(run.clone())).await?;
+        let id = run.id;
+        let started = patiently(&db, move |backend| backend.start(run.clone())).await?;
         // Nobody else can have an id that was made here: it was our own first try that got through.
         let is_new = is_ours || started == Started::Created;
-        tracing::debug!(run.id = %run.id, flow = F::SLUG, is_new, "run started");
-        Ok(Run::new(db, run.id, is_new))
+        tracing::debug!(run.id = %id, flow = F::SLUG, is_new, "run started");
+        Ok(Run::new(db, id, is_new))
     }
 }
 

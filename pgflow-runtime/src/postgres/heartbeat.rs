@@ -1,5 +1,7 @@
 //! Keeping leases, and taking back those of workers that are gone.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use pgflow_machine::{Beat, Lease};
 use sqlx::Row;
 
@@ -20,21 +22,21 @@ impl Postgres {
         if leases.is_empty() {
             return Ok(Vec::new());
         }
-        let mut order: Vec<usize> = (0..leases.len()).collect();
-        order.sort_by_key(|&position| &leases[position]);
+        // Each once: the core extends a lease once per call, and calls it lost the second time.
+        let unique: BTreeSet<&Lease> = leases.iter().collect();
         let mut sorted = Leases::default();
-        for &position in &order {
-            sorted.push(&leases[position]);
+        for lease in &unique {
+            sorted.push(lease);
         }
         let statement = || sorted.bind(sqlx::query(HEARTBEAT));
         let rows = self.engine.ask(Lane::Worker, statement).await.map_err(translate)?;
-        let mut beats = vec![Beat::Lost; leases.len()];
-        for (position, row) in order.into_iter().zip(&rows) {
+        let mut beats = BTreeMap::new();
+        for (lease, row) in unique.into_iter().zip(&rows) {
             let word: &str = row.try_get("outcome").map_err(translate)?;
-            beats[position] = Beat::from_word(word)
-                .ok_or_else(|| unexpected(format_args!("the beat `{word}`")))?;
+            let beat = Beat::from_word(word);
+            beats.insert(lease, beat.ok_or_else(|| unexpected(format_args!("the beat `{word}`")))?);
         }
-        Ok(beats)
+        Ok(leases.iter().map(|lease| beats.get(lease).copied().unwrap_or(Beat::Lost)).collect())
     }
 
     pub(super) async fn sweep_tasks(&self) -> Result<Swept, BackendError> {

@@ -97,8 +97,7 @@ pub(super) async fn claim_in(
     let is_full = taken.len() >= usize::try_from(claim.max).unwrap_or(usize::MAX);
     let next = if is_full { None } else { next_after(connection, &queues, session.now).await? };
     let mut inputs = Inputs::load(connection, session, &taken).await?;
-    let tasks =
-        taken.into_iter().map(|task| claimed(session, &mut inputs, task)).collect::<Result<_>>();
+    let tasks = taken.iter().map(|task| claimed(session, &mut inputs, task)).collect::<Result<_>>();
     Ok(Claimed { tasks: tasks?, next_in: next.map(|at| until(session, at)) })
 }
 
@@ -158,7 +157,7 @@ fn until(session: &Session, at: i64) -> Duration {
     Duration::from_micros(at.saturating_sub(session.now).try_into().unwrap_or(0))
 }
 
-fn claimed(session: &Session, inputs: &mut Inputs, task: Taken) -> Result<ClaimedTask> {
+fn claimed(session: &Session, inputs: &mut Inputs, task: &Taken) -> Result<ClaimedTask> {
     let version = session.definitions.by_id(task.queue / super::definitions::SPAN)?;
     let step = version.plan.step(step_in(task.queue));
     let run: RunId = inputs.run(task.step)?;
@@ -169,6 +168,6 @@ fn claimed(session: &Session, inputs: &mut Inputs, task: Taken) -> Result<Claime
             task: TaskKey { run, step: step.slug.to_string(), index: task.task_index },
             attempt: task.attempts,
         },
-        input: inputs.of(&task)?,
+        input: inputs.of(task)?,
     })
 }

@@ -87,7 +87,7 @@ async fn runs(
     for task in taken {
         *wanted.entry(task.step / SPAN).or_default() |= singles.contains(&task.step);
     }
-    let wanted = Value::from_iter(wanted.into_iter().map(|(run, input)| json!([run, input])));
+    let wanted: Value = wanted.into_iter().map(|(run, input)| json!([run, input])).collect();
     Ok(sqlx::query_as(RUNS).bind(wanted.to_string()).fetch_all(connection).await?)
 }
 

@@ -83,5 +83,5 @@ fn check(applied: &[(String, String)]) -> Result<(), BackendError> {
 }
 
 fn checksum(sql: &str) -> String {
-    Sha256::digest(sql.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    format!("{:x}", Sha256::digest(sql.as_bytes()))
 }

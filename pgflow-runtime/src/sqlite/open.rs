@@ -6,7 +6,7 @@ use std::time::Duration;
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
-use sqlx::{ConnectOptions, Sqlite, Transaction};
+use sqlx::{ConnectOptions, Connection, Sqlite, Transaction};
 
 use super::error::{Result, is_busy};
 use super::{Durability, SqliteError, SqliteOptions};
@@ -41,7 +41,8 @@ impl Connections {
             .pragma("temp_store", "memory")
             .pragma("cache_size", "-16384");
         let writer = open_writer(&connect).await?;
-        let readers = pool(options.readers).connect_lazy_with(connect.pragma("query_only", "true"));
+        let readers =
+            file_pool(options.readers).connect_lazy_with(connect.pragma("query_only", "true"));
         Ok(Self { writer, readers, is_memory: false })
     }
 
@@ -77,7 +78,7 @@ async fn open_writer(connect: &SqliteConnectOptions) -> Result<SqlitePool> {
         .pragma("journal_size_limit", "67108864");
     let mut pause = Duration::from_millis(5);
     loop {
-        match pool(1).connect_with(connect.clone()).await {
+        match file_pool(1).connect_with(connect.clone()).await {
             Err(error) if is_busy(&error) && pause < Duration::from_secs(2) => {
                 tokio::time::sleep(pause).await;
                 pause *= 2;
@@ -94,6 +95,15 @@ fn pool(connections: u32) -> SqlitePoolOptions {
         .idle_timeout(None)
         .max_lifetime(None)
         .test_before_acquire(false)
+}
+
+/// As above, for a file. On some errors, such as a full disk, SQLite ends a transaction on its own account, and sqlx
+/// takes the connection to be inside of it for ever: such a connection is replaced.
+fn file_pool(connections: u32) -> SqlitePoolOptions {
+    pool(connections).before_acquire(|connection, _| {
+        let is_sound = !connection.is_in_transaction();
+        Box::pin(std::future::ready(Ok(is_sound)))
+    })
 }
 
 /// SQLite itself would only say that it can't open the file.

@@ -103,10 +103,8 @@ fn parse(url: &str) -> Result<SqliteOptions, String> {
         path => SqliteOptions::file(path),
     };
     let pairs = parameters.split('&').filter(|pair| !pair.is_empty());
-    pairs.fold(Ok(options), |options, pair| {
-        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        options?.parameter(name, value)
-    })
+    let mut pairs = pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+    pairs.try_fold(options, |options, (name, value)| options.parameter(name, value))
 }
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ pub(super) async fn settle(
         None => Claimed::default(),
     };
     tx.commit().await?;
-    news.iter().for_each(|flow| sqlite.hints.flow(flow));
+    sqlite.hints.flows(&news);
     Ok(Work { settled, claimed })
 }
 

@@ -65,7 +65,9 @@ pub(super) async fn sweep(sqlite: &Sqlite) -> Result<Swept> {
         let (requeued, runs) = take_back(&mut tx, &session, lost).await?;
         tx.commit().await?;
         swept.requeued += requeued;
-        runs.values().for_each(|run| sqlite.hints.flow(run.version.slug()));
+        for run in runs.values() {
+            sqlite.hints.flow(run.version.slug());
+        }
         if is_whole {
             return Ok(swept);
         }

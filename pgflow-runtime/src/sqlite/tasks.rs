@@ -98,7 +98,6 @@ impl Tasks {
 
     /// Ends a task with an error; an output that caused it is kept.
     pub(super) fn fail(&mut self, id: i64, error: &str, output: Option<&Value>) {
-        let output = output.map(Value::to_string);
         self.replace(id, TaskStatus::Failed, None, Some(error), output);
     }
 
@@ -125,10 +124,11 @@ impl Tasks {
         status: TaskStatus,
         ready_at: Option<i64>,
         error: Option<&str>,
-        output: Option<String>,
+        output: Option<&Value>,
     ) {
         self.set(id, status);
         let refunded = self.rows.get(&id).map_or(0, |task| task.refunded);
+        let output = output.map(Value::to_string);
         self.replaced.push(json!([id, status, ready_at, error, refunded, output]));
     }
 

@@ -27,7 +27,7 @@ pub(super) async fn commit(sqlite: &Sqlite, tx: Tx, settle: &Settle) -> Result<S
     let outcome = outcomes.first().copied().unwrap_or(Settled::Unknown);
     if outcome == Settled::Applied {
         tx.commit().await?;
-        news.iter().for_each(|flow| sqlite.hints.flow(flow));
+        sqlite.hints.flows(&news);
     } else {
         tx.rollback().await?;
     }
@@ -52,6 +52,10 @@ async fn holds(
     Ok(standing.is_some_and(|standing| standing.applies(lease.attempt)))
 }
 
+#[cfg_attr(
+    not(feature = "postgres"),
+    expect(clippy::unnecessary_wraps, reason = "with Postgres there is another")
+)]
 fn own(tx: Tx) -> Result<Transaction<'static, sqlx::Sqlite>> {
     match tx.0 {
         Inner::Sqlite(tx) => Ok(tx),

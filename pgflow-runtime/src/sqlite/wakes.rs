@@ -46,6 +46,13 @@ impl Hints {
         let _ = self.sender.send(Wake::Flow(slug.clone()));
     }
 
+    /// As [`flow`](Self::flow), of several.
+    pub(super) fn flows(&self, slugs: &[Arc<str>]) {
+        for slug in slugs {
+            self.flow(slug);
+        }
+    }
+
     /// Starts to listen, and to look if nobody did.
     pub(super) fn listen(self: &Arc<Self>, connections: &Connections) -> Wakes {
         let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);

@@ -23,7 +23,7 @@ async fn memory_is_deterministic() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn sqlite_does_what_memory_does() {
-    compare_all(&[Arc::new(SqliteFile::new()), Arc::new(SqliteFile::new())], 1_000).await;
+    compare_all(&[Arc::new(SqliteFile::new()), Arc::new(SqliteFile::new())], 500).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use pgflow_test_support::TestDb;
 
 /// What the README promises, after compiling.
-const MINUTE: Duration = Duration::from_secs(60);
+const MINUTE: Duration = Duration::from_mins(1);
 
 /// `cargo run --example quickstart -- …`, as a person types it, in `dir`.
 fn quickstart(dir: &Path, args: &[&str]) -> Output {
@@ -72,7 +72,7 @@ fn check(shown: &str) {
         rest = &rest[at..];
     }
     assert!(shown.contains("sentiment completed"), "{shown}");
-    assert!(shown.contains("check_link 24/24") || shown.contains("check_link 2"), "{shown}");
+    assert!(shown.matches("/24\n").count() >= 2, "the map's progress is seen: {shown}");
 }
 
 /// The worker is killed while it works, and another one finishes.

@@ -62,17 +62,18 @@ impl Flaky {
         Some(*mood)
     }
 
+    /// The call is only made if the mood allows it.
     fn through<'a, T: Send + 'a>(
         &'a self,
         method: &'static str,
-        call: Reply<'a, T>,
+        call: impl FnOnce() -> Reply<'a, T> + Send + 'a,
     ) -> Reply<'a, T> {
         let mood = self.mood(method);
         Box::pin(async move {
             match mood {
-                None => call.await,
+                None => call().await,
                 Some(Mood::Down) => Err(unreachable()),
-                Some(Mood::AnswerLost) => call.await.and(Err(unreachable())),
+                Some(Mood::AnswerLost) => call().await.and(Err(unreachable())),
                 Some(Mood::Refusing) => Err(BackendError::Refused("in a bad mood".into())),
             }
         })
@@ -95,46 +96,46 @@ impl Backend for Flaky {
         self.inner.abilities()
     }
     fn limits(&self) -> Reply<'_, Limits> {
-        self.through("limits", self.inner.limits())
+        self.through("limits", move || self.inner.limits())
     }
     fn migrate(&self) -> Reply<'_, ()> {
-        self.through("migrate", self.inner.migrate())
+        self.through("migrate", move || self.inner.migrate())
     }
     fn ensure_flow<'a>(&'a self, version: &'a FlowVersion) -> Reply<'a, Ensured> {
-        self.through("ensure_flow", self.inner.ensure_flow(version))
+        self.through("ensure_flow", move || self.inner.ensure_flow(version))
     }
     fn versions<'a>(&'a self, flows: &'a [&'a str]) -> Reply<'a, Vec<KnownVersion>> {
-        self.through("versions", self.inner.versions(flows))
+        self.through("versions", move || self.inner.versions(flows))
     }
     fn start(&self, run: NewRun) -> Reply<'_, Started> {
-        self.through("start", self.inner.start(run))
+        self.through("start", move || self.inner.start(run))
     }
     fn cancel<'a>(&'a self, run: RunId, reason: Option<&'a str>) -> Reply<'a, Cancelled> {
-        self.through("cancel", self.inner.cancel(run, reason))
+        self.through("cancel", move || self.inner.cancel(run, reason))
     }
     fn retry(&self, run: RunId) -> Reply<'_, Retried> {
-        self.through("retry", self.inner.retry(run))
+        self.through("retry", move || self.inner.retry(run))
     }
     fn run(&self, run: RunId, parts: Parts) -> Reply<'_, Option<RunRecord>> {
-        self.through("run", self.inner.run(run, parts))
+        self.through("run", move || self.inner.run(run, parts))
     }
     fn list<'a>(&'a self, query: &'a RunQuery) -> Reply<'a, Vec<RunSummary>> {
-        self.through("list", self.inner.list(query))
+        self.through("list", move || self.inner.list(query))
     }
     fn events(&self, run: RunId, after: u64, max: u32) -> Reply<'_, Vec<Event>> {
-        self.through("events", self.inner.events(run, after, max))
+        self.through("events", move || self.inner.events(run, after, max))
     }
     fn claim<'a>(&'a self, claim: &'a Claim) -> Reply<'a, Claimed> {
-        self.through("claim", self.inner.claim(claim))
+        self.through("claim", move || self.inner.claim(claim))
     }
     fn settle<'a>(&'a self, settles: &'a [Settle], next: Option<&'a Claim>) -> Reply<'a, Work> {
-        self.through("settle", self.inner.settle(settles, next))
+        self.through("settle", move || self.inner.settle(settles, next))
     }
     fn heartbeat<'a>(&'a self, leases: &'a [Lease]) -> Reply<'a, Vec<Beat>> {
-        self.through("heartbeat", self.inner.heartbeat(leases))
+        self.through("heartbeat", move || self.inner.heartbeat(leases))
     }
     fn sweep(&self) -> Reply<'_, Swept> {
-        self.through("sweep", self.inner.sweep())
+        self.through("sweep", move || self.inner.sweep())
     }
     fn wakes(&self) -> Wakes {
         self.inner.wakes()

@@ -71,6 +71,7 @@ everywhere!(
     a_cancelled_run_stops_its_handler,
     a_failed_run_goes_on_after_a_retry,
     runs_are_listed_page_by_page,
+    a_reader_that_nobody_polls_keeps_nobody_waiting,
 );
 
 async fn integers_survive_exactly(fresh: Fresh) -> Outcome {
@@ -180,5 +181,21 @@ async fn runs_are_listed_page_by_page(fresh: Fresh) -> Outcome {
     }
     started.reverse();
     assert_eq!(listed, started);
+    Ok(())
+}
+
+async fn a_reader_that_nobody_polls_keeps_nobody_waiting(fresh: Fresh) -> Outcome {
+    fresh.db.register(echo::Flow).await?;
+    let run = fresh.db.start(echo::Flow, &1).await?;
+    let mut readers: Vec<_> = (0..8).map(|_| run.events()).collect();
+    for reader in &mut readers {
+        // Polled once, and then left in the middle of whatever it does.
+        tokio::select! {
+            biased;
+            _ = reader.next() => {}
+            () = std::future::ready(()) => {}
+        }
+    }
+    tokio::time::timeout(Duration::from_secs(20), run.progress()).await??;
     Ok(())
 }

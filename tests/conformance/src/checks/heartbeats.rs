@@ -22,6 +22,7 @@ pub(crate) const CHECKS: &[Check] = &[
         "a heartbeat extends a lease that has run out, if nobody took it back",
         late_beat
     ),
+    check!("K19", "a lease that is named twice is extended, and said so twice", named_twice),
 ];
 
 async fn mixed(cx: Arc<Cx>) {
@@ -81,5 +82,15 @@ async fn late_beat(cx: Arc<Cx>) {
     assert_eq!(cx.sweep().await, 0);
     run.done(&a, 1).await;
     run.expect_state(RunStatus::Completed, &["a:completed"]).await;
+    run.expect_log_end(&["run:completed {\"a\":1}"]).await;
+}
+
+/// `Lost` would make a worker stop a task that is fine.
+async fn named_twice(cx: Arc<Cx>) {
+    let flow = cx.flow([single("a")]).await;
+    let run = cx.start(&flow, json!({})).await;
+    let [a] = run.take(["a#0"]).await;
+    assert_eq!(cx.beat(&[&a.lease, &a.lease]).await, [Beat::Extended, Beat::Extended]);
+    run.done(&a, 1).await;
     run.expect_log_end(&["run:completed {\"a\":1}"]).await;
 }

@@ -14,6 +14,7 @@ pub(crate) const CHECKS: &[Check] = &[
     check!("K10", "of duplicates in a batch the first takes effect", duplicates_in_a_batch),
     check!("K11", "what does not exist is unknown, and disturbs nothing", unknown),
     check!("K12", "a settle claims on the same trip, also what it made ready", settle_and_claim),
+    check!("K27", "a released task can be claimed on the same trip", release_and_claim),
     check!("K13", "a settle of a task nobody has claimed changes nothing", not_claimed),
 ];
 
@@ -122,4 +123,18 @@ async fn not_claimed(cx: Arc<Cx>) {
     run.done(&a, 1).await;
     run.expect_log_end(&["step:started a 1", "step:completed a 1", "run:completed {\"a\":1}"])
         .await;
+}
+
+/// The claim comes after everything that the settles did.
+async fn release_and_claim(cx: Arc<Cx>) {
+    let flow = cx.flow([single("a")]).await;
+    let run = cx.start(&flow, json!({})).await;
+    let wish = cx.wish(&flow, 10);
+    let [a] = run.take(["a#0"]).await;
+    let work = cx.work(&[Settle { lease: a.lease, verdict: RELEASED }], Some(&wish)).await;
+    assert_eq!(work.settled, [Settled::Applied]);
+    assert_eq!(names(&work.claimed.tasks), ["a#0"]);
+    assert_eq!(work.claimed.tasks[0].lease.attempt, 2);
+    run.done(&work.claimed.tasks[0], 1).await;
+    run.expect_log_end(&["step:completed a 1", "run:completed {\"a\":1}"]).await;
 }

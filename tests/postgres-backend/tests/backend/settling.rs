@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use pgflow_machine::Settled::{AlreadySettled, Applied, Fenced, RunEnded, Unknown};
 use pgflow_machine::{Beat, Happened, Lease, Retry, RunStatus, Settle, Settled, TaskKey, Verdict};
 use pgflow_model::StepShape;
 use pgflow_postgres_backend_tests::{Bench, done, room, start};
@@ -48,7 +49,6 @@ async fn outcomes_come_in_the_callers_order() {
         done(&tasks[3], json!("again")),
     ];
     let work = bench.postgres.settle(&batch, None).await.unwrap();
-    use Settled::{AlreadySettled, Applied, Fenced, Unknown};
     assert_eq!(work.settled, [Applied, Applied, Unknown, Applied, Fenced, Applied, AlreadySettled]);
     // The same once more, as after an answer that got lost.
     let work = bench.postgres.settle(&batch, None).await.unwrap();
@@ -135,7 +135,6 @@ async fn an_output_that_cannot_be_stored_fails_and_holds_up_nobody() {
     let batch: Vec<_> =
         tasks.iter().zip(outputs).map(|(task, output)| done(task, output)).collect();
     let work = bench.postgres.settle(&batch[..], None).await.unwrap();
-    use Settled::{Applied, RunEnded};
     // Completions come first, then the failure ends the run.
     assert_eq!(work.settled, [Applied, Applied, RunEnded, Applied]);
     let run = bench.postgres.run(tasks[0].lease.task.run, Parts::Steps).await.unwrap().unwrap();
@@ -149,9 +148,10 @@ async fn heartbeats_are_answered_in_the_callers_order() {
     let tasks = map(&bench).await;
     let mut stale = tasks[4].lease.clone();
     stale.attempt += 1;
-    let leases = [tasks[7].lease.clone(), stale, tasks[1].lease.clone()];
+    let twice = tasks[7].lease.clone();
+    let leases = [twice.clone(), stale, tasks[1].lease.clone(), twice];
     let beats = bench.postgres.heartbeat(&leases).await.unwrap();
-    assert_eq!(beats, [Beat::Extended, Beat::Lost, Beat::Extended]);
+    assert_eq!(beats, [Beat::Extended, Beat::Lost, Beat::Extended, Beat::Extended]);
     bench.postgres.cancel(tasks[0].lease.task.run, None).await.unwrap();
     let beats = bench.postgres.heartbeat(&leases).await.unwrap();
     assert_eq!(beats[0], Beat::Cancelled);

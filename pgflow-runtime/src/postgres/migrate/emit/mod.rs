@@ -1,6 +1,7 @@
 //! The core as plain files, for people who migrate with another tool.
 
 mod psql;
+mod refuse;
 mod sequence;
 mod unit;
 

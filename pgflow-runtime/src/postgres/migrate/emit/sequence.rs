@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::unit::{Unit, units};
-use super::{HEADER, io, write};
+use super::{HEADER, io, refuse, write};
 use crate::postgres::migrate::bookkeeping::{self, CREATE, SETTINGS};
 use crate::postgres::migrate::core::Core;
 use crate::postgres::migrate::error::EmitError;
@@ -37,7 +37,7 @@ pub(super) fn emit(core: &Core, dir: &Path, naming: &Naming) -> Result<Vec<PathB
     for unit in units(core) {
         if existing.lacks(&unit)? {
             let path = dir.join((naming.name)(next, &unit.title()));
-            written.push(write(path, &text(&unit))?);
+            written.push(write(path, &text(core, &unit))?);
             next += 1;
         }
     }
@@ -45,12 +45,13 @@ pub(super) fn emit(core: &Core, dir: &Path, naming: &Naming) -> Result<Vec<PathB
 }
 
 /// The tool brings the transaction, so settings are put back before it goes on.
-fn text(unit: &Unit<'_>) -> String {
+fn text(core: &Core, unit: &Unit<'_>) -> String {
     format!(
-        "{MARK}{} {}\n{HEADER}\n{SETTINGS};\n{PGMQ_IS_READY}\n{CREATE}\n{}\n{}\n{}\n\
+        "{MARK}{} {}\n{HEADER}\n{SETTINGS};\n{PGMQ_IS_READY}\n{CREATE}\n{}\n{}\n{}\n{}\n\
          set local check_function_bodies to default;\n",
         unit.name,
         unit.checksum(),
+        refuse::statement(core),
         bookkeeping::mark_users_indexes(),
         unit.sql(),
         bookkeeping::record_objects()

@@ -179,7 +179,7 @@ async fn a_mixed_batch_takes_its_tasks_in_order() {
 /// Map steps of both kinds in one sorted round, before any run.
 #[tokio::test]
 async fn a_mixed_batch_takes_its_map_steps_in_order() {
-    let db = Db::with(&define("f", &["m map", "n map"])).await;
+    let db = Db::with(&define("f", &["m map; max_attempts => 1", "n map"])).await;
     db.run("select pgflow.start_flow('f', '[1, 2, 3]', '00000000-0000-4000-8000-000000000001')")
         .await;
     db.claim("f").await;

@@ -9,4 +9,5 @@ mod quotas;
 mod set_vt_batch;
 mod start_tasks;
 mod visibility;
+mod wide_claims;
 mod worker;

@@ -1,0 +1,23 @@
+//! What `migrate` refuses, as SQL for files that other tools apply.
+
+use crate::postgres::migrate::bookkeeping::{FUNCTIONS, RELATIONS, literal};
+use crate::postgres::migrate::core::Core;
+use crate::postgres::migrate::file::SqlFile;
+use crate::postgres::migrate::version::Version;
+
+const REFUSE: &str = include_str!("../sql/refuse.sql");
+
+/// A statement that fails on a schema that is newer than these files or was changed by hand.
+pub(super) fn statement(core: &Core) -> String {
+    let files: Vec<String> = core.numbered.iter().map(row).collect();
+    REFUSE
+        .replace("{VERSION}", &core.version().to_string())
+        .replace("{LIBRARY}", &Version::of_library().to_string().replace('.', ", "))
+        .replace("{FILES}", &files.join(", "))
+        .replace("{FUNCTIONS}", FUNCTIONS.trim_end())
+        .replace("{RELATIONS}", RELATIONS.trim_end())
+}
+
+fn row(file: &SqlFile) -> String {
+    format!("({}, {})", literal(&file.name), literal(&file.checksum))
+}

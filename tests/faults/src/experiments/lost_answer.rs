@@ -1,0 +1,79 @@
+//! Answers that get lost after the commit.
+
+use std::collections::BTreeMap;
+
+use pgflow::{Happened, Run, RunStatus};
+
+use crate::flows::{book, diamond};
+use crate::harness::{Kind, Lab, Metrics, Outcome, What};
+use crate::proxy::{Cut, Proxy};
+use crate::{ensure, metrics};
+
+/// X16: the answer to every third batch of results is cut.
+pub(super) async fn of_settles(lab: &mut Lab) -> Outcome<Metrics> {
+    let base = lab.base(Kind::Postgres, &["diamond"]).await?;
+    let proxy = Proxy::start(&base.url).await?;
+    proxy.cut(Some(Cut { statement: "settle_and_claim", every: 3 }));
+    let worker = lab.worker(proxy.url(), &["diamond"]).start()?;
+    let mut runs = Vec::new();
+    for number in 0..lab.either(12, 200) {
+        runs.push(base.db.start(diamond::Flow, &number).await?);
+    }
+    for (number, run) in (0..).zip(&runs) {
+        ensure!(run.output().await?.end == 2 * number + 3, "run {} has another output", run.id());
+        activated_once(run).await?;
+    }
+    let attempts = attempts(lab)?;
+    let repeated = attempts.values().filter(|times| **times > 1).count();
+    ensure!(attempts.len() == runs.len() * 4, "{} handlers ran", attempts.len());
+    // A lost answer may also have carried new tasks. Nobody ran those: they come back when their lease is over.
+    ensure!(repeated == 0, "{repeated} handlers ran more than once");
+    ensure!(proxy.cuts() >= 3, "only {} answers were cut", proxy.cuts());
+    proxy.cut(None);
+    let end = worker.stop().await?;
+    ensure!((end.settled, end.lost) == (attempts.len() as u64, 0), "the worker says {end:?}");
+    Ok(
+        metrics! { "runs": runs.len(), "cut_answers": proxy.cuts(), "handlers": attempts.len(), "repeated": 0 },
+    )
+}
+
+/// How often each step of each run began.
+fn attempts(lab: &Lab) -> Outcome<BTreeMap<(String, String), u32>> {
+    let mut attempts = BTreeMap::new();
+    for entry in lab.journal.read()?.into_iter().filter(|entry| entry.what == What::Entered) {
+        *attempts.entry((entry.run, entry.step)).or_default() += 1;
+    }
+    Ok(attempts)
+}
+
+async fn activated_once(run: &Run<diamond::Flow>) -> Outcome {
+    let (mut events, mut started) = (run.events(), BTreeMap::<String, u32>::new());
+    while let Some(event) = events.next().await {
+        if let Happened::StepStarted { step, .. } = event?.what {
+            *started.entry(step).or_default() += 1;
+        }
+    }
+    ensure!(started.len() == 4 && started.values().all(|times| *times == 1), "{started:?}");
+    Ok(())
+}
+
+/// X16-tx: the answer to every fifth commit of a step's own transaction is cut.
+pub(super) async fn of_commits(lab: &mut Lab) -> Outcome<Metrics> {
+    let base = lab.base(Kind::Postgres, &["book"]).await?;
+    let proxy = Proxy::start(&base.url).await?;
+    proxy.cut(Some(Cut { statement: "COMMIT", every: 5 }));
+    let worker = lab.worker(proxy.url(), &["book"]).start()?;
+    let items: Vec<u32> = (0..lab.either(60, 1000)).collect();
+    let run = base.db.start(book::Flow, &items).await?;
+    let status = run.wait().await?;
+    ensure!(status == RunStatus::Completed, "the run has {status}");
+    let effects = base.effects().await?;
+    let written: Vec<u32> =
+        effects.iter().filter_map(|(item, _)| u32::try_from(*item).ok()).collect();
+    ensure!(written == items, "there are {} effects of {} tasks", effects.len(), items.len());
+    ensure!(proxy.cuts() >= 3, "only {} answers were cut", proxy.cuts());
+    proxy.cut(None);
+    let (cuts, end) = (proxy.cuts(), worker.stop().await?);
+    ensure!(end.lost == 0, "the worker says {end:?}");
+    Ok(metrics! { "tasks": items.len(), "cut_commits": cuts, "duplicates": 0, "missing": 0 })
+}

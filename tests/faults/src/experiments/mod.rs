@@ -1,0 +1,80 @@
+//! The catalogue.
+
+mod cancel;
+mod clock;
+mod crash;
+mod durable;
+mod leaks;
+mod ledger;
+mod listener;
+mod lost_answer;
+mod memory;
+mod poison;
+mod pool;
+mod resets;
+mod shutdown;
+mod start_in;
+mod zombie;
+
+use crate::harness::Experiment;
+use crate::harness::Kind::{Postgres, Sqlite};
+
+/// An experiment, and a call of what does it.
+macro_rules! experiment {
+    ($id:literal, $about:literal, $lab:ident => $call:expr) => {
+        Experiment { id: $id, about: $about, run: |$lab| Box::pin($call) }
+    };
+}
+
+/// All experiments; the slow ones first, so that they do not come last. Ids are those of `docs/faults.md`.
+pub const CATALOGUE: &[Experiment] = &[
+    experiment!("X09", "kill -9 Postgres under load: what was acknowledged is there afterwards",
+        lab => durable::killed_server(lab)),
+    experiment!("X05-postgres", "kill -9 a worker every 250 ms: `tx` steps take effect once, others do not",
+        lab => ledger::storm(lab, Postgres)),
+    experiment!("X05-sqlite", "the same on SQLite", lab => ledger::storm(lab, Sqlite)),
+    experiment!("X06-postgres", "a handler that aborts the process each time ends the run",
+        lab => poison::aborts(lab, Postgres)),
+    experiment!("X06-sqlite", "the same on SQLite", lab => poison::aborts(lab, Sqlite)),
+    experiment!("X01-postgres", "kill -9 a worker in the middle of a task: another one does it",
+        lab => crash::killed_worker(lab, Postgres)),
+    experiment!("X01-sqlite", "the same on SQLite", lab => crash::killed_worker(lab, Sqlite)),
+    experiment!("X02-postgres", "kill -9 the only worker: the next one goes on",
+        lab => crash::only_worker(lab, Postgres)),
+    experiment!("X02-sqlite", "the same on SQLite", lab => crash::only_worker(lab, Sqlite)),
+    experiment!("X03-postgres", "a stopped worker wakes up late and completes: its result is refused",
+        lab => zombie::completes(lab, Postgres)),
+    experiment!("X03-sqlite", "the same on SQLite", lab => zombie::completes(lab, Sqlite)),
+    experiment!("X04-postgres", "a stopped worker wakes up late and fails: nothing comes of it",
+        lab => zombie::fails(lab, Postgres)),
+    experiment!("X04-sqlite", "the same on SQLite", lab => zombie::fails(lab, Sqlite)),
+    experiment!("X14", "reset all connections every second: nothing is lost or recorded twice",
+        lab => resets::every_second(lab)),
+    experiment!("X17", "end the sessions that listen every second: nothing is lost, only later",
+        lab => listener::killed(lab)),
+    experiment!("X16", "cut the answer to results that were committed: nothing happens twice",
+        lab => lost_answer::of_settles(lab)),
+    experiment!("X16-tx", "cut the answer to the commit of `tx` steps: each takes effect once",
+        lab => lost_answer::of_commits(lab)),
+    experiment!("X19", "a pool of two for 50 handlers and the engine: no deadlock, no lease runs out",
+        lab => pool::of_two(lab)),
+    experiment!("X21", "a worker whose clock is an hour off, and jumps: nobody notices",
+        lab => clock::skewed(lab)),
+    experiment!("X12-postgres", "SIGTERM gives tasks back without using up attempts; a second signal, at once",
+        lab => shutdown::gives_back(lab, Postgres)),
+    experiment!("X12-sqlite", "the same on SQLite", lab => shutdown::gives_back(lab, Sqlite)),
+    experiment!("X12-lost", "SIGTERM without a database: the exit status says that something was lost",
+        lab => shutdown::without_database(lab)),
+    experiment!("X13-postgres", "cancel a run: handlers are told within a heartbeat, no new one starts",
+        lab => cancel::busy_run(lab, Postgres)),
+    experiment!("X13-sqlite", "the same on SQLite", lab => cancel::busy_run(lab, Sqlite)),
+    experiment!("X20-postgres", "start in a transaction: the run is there if and only if that commits",
+        lab => start_in::transaction(lab, Postgres)),
+    experiment!("X20-sqlite", "the same on SQLite", lab => start_in::transaction(lab, Sqlite)),
+    experiment!("M1-postgres", "the memory of a worker that drains a large map stays flat",
+        lab => memory::of_a_large_map(lab, Postgres)),
+    experiment!("M1-sqlite", "the same on SQLite", lab => memory::of_a_large_map(lab, Sqlite)),
+    experiment!("M2-postgres", "workers that started and stopped leave nothing behind",
+        lab => leaks::of_workers(lab, Postgres)),
+    experiment!("M2-sqlite", "the same on SQLite", lab => leaks::of_workers(lab, Sqlite)),
+];

@@ -1,0 +1,47 @@
+//! What workers do in experiments.
+
+#![allow(clippy::wildcard_imports, reason = "a flow's module belongs to the file around it")]
+
+mod act;
+mod app;
+mod ledger;
+mod many;
+mod pooled;
+mod small;
+
+pub(crate) use act::{Act, single};
+pub(crate) use app::{App, Pool};
+pub(crate) use ledger::{book, jot};
+pub(crate) use many::{hold, listen, pass};
+pub(crate) use pooled::{crowd, crowd_tx};
+pub(crate) use small::{chain, diamond};
+
+use pgflow::{Db, Worker};
+
+use crate::harness::Outcome;
+
+/// Makes flows known by name, so that a process can be told which ones to serve.
+macro_rules! kit {
+    ($($flow:ident),+ $(,)?) => {
+        /// Registers flows by their names.
+        pub(crate) async fn register(db: &Db, flows: &[&str]) -> Outcome {
+            for flow in flows {
+                match *flow {
+                    $(stringify!($flow) => db.register($flow::Flow).await?,)+
+                    other => return Err(format!("there is no flow `{other}`").into()),
+                };
+            }
+            Ok(())
+        }
+
+        /// A worker with one more flow.
+        pub(crate) fn serve(worker: Worker, flow: &str) -> Outcome<Worker> {
+            match flow {
+                $(stringify!($flow) => Ok(worker.flow($flow::Flow)),)+
+                other => Err(format!("there is no flow `{other}`").into()),
+            }
+        }
+    };
+}
+
+kit!(book, chain, crowd, crowd_tx, diamond, hold, jot, listen, pass, single);

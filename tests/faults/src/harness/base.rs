@@ -1,0 +1,94 @@
+//! The database under test.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use pgflow::{Db, backend::Backend};
+use pgflow_runtime::sqlite::{Sqlite, SqliteOptions};
+use pgflow_test_support::{Server, TestDb};
+use sqlx::SqlitePool;
+
+use super::Outcome;
+use crate::{ensure, flows};
+
+/// Which database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A server.
+    Postgres,
+    /// A file.
+    Sqlite,
+}
+
+/// A database of an experiment's own, with a table `effects` that handlers write to.
+pub struct Base {
+    /// A client.
+    pub db: Db,
+    /// How other processes reach it.
+    pub url: String,
+    inner: Inner,
+}
+
+enum Inner {
+    Postgres(TestDb),
+    Sqlite { backend: Arc<Sqlite>, pool: SqlitePool },
+}
+
+const EFFECTS: &str = "create table effects (item bigint not null, attempt bigint not null)";
+
+impl Base {
+    pub(super) async fn postgres(server: &Server, flows: &[&str]) -> Outcome<Self> {
+        let database = TestDb::new_on(server).await;
+        let url = database.url();
+        let db = Db::connect(&url).await?;
+        sqlx::query(EFFECTS).execute(&database.pool).await?;
+        flows::register(&db, flows).await?;
+        Ok(Self { db, url, inner: Inner::Postgres(database) })
+    }
+
+    pub(super) async fn sqlite(file: &Path, flows: &[&str]) -> Outcome<Self> {
+        let url = format!("sqlite:{}", file.display());
+        let backend = Arc::new(Sqlite::open(&SqliteOptions::file(file)).await?);
+        backend.migrate().await?;
+        let pool = SqlitePool::connect(&url).await?;
+        sqlx::query(EFFECTS).execute(&pool).await?;
+        let db = Db::connect(&url).await?;
+        flows::register(&db, flows).await?;
+        Ok(Self { db, url, inner: Inner::Sqlite { backend, pool } })
+    }
+
+    /// What handlers wrote: item and attempt, in order.
+    pub async fn effects(&self) -> Outcome<Vec<(i64, i64)>> {
+        let query = "select item, attempt from effects order by item, attempt";
+        Ok(match &self.inner {
+            Inner::Postgres(database) => sqlx::query_as(query).fetch_all(&database.pool).await?,
+            Inner::Sqlite { pool, .. } => sqlx::query_as(query).fetch_all(pool).await?,
+        })
+    }
+
+    /// The server's own view, if it is one.
+    pub fn postgres_pool(&self) -> Outcome<&sqlx::PgPool> {
+        match &self.inner {
+            Inner::Postgres(database) => Ok(&database.pool),
+            Inner::Sqlite { .. } => Err("this experiment needs Postgres".into()),
+        }
+    }
+
+    /// Asks the database's own checker whether all invariants hold, and Postgres whether there was a deadlock.
+    pub(super) async fn check(&self) -> Outcome {
+        let violations: Vec<String> = match &self.inner {
+            Inner::Postgres(database) => {
+                let deadlocks =
+                    "select deadlocks from pg_stat_database where datname = current_database()";
+                let deadlocks: i64 =
+                    sqlx::query_scalar(deadlocks).fetch_one(&database.pool).await?;
+                ensure!(deadlocks == 0, "there were {deadlocks} deadlocks");
+                let check = sqlx::query_scalar("select v::text from pgflow.check() v");
+                check.fetch_all(&database.pool).await?
+            }
+            Inner::Sqlite { backend, .. } => backend.check().await?,
+        };
+        ensure!(violations.is_empty(), "invariants are violated: {}", violations.join("; "));
+        Ok(())
+    }
+}

@@ -1,0 +1,86 @@
+//! Takes connections, and leads them to the server.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use sqlx::postgres::PgConnectOptions;
+use tokio::net::{TcpListener, TcpStream, UnixStream};
+use tokio::task::AbortHandle;
+
+use super::connection::pass;
+use super::{Cut, faults::Faults};
+use crate::harness::Outcome;
+
+/// A way to the server that can be cut. Ends when dropped.
+pub(crate) struct Proxy {
+    url: String,
+    faults: Arc<Faults>,
+    task: AbortHandle,
+}
+
+impl Proxy {
+    /// To the database that this URL leads to, through a socket of Unix.
+    pub(crate) async fn start(url: &str) -> Outcome<Self> {
+        let options: PgConnectOptions = url.parse()?;
+        let database = options.get_database().ok_or("no database is named")?;
+        let dir =
+            options.get_socket().cloned().unwrap_or_else(|| PathBuf::from(options.get_host()));
+        let socket = dir.join(format!(".s.PGSQL.{}", options.get_port()));
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let (port, user) = (listener.local_addr()?.port(), options.get_username());
+        let url = format!("postgres://{user}@127.0.0.1:{port}/{database}?sslmode=disable");
+        let faults = Arc::new(Faults::default());
+        let task = tokio::spawn(accept(listener, socket, faults.clone())).abort_handle();
+        Ok(Self { url, faults, task })
+    }
+
+    /// How to connect through it.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// From now on, cuts these answers; none, if nothing is said.
+    pub(crate) fn cut(&self, cut: Option<Cut>) {
+        self.faults.set(cut);
+    }
+
+    /// How many answers were cut.
+    pub(crate) fn cuts(&self) -> u32 {
+        self.faults.cuts.load(Ordering::Relaxed)
+    }
+
+    /// Resets all connections.
+    pub(crate) fn reset(&self) {
+        self.faults.resets.send_modify(|resets| *resets += 1);
+    }
+
+    /// Resets all connections, and lets nobody through any more.
+    pub(crate) fn shut(&self) {
+        self.faults.is_shut.store(true, Ordering::SeqCst);
+        self.reset();
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.shut();
+        self.task.abort();
+    }
+}
+
+async fn accept(listener: TcpListener, socket: PathBuf, faults: Arc<Faults>) {
+    while let Ok((client, _)) = listener.accept().await {
+        if !faults.is_shut.load(Ordering::SeqCst) {
+            tokio::spawn(lead(client, socket.clone(), faults.clone()));
+        }
+    }
+}
+
+async fn lead(client: TcpStream, socket: PathBuf, faults: Arc<Faults>) {
+    // Nobody can be told: an error here is one of the connection, and that is what the client sees.
+    if let Ok(server) = UnixStream::connect(socket).await {
+        _ = client.set_nodelay(true);
+        _ = pass(client, server, &faults).await;
+    }
+}

@@ -1,0 +1,51 @@
+//! What a batch costs does not depend on how wide its map is, even if it was planned on empty tables.
+
+use crate::harness::{Db, Session, define};
+
+/// Pages that a statement touches.
+async fn pages(session: &mut Session, call: &str) -> u32 {
+    let explain = "explain (analyze, buffers, costs off, timing off, summary off)";
+    let plan = session.rows(&format!("{explain} {call}")).await.join(" ");
+    let hits = plan.split("shared hit=").nth(1).and_then(|rest| rest.split([' ', ')']).next());
+    hits.expect("buffers").parse().expect("a number")
+}
+
+async fn claim_and_complete(session: &mut Session, width: u32) -> [u32; 2] {
+    let elements = format!("(select jsonb_agg(n) from generate_series(1, {width}) n)");
+    session.run(&format!("select pgflow.start_flow('f', {elements})")).await;
+    // The last elements: a search by a part of the key would pass all before them.
+    let before = width.saturating_sub(100);
+    session.run(&format!("select from pgflow.claim_tasks(array['f'], {before})")).await;
+    let claim = "create temp table held as select * from pgflow.claim_tasks(array['f'], 100)";
+    let claimed = pages(session, claim).await;
+    let complete = "select pgflow.complete_tasks(array_agg(run_id), array_agg(step_slug), array_agg(task_index),
+        array_agg(input), array_agg(attempt)) from held";
+    let completed = pages(session, complete).await;
+    session.run("drop table held; select pgflow.cancel_run(run_id) from pgflow.runs").await;
+    [claimed, completed]
+}
+
+fn assert_same(narrow: [u32; 2], wide: [u32; 2]) {
+    for (narrow, wide) in narrow.iter().zip(wide) {
+        assert!(wide < narrow * 2, "{wide} pages instead of {narrow}");
+    }
+}
+
+#[tokio::test]
+async fn a_batch_of_a_wide_map_touches_as_many_pages_as_one_of_a_narrow() {
+    let db = Db::with(&define("f", &["m map"])).await;
+    let mut session = db.session().await;
+    claim_and_complete(&mut session, 1).await; // plans everything, on tables with next to nothing in them
+    let narrow = claim_and_complete(&mut session, 200).await;
+    assert_same(narrow, claim_and_complete(&mut session, 4000).await);
+    db.check().await;
+}
+
+/// The second session plans on tables that have grown and were never analyzed.
+#[tokio::test]
+async fn so_it_does_when_planned_on_the_wide_map() {
+    let db = Db::with(&define("f", &["m map"])).await;
+    let narrow = claim_and_complete(&mut db.session().await, 200).await;
+    assert_same(narrow, claim_and_complete(&mut db.session().await, 4000).await);
+    db.check().await;
+}
