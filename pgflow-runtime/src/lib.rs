@@ -22,6 +22,8 @@ mod error;
 mod extract;
 mod flow;
 mod flow_migrations;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod gathering;
 mod known;
 #[cfg(feature = "engine")]
 pub mod memory;

@@ -67,4 +67,14 @@ impl BackendError {
     pub fn is_temporary(&self) -> bool {
         matches!(self, Self::Unreachable(_) | Self::Unavailable(_))
     }
+
+    /// The same for another call, which went along with the one that failed.
+    #[cfg(any(feature = "postgres", feature = "sqlite"))]
+    pub(crate) fn for_others(&self) -> Self {
+        match self {
+            Self::Unreachable(source) => Self::Unreachable(source.to_string().into()),
+            Self::Unavailable(source) => Self::Unavailable(source.to_string().into()),
+            other => Self::Refused(other.to_string().into()),
+        }
+    }
 }

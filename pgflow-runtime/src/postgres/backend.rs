@@ -56,7 +56,7 @@ impl Backend for Postgres {
     }
 
     fn start(&self, run: NewRun) -> Reply<'_, Started> {
-        Box::pin(async move { self.start_run(&run).await })
+        Box::pin(self.start_gathered(run))
     }
 
     fn cancel<'a>(&'a self, run: RunId, reason: Option<&'a str>) -> Reply<'a, Cancelled> {

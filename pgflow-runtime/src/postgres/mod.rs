@@ -21,6 +21,7 @@ mod routes;
 mod runs;
 mod settle;
 mod start;
+mod start_many;
 mod transaction;
 mod unstorable;
 mod versions;

@@ -13,6 +13,7 @@ use super::options::{Durability, Pooling, PostgresOptions, check_tls, parse};
 use super::place::Place;
 use super::probe::keeps_session;
 use super::routes::Routes;
+use super::start_many::Starts;
 use super::wake::{Bell, Side};
 use super::workers::Workers;
 use crate::backend::BackendError;
@@ -45,6 +46,7 @@ pub struct Postgres {
     pub(super) bell: Arc<Bell>,
     pub(super) routes: Routes,
     pub(super) workers: Workers,
+    pub(super) starts: Starts,
     /// Ends the task that sends and receives hints.
     pub(super) stop: CancellationToken,
     _side: DropGuard,
@@ -113,6 +115,7 @@ impl Postgres {
             bell,
             routes: Routes::default(),
             workers: Workers::default(),
+            starts: Starts::default(),
             stop: stop.clone(),
             _side: stop.drop_guard(),
         })

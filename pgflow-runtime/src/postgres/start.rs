@@ -23,8 +23,13 @@ impl Postgres {
             Ok(rows) => rows,
             Err(error) => return Err(self.why_not_started(run, error).await),
         };
-        let flow: &str = rows[0].try_get("flow_slug").map_err(translate)?;
-        let started = started(&rows[0])?;
+        self.note_start(run, &rows[0])
+    }
+
+    /// What became of a start, told to those who wait for it.
+    pub(super) fn note_start(&self, run: &NewRun, row: &PgRow) -> Result<Started, BackendError> {
+        let flow: &str = row.try_get("flow_slug").map_err(translate)?;
+        let started = started(row)?;
         let flow = self.routes.learn(run.id, flow);
         if started == Started::Created {
             self.bell.ring(&flow);

@@ -68,6 +68,7 @@ pub struct Sqlite {
     connections: Connections,
     memory: Memory,
     hints: Arc<Hints>,
+    starts: start::Starts,
 }
 
 impl Sqlite {
@@ -79,6 +80,11 @@ impl Sqlite {
     /// Opens a database; a file that is missing is created.
     pub async fn open(options: &SqliteOptions) -> Result<Self, BackendError> {
         let connections = Connections::open(options).await?;
-        Ok(Self { connections, memory: Memory::default(), hints: Hints::new() })
+        Ok(Self {
+            connections,
+            memory: Memory::default(),
+            hints: Hints::new(),
+            starts: start::Starts::default(),
+        })
     }
 }

@@ -9,10 +9,11 @@ use uuid::Uuid;
 use super::Sqlite;
 use super::clock;
 use super::definitions::{Definitions, Session, Version};
-use super::error::Result;
+use super::error::{Error, Result, broken};
 use super::load::Run;
 use super::write::Writes;
 use crate::backend::{BackendError, NewRun, Reply, Started};
+use crate::gathering::Gathering;
 use crate::start_in::StartIn;
 
 const INSERT: &str = "
@@ -24,15 +25,69 @@ const INSERT: &str = "
 const FLOW_OF: &str = "
     select f.name from pgflow_runs r join pgflow_flows f on f.id = r.flow where r.run_id = ?";
 
-pub(super) async fn start(sqlite: &Sqlite, new: NewRun) -> Result<Started> {
+/// Starts that wait for their turn: those that come while others are written share a transaction.
+pub(super) type Starts = Gathering<NewRun, Result<Started, BackendError>>;
+
+/// In one transaction, which others wait for.
+const MOST: usize = 100;
+
+pub(super) async fn start(sqlite: &Sqlite, new: NewRun) -> Result<Started, BackendError> {
+    if new.input.is_array() {
+        // Probably for a map: others are not to wait for its tasks.
+        return Ok(start_one(sqlite, &new).await?);
+    }
+    sqlite.starts.send(new, MOST, |runs| start_all(sqlite, runs)).await
+}
+
+async fn start_one(sqlite: &Sqlite, run: &NewRun) -> Result<Started> {
+    let answers = start_together(sqlite, std::slice::from_ref(run)).await?;
+    let answer = answers.into_iter().next().ok_or_else(|| broken("a start has no answer"))?;
+    Ok(answer?)
+}
+
+async fn start_all(sqlite: &Sqlite, runs: Vec<NewRun>) -> Vec<Result<Started, BackendError>> {
+    let error = match start_together(sqlite, &runs).await {
+        Ok(answers) => return answers,
+        Err(error) => BackendError::from(error),
+    };
+    if runs.len() == 1 {
+        return vec![Err(error)];
+    }
+    if error.is_temporary() {
+        return runs.iter().map(|_| Err(error.for_others())).collect();
+    }
+    // One of them is at fault: each is told about its own.
+    let mut answers = Vec::new();
+    for run in &runs {
+        answers.push(start_one(sqlite, run).await.map_err(Into::into));
+    }
+    answers
+}
+
+async fn start_together(
+    sqlite: &Sqlite,
+    runs: &[NewRun],
+) -> Result<Vec<Result<Started, BackendError>>> {
     let mut tx = sqlite.connections.begin().await?;
     let session = sqlite.memory.session(&mut tx).await?;
-    let (started, version) = start_in(&mut tx, &session, new).await?;
-    tx.commit().await?;
-    if started == Started::Created {
-        sqlite.hints.flow(version.slug());
+    let (mut answers, mut news) = (Vec::new(), Vec::new());
+    for run in runs {
+        answers.push(match start_in(&mut tx, &session, run.clone()).await {
+            Ok((started, version)) => {
+                news.extend(Some(version).filter(|_| started == Started::Created));
+                Ok(started)
+            }
+            // It is refused before anything is written, so the others are not touched.
+            Err(Error::Backend(refusal)) if !matches!(refusal, BackendError::Schema(_)) => {
+                Err(refusal)
+            }
+            Err(error) => return Err(error),
+        });
     }
-    Ok(started)
+    tx.commit().await?;
+    news.dedup_by(|a, b| Arc::ptr_eq(a, b));
+    news.iter().for_each(|version| sqlite.hints.flow(version.slug()));
+    Ok(answers)
 }
 
 /// Starts a run in a transaction that has the write lock. Also returns the version it is of.

@@ -1,0 +1,131 @@
+//! Calls that come while another one is under way, and then go together.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{Semaphore, oneshot};
+
+/// Gathers calls: the first one goes at once; those that come meanwhile go together when it is back. So
+/// nothing waits when there is little to do, and there are few transactions when there is much.
+#[derive(Debug)]
+pub(crate) struct Gathering<T, R> {
+    waiting: Mutex<Vec<Waiting<T, R>>>,
+    turn: Semaphore,
+}
+
+#[derive(Debug)]
+struct Waiting<T, R> {
+    item: T,
+    asker: oneshot::Sender<R>,
+}
+
+impl<T, R> Default for Gathering<T, R> {
+    fn default() -> Self {
+        Self { waiting: Mutex::default(), turn: Semaphore::new(1) }
+    }
+}
+
+impl<T: Clone, R> Gathering<T, R> {
+    /// The answer for this item. `deliver` is called by one of those who wait, for up to `most` of them, and
+    /// answers in their order. If that one is dropped on the way, the others ask again, so asking twice must be
+    /// safe.
+    pub(crate) async fn send<F: Future<Output = Vec<R>>>(
+        &self,
+        item: T,
+        most: usize,
+        deliver: impl Fn(Vec<T>) -> F,
+    ) -> R {
+        let mut answer = self.wait(item.clone());
+        loop {
+            tokio::select! {
+                biased;
+                answered = &mut answer => match answered {
+                    Ok(answered) => return answered,
+                    Err(_) => answer = self.wait(item.clone()),
+                },
+                _turn = self.turn.acquire() => {
+                    let (items, askers) = self.take(most);
+                    if !items.is_empty() {
+                        for (asker, reply) in askers.into_iter().zip(deliver(items).await) {
+                            // Whoever does not wait any more does not need it.
+                            let _ = asker.send(reply);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn wait(&self, item: T) -> oneshot::Receiver<R> {
+        let (asker, answer) = oneshot::channel();
+        self.lock().push(Waiting { item, asker });
+        answer
+    }
+
+    /// The next ones, without those that nobody waits for any more.
+    fn take(&self, most: usize) -> (Vec<T>, Vec<oneshot::Sender<R>>) {
+        let mut waiting = self.lock();
+        waiting.retain(|waiting| !waiting.asker.is_closed());
+        let count = waiting.len().min(most);
+        waiting.drain(..count).map(|waiting| (waiting.item, waiting.asker)).unzip()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Waiting<T, R>>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use tokio::task::JoinSet;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Post {
+        gathering: Gathering<u32, u32>,
+        batches: Mutex<Vec<usize>>,
+    }
+
+    impl Post {
+        async fn double(&self, item: u32, most: usize) -> u32 {
+            let deliver = async |items: Vec<u32>| {
+                self.batches.lock().unwrap().push(items.len());
+                tokio::time::sleep(Duration::from_millis(10)).await;
+                items.into_iter().map(|item| item * 2).collect()
+            };
+            self.gathering.send(item, most, deliver).await
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_comes_meanwhile_goes_together() {
+        let post = Arc::new(Post::default());
+        let mut calls = JoinSet::new();
+        for item in 0..100 {
+            let post = post.clone();
+            calls.spawn(async move { assert_eq!(post.double(item, 40).await, item * 2) });
+        }
+        calls.join_all().await;
+        assert_eq!(*post.batches.lock().unwrap(), [1, 40, 40, 19]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_that_is_dropped_takes_nobody_with_it() {
+        let post = Arc::new(Post::default());
+        let call = |item| {
+            let post = post.clone();
+            tokio::spawn(async move { post.double(item, 40).await })
+        };
+        let (first, dropped, third, fourth) = (call(1), call(2), call(3), call(4));
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        dropped.abort();
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        third.abort(); // By now it delivers for the fourth as well.
+        assert_eq!((first.await.unwrap(), fourth.await.unwrap()), (2, 8));
+        let batches = post.batches.lock().unwrap();
+        assert_eq!(*batches, [1, 2, 1], "nobody asked for the dropped one");
+    }
+}

@@ -1,0 +1,78 @@
+//! Starts that come together: one statement and one commit for many.
+
+use serde_json::Value;
+use sqlx::postgres::PgRow;
+use sqlx::types::Json;
+use uuid::Uuid;
+
+use super::engine::Lane;
+use super::error::translate;
+use super::open::Postgres;
+use crate::backend::{BackendError, NewRun, Started};
+use crate::gathering::Gathering;
+
+/// Starts that wait for their turn.
+pub(super) type Starts = Gathering<NewRun, Outcome>;
+type Outcome = Result<Started, BackendError>;
+
+/// Each start is a subtransaction, and with more than 64 of them in one transaction Postgres becomes slow for
+/// everybody.
+const MOST: usize = 50;
+
+const START: &str = "select s.flow_slug, s.created
+   from unnest($1::text[], $2::jsonb[], $3::uuid[]) with ordinality as u (flow, input, id, n)
+   cross join lateral pgflow.start_run(u.flow, u.input, u.id) s
+  order by u.n";
+
+impl Postgres {
+    /// Starts a run, with others that are started at the same time.
+    pub(super) async fn start_gathered(&self, run: NewRun) -> Outcome {
+        if run.input.is_array() {
+            // Probably for a map: others are not to wait for its tasks.
+            return self.start_run(&run).await;
+        }
+        self.starts.send(run, MOST, |runs| self.start_runs(runs)).await
+    }
+
+    /// Starts runs; an answer for each, in their order.
+    async fn start_runs(&self, runs: Vec<NewRun>) -> Vec<Outcome> {
+        if let [run] = &runs[..] {
+            return vec![self.start_run(run).await];
+        }
+        let mut sorted: Vec<usize> = (0..runs.len()).collect();
+        // Whoever starts the same runs elsewhere does it in the same order, so nobody waits in a circle.
+        sorted.sort_by_key(|at| runs[*at].id);
+        let rows = match self.start_batch(&runs, &sorted).await.map_err(translate) {
+            Ok(rows) => rows,
+            Err(error) if error.is_temporary() => {
+                return runs.iter().map(|_| Err(error.for_others())).collect();
+            }
+            // One of them is at fault: each is told about its own.
+            Err(_) => return self.one_by_one(&runs).await,
+        };
+        let mut outcomes: Vec<_> = sorted.iter().zip(&rows).collect();
+        outcomes.sort_by_key(|(at, _)| **at);
+        outcomes.into_iter().map(|(at, row)| self.note_start(&runs[*at], row)).collect()
+    }
+
+    async fn start_batch(
+        &self,
+        runs: &[NewRun],
+        order: &[usize],
+    ) -> Result<Vec<PgRow>, sqlx::Error> {
+        let ordered = || order.iter().map(|at| &runs[*at]);
+        let flows: Vec<&str> = ordered().map(|run| &*run.flow).collect();
+        let inputs: Vec<Json<&Value>> = ordered().map(|run| Json(&run.input)).collect();
+        let ids: Vec<Uuid> = ordered().map(|run| run.id.0).collect();
+        let statement = || sqlx::query(START).bind(&flows).bind(&inputs).bind(&ids);
+        self.engine.ask(Lane::Client, statement).await
+    }
+
+    async fn one_by_one(&self, runs: &[NewRun]) -> Vec<Outcome> {
+        let mut outcomes = Vec::new();
+        for run in runs {
+            outcomes.push(self.start_run(run).await);
+        }
+        outcomes
+    }
+}
