@@ -36,7 +36,7 @@ pub(crate) struct Report {
 
 #[flow(input = Site, max_attempts = 3, base_delay = 1, timeout = "10s")]
 pub(crate) mod analyze_website {
-    use super::*;
+    use super::{Context, LinkStatus, Page, Report, Result, Site, pause};
 
     #[step]
     pub(crate) async fn website(run: Site) -> Result<Page> {

@@ -45,7 +45,9 @@ fn fold(
             }
             Operation::SetFlowOptions { slug, options } => {
                 let found = versions.iter_mut().find(|(_, version)| version.slug == slug);
-                found.into_iter().for_each(|(_, version)| version.shape.options = options);
+                if let Some((_, version)) = found {
+                    version.shape.options = options;
+                }
             }
             Operation::SetStepOptions { slug, step, options } => {
                 let found = versions.iter_mut().find(|(_, version)| version.slug == slug);

@@ -59,13 +59,13 @@ elements! {
 /// Entries of a map.
 pub(super) struct Entries {
     inside: Writer,
-    entries: Map<String, Value>,
+    written: Map<String, Value>,
     key: Option<String>,
 }
 
 impl Entries {
     pub(super) fn new(inside: Writer) -> Self {
-        Self { inside, entries: Map::new(), key: None }
+        Self { inside, written: Map::new(), key: None }
     }
 }
 
@@ -80,11 +80,11 @@ impl SerializeMap for Entries {
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Failed> {
         let key = self.key.take().ok_or_else(|| Failed::custom("a value came before its key"))?;
-        insert(self.inside, &mut self.entries, key, value)
+        insert(self.inside, &mut self.written, key, value)
     }
 
     fn end(self) -> Result<Value, Failed> {
-        Ok(Value::Object(self.entries))
+        Ok(Value::Object(self.written))
     }
 }
 

@@ -1,7 +1,6 @@
 //! Settles as the arrays that the core takes.
 
 use std::borrow::Cow;
-use std::cmp::Reverse;
 use std::time::Duration;
 
 use pgflow_machine::{Lease, Retry, Settle, Verdict};
@@ -142,38 +141,6 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// Positions sorted by task, as locks are taken. A task that is named again comes in a later round, when
-/// it is known what became of the first: of its newest attempt, since no other can take effect, and there as
-/// whole batches go, completions before failures before releases.
-pub(super) fn rounds(settles: &[Settle]) -> Vec<Vec<usize>> {
-    let mut sorted: Vec<usize> = (0..settles.len()).collect();
-    let order = |position: usize| {
-        let Settle { lease, verdict } = &settles[position];
-        (&lease.task, Reverse(lease.attempt), rank(verdict))
-    };
-    sorted.sort_by(|&a, &b| order(a).cmp(&order(b)));
-    let mut rounds: Vec<Vec<usize>> = Vec::new();
-    let mut round = 0;
-    for (nth, &position) in sorted.iter().enumerate() {
-        let task = |position: usize| &settles[position].lease.task;
-        let is_again = nth > 0 && task(sorted[nth - 1]) == task(position);
-        round = if is_again { round + 1 } else { 0 };
-        if rounds.len() == round {
-            rounds.push(Vec::new());
-        }
-        rounds[round].push(position);
-    }
-    rounds
-}
-
-fn rank(verdict: &Verdict) -> u8 {
-    match verdict {
-        Verdict::Completed(_) => 0,
-        Verdict::Failed { .. } => 1,
-        Verdict::Released => 2,
-    }
-}
-
 /// Texts of Postgres can't hold the character NUL, and a failure must always be recorded.
 pub(super) fn without_nul(text: &str) -> Cow<'_, str> {
     if text.contains('\0') { text.replace('\0', "\u{fffd}").into() } else { text.into() }
@@ -186,26 +153,7 @@ fn whole_seconds(delay: Duration) -> i32 {
 
 #[cfg(test)]
 mod tests {
-    use pgflow_machine::{RunId, TaskKey};
-
     use super::*;
-
-    fn release(run: RunId, index: u32) -> Settle {
-        let task = TaskKey { run, step: "s".into(), index };
-        Settle { lease: Lease { task, attempt: 1 }, verdict: Verdict::Released }
-    }
-
-    #[test]
-    fn rounds_are_sorted_and_name_no_task_twice() {
-        let (first, second) = (RunId::new(), RunId::new());
-        let settles = [(second, 0), (first, 1), (first, 0), (first, 1), (first, 1), (second, 0)]
-            .map(|(run, index)| release(run, index));
-        assert_eq!(rounds(&settles), [vec![2, 1, 0], vec![3, 5], vec![4]]);
-        assert!(rounds(&[]).is_empty());
-        let mut newer = release(first, 0);
-        newer.lease.attempt = 2;
-        assert_eq!(rounds(&[release(first, 0), newer]), [[1], [0]]);
-    }
 
     #[test]
     fn delays_are_rounded_up() {

@@ -1,10 +1,10 @@
 //! Ending attempts.
 
-use pgflow_machine::{Settle, Settled, Verdict};
+use pgflow_machine::{Settle, Settled, Verdict, settle_rounds};
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 
-use super::batch::{Batch, rounds};
+use super::batch::Batch;
 use super::claim::{Room, is_some};
 use super::engine::Lane;
 use super::error::{code, translate, unexpected};
@@ -33,7 +33,7 @@ impl Postgres {
     ) -> Result<Work, BackendError> {
         let next = next.filter(|next| is_some(next));
         let mut work = Work { settled: vec![Settled::Unknown; settles.len()], ..Work::default() };
-        let rounds = rounds(settles);
+        let rounds = settle_rounds(settles);
         for (nth, round) in rounds.iter().enumerate() {
             let is_last = nth + 1 == rounds.len();
             self.settle_round(settles, round, next.filter(|_| is_last), &mut work).await?;

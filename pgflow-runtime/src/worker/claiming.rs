@@ -6,7 +6,7 @@ use tokio::time::Instant;
 use super::attempt::Attempt;
 use super::engine::Engine;
 use super::held::Holding;
-use super::metrics;
+use super::metrics::{self, gauged};
 use super::trip::Returned;
 use super::trouble;
 use crate::backend::{BackendError, Claim, ClaimedTask, Work};
@@ -44,7 +44,7 @@ impl Engine {
 
     fn worked(&mut self, claim: Option<&Claim>, settles: &[Settle], work: Work) {
         if !settles.is_empty() {
-            ::metrics::histogram!(metrics::BATCH).record(settles.len() as f64);
+            ::metrics::histogram!(metrics::BATCH).record(gauged(settles.len()));
         }
         for (settle, outcome) in settles.iter().zip(work.settled) {
             self.recorded(settle, outcome);

@@ -60,7 +60,7 @@ impl Health {
     }
 
     pub(super) fn running(&self, running: usize) {
-        metrics::gauge!(super::metrics::RUNNING).set(running as f64);
+        metrics::gauge!(super::metrics::RUNNING).set(super::metrics::gauged(running));
         self.set(|health| {
             health.running = running;
             health.idle_since = match running {

@@ -8,7 +8,7 @@ pub(super) const CLAIMED: &str = "pgflow_tasks_claimed_total";
 pub(super) const ATTEMPTS: &str = "pgflow_attempts_total";
 /// How long a handler took, in seconds, by `flow` and `step`.
 pub(super) const HANDLER_SECONDS: &str = "pgflow_handler_seconds";
-/// What became of results, by `outcome`: applied, already_settled, fenced, run_ended or unknown.
+/// What became of results, by `outcome`: `applied`, `already_settled`, `fenced`, `run_ended` or `unknown`.
 pub(super) const SETTLES: &str = "pgflow_settles_total";
 /// Results per trip to the database.
 pub(super) const BATCH: &str = "pgflow_settle_batch";
@@ -22,3 +22,8 @@ pub(super) const HEARTBEATS: &str = "pgflow_heartbeats_total";
 pub(super) const REQUEUED: &str = "pgflow_requeued_total";
 /// Calls that the database did not answer, by `doing`.
 pub(super) const DATABASE_ERRORS: &str = "pgflow_database_errors_total";
+
+/// A number of things as metrics take it.
+pub(super) fn gauged(count: usize) -> f64 {
+    u32::try_from(count).unwrap_or(u32::MAX).into()
+}

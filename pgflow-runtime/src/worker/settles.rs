@@ -40,7 +40,9 @@ impl Settles {
 
     /// Nobody knows whether the batch was recorded: it is sent again.
     pub(super) fn again(&mut self, batch: Vec<Settle>) {
-        batch.into_iter().for_each(|settle| self.push(settle));
+        for settle in batch {
+            self.push(settle);
+        }
     }
 
     /// The database refused the batch, and would refuse it again. Whatever is wrong with one of them must not

@@ -109,7 +109,9 @@ mod tests {
         let taken = [slots.take("order", &pay), slots.take("order", &pay)];
         let other = slots.take("order", &StepDef { slug: "ship", ..StepDef::PLAIN });
         assert_eq!((slots.free(), asked(&mut slots)), (7, vec![2]));
-        taken.into_iter().for_each(|slot| slots.give_back(slot));
+        for slot in taken {
+            slots.give_back(slot);
+        }
         slots.give_back(other);
         assert_eq!((slots.free(), asked(&mut slots)), (10, vec![4]));
     }

@@ -22,7 +22,9 @@ impl Engine {
         let now = Instant::now();
         match beats {
             Ok(beats) => {
-                beats.iter().for_each(|beat| count(*beat));
+                for beat in &beats {
+                    count(*beat);
+                }
                 self.held.answered(now, leases, &beats);
             }
             Err(error) => {

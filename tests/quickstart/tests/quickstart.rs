@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use pgflow_test_support::TestDb;
 
 /// What the README promises, after compiling.
-const MINUTE: Duration = Duration::from_secs(60);
+const MINUTE: Duration = Duration::from_mins(1);
 
 /// `cargo run --example quickstart -- …`, as a person types it, in `dir`.
 fn quickstart(dir: &Path, args: &[&str]) -> Output {

@@ -41,7 +41,7 @@ async fn each_file_is_applied_once_and_options_reach_every_process() {
     start(&there, "orders", json!(2)).await;
     let one = claim("orders", 1);
     let before = there.claim(&one).await.expect("a claim").tasks.remove(0);
-    assert_eq!(before.timeout, Duration::from_secs(60));
+    assert_eq!(before.timeout, Duration::from_mins(1));
 
     let slug = "orders".to_owned();
     let flow = Operation::SetFlowOptions { slug: slug.clone(), options: timeout(7) };

@@ -60,7 +60,7 @@ async fn act(way: Way, attempt: u32) -> Result<f64> {
         Way::Fine | Way::TwiceWrong => Ok(f64::from(attempt)),
         Way::Panic => panic!("out of paper"),
         Way::Slow => {
-            tokio::time::sleep(Duration::from_secs(60)).await;
+            tokio::time::sleep(Duration::from_mins(1)).await;
             Ok(0.0)
         }
         Way::Fatal => Err(Error::fatal("no such customer")),

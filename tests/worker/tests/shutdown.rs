@@ -87,15 +87,19 @@ async fn what_does_not_end_is_given_back_without_using_up_an_attempt(fresh: Fres
 }
 
 async fn a_second_request_stops_at_once(fresh: Fresh) -> Outcome {
-    let (_run, worker, _patience) = busy(&fresh, Duration::from_secs(600)).await?;
+    let (_run, worker, _patience) = busy(&fresh, Duration::from_mins(10)).await?;
     let (health, since) = (worker.health(), Instant::now());
     let (first, second) =
         (Arc::new(tokio::sync::Notify::new()), Arc::new(tokio::sync::Notify::new()));
     let signals = (first.clone(), second.clone());
-    let working =
-        tokio::spawn(worker.run_until(async move { signals.0.notified().await }, async move {
-            signals.1.notified().await
-        }));
+    let working = tokio::spawn(worker.run_until(
+        async move {
+            signals.0.notified().await;
+        },
+        async move {
+            signals.1.notified().await;
+        },
+    ));
     until_running(&health, 3).await?;
     first.notify_one();
     tokio::time::sleep(Duration::from_millis(50)).await;

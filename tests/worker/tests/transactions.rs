@@ -106,9 +106,9 @@ async fn a_run_starts_with_its_caller(fresh: Fresh) -> Outcome {
             let mut tx = connection.begin_with("begin immediate").await?;
             let run = db.start_in(&mut tx, child::Flow, &()).await?;
             if commits {
-                tx.commit().await?
+                tx.commit().await?;
             } else {
-                tx.rollback().await?
+                tx.rollback().await?;
             }
             run.id()
         } else {
@@ -117,9 +117,9 @@ async fn a_run_starts_with_its_caller(fresh: Fresh) -> Outcome {
             let run = db.start_in(&mut tx, child::Flow, &()).await?;
             assert!(db.get::<child::Flow>(run.id()).await?.is_none(), "nobody sees it before");
             if commits {
-                tx.commit().await?
+                tx.commit().await?;
             } else {
-                tx.rollback().await?
+                tx.rollback().await?;
             }
             run.id()
         };

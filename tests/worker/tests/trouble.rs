@@ -95,7 +95,7 @@ async fn what_cannot_be_handed_back_is_said_to_be_lost() -> Outcome {
     while count.0.load(Ordering::SeqCst) == 0 {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    let stopped = tokio::time::timeout(Duration::from_secs(60), worker.stop()).await??;
+    let stopped = tokio::time::timeout(Duration::from_mins(1), worker.stop()).await??;
     assert_eq!(stopped.lost, 1, "{stopped}");
     assert!(!stopped.is_clean());
     Ok(())

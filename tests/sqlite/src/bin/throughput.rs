@@ -35,7 +35,7 @@ async fn wide(sqlite: &Sqlite, tasks: u32, batch: u32) {
     start(sqlite, &flow, (0..tasks).map(|n| json!({ "n": n })).collect::<Value>()).await;
     let started = began.elapsed();
     drain(sqlite, &flow, batch).await;
-    let rate = f64::from(tasks) / (began.elapsed() - started).as_secs_f64();
+    let rate = f64::from(tasks) / began.elapsed().saturating_sub(started).as_secs_f64();
     println!("  map of {tasks}, batches of {batch}: start {started:.1?}, then {rate:.0} tasks/s");
 }
 
@@ -49,7 +49,7 @@ async fn chains(sqlite: &Sqlite, runs: u32, batch: u32) {
     let started = began.elapsed();
     let start_rate = f64::from(runs) / started.as_secs_f64();
     drain(sqlite, "chain", batch).await;
-    let rate = f64::from(runs) / (began.elapsed() - started).as_secs_f64();
+    let rate = f64::from(runs) / began.elapsed().saturating_sub(started).as_secs_f64();
     println!(
         "  {runs} chains of 3: {start_rate:.0} starts/s, then {rate:.0} runs/s in batches of {batch}"
     );

@@ -154,3 +154,18 @@ async fn tasks_of_a_skipped_step_are_lost() {
     assert_eq!(db.rows(&beat(&[(run.id, "m", 1, 1)])).await, ["m|1|lost"]);
     db.check().await;
 }
+
+/// A lease that has just run out may still be extended by a heartbeat on its way.
+#[tokio::test]
+async fn a_lease_has_its_grace_too() {
+    let db = Db::with(&define("f", &["a"])).await;
+    let run = db.start("f", "{}").await;
+    db.claim("f").await;
+    run.stall("a", 0).await;
+    for (age, requeued) in [(10, "0"), (60, "1")] {
+        let lease = format!("clock_timestamp() - interval '{age} seconds'");
+        db.run(&format!("update pgflow.step_tasks set lease_until = {lease}")).await;
+        assert_eq!(db.one("select pgflow.requeue_stalled_tasks(30)").await, requeued, "{age} s");
+    }
+    db.check().await;
+}
