@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Parser, ValueEnum};
 use serde::Serialize;
 
-use crate::size::Mode;
+use crate::size::{Mode, Sizes};
 use crate::target::NATIVE;
 
 const EXAMPLES: &str = "\
@@ -13,19 +13,23 @@ Examples:
   pgflow-bench                          a server of its own with fsync on, about ten minutes
   pgflow-bench --short                  the same in a minute, for CI
   pgflow-bench --case diamond --case map
+  pgflow-bench --case worker            only what goes through a worker, on Postgres and SQLite
   pgflow-bench --database postgres://postgres@localhost/postgres
+  pgflow-bench --database sqlite:bench.db   workers on a SQLite file of this name
   pgflow-bench --other old=postgres://postgres@localhost/old_core
                                         two cores side by side, round by round
 
 Figures from a busy machine mean little by themselves: read the columns that
 divide by the INSERT control, and the CPU per task.";
 
-/// Measure a pgflow SQL core: rates, server CPU and WAL per task, beside plain
-/// controls (INSERT, UPDATE, raw pgmq) on the same server in the same run.
+/// Measure pgflow: its SQL core (rates, server CPU and WAL per task) and its workers
+/// (rates and latencies, on Postgres and SQLite), beside plain controls (INSERT,
+/// UPDATE, raw pgmq) on the same server in the same run.
 #[derive(Debug, Clone, Parser)]
 #[command(name = "pgflow-bench", version, after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Measure on this server instead of one of our own; a database is made for it
+    /// Measure on this server instead of one of our own; a database is made for it. Or
+    /// sqlite:FILE: workers only, on a file that must not exist and is removed afterwards
     #[arg(long, value_name = "URL", env = "PGFLOW_BENCH_DATABASE", hide_env_values = true)]
     pub(crate) database: Option<String>,
 
@@ -72,6 +76,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) batch: u32,
 
+    /// Tasks that a worker runs at once
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = at_least_one)]
+    pub(crate) concurrency: usize,
+
     /// The same in the map case, where a worker takes as many as it runs at a time
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) map_batch: u32,
@@ -87,6 +95,27 @@ pub(crate) struct Args {
     /// Exit with status 2 when a target is missed
     #[arg(long)]
     pub(crate) strict: bool,
+}
+
+impl Args {
+    /// How much of everything the core's cases do.
+    pub(crate) fn sizes(&self) -> Sizes {
+        let sizes = self.size.mode().sizes();
+        Sizes { rounds: self.rounds.unwrap_or(sizes.rounds), ..sizes }
+    }
+
+    /// The URL of a SQLite file, if that is what to measure on.
+    pub(crate) fn sqlite(&self) -> Option<&str> {
+        let is_file = |url: &&str| url.starts_with("sqlite:") || url.starts_with("file:");
+        self.database.as_deref().filter(is_file)
+    }
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse::<usize>() {
+        Ok(0) => Err("a worker runs at least one task at a time".to_owned()),
+        other => other.map_err(|error| error.to_string()),
+    }
 }
 
 /// How big everything is.
@@ -201,5 +230,6 @@ mod tests {
     #[test]
     fn sizes_exclude_each_other() {
         assert!(Args::try_parse_from(["pgflow-bench", "--short", "--long"]).is_err());
+        assert!(Args::try_parse_from(["pgflow-bench", "--concurrency", "0"]).is_err());
     }
 }

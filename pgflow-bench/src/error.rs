@@ -9,6 +9,8 @@ pub(crate) enum BenchError {
     Server(#[from] pgflow_test_support::Error),
     #[error("cannot install the core")]
     Migrate(#[from] pgflow_runtime::postgres::MigrateError),
+    #[error("cannot start the runtime")]
+    Runtime(#[source] std::io::Error),
     #[error("cannot connect to `{target}`")]
     Connect {
         target: String,
@@ -33,6 +35,26 @@ pub(crate) enum BenchError {
         #[source]
         source: std::io::Error,
     },
+    #[error(
+        "{path} is there already\nhelp: the benchmark makes a file of its own and removes it; name one that does not exist"
+    )]
+    FileExists { path: PathBuf },
+    #[error("`--in-place` is for Postgres")]
+    InPlace,
+    #[error("cannot open the database")]
+    Open(#[from] pgflow::ConnectError),
+    #[error("the database refused")]
+    Backend(#[from] pgflow::backend::BackendError),
+    #[error("cannot register a flow")]
+    Register(#[from] pgflow::RegisterFlowError),
+    #[error("a call of the client failed")]
+    Client(#[from] pgflow::ClientError),
+    #[error("the worker stopped")]
+    Worker(#[from] pgflow::WorkerError),
+    #[error("the worker panicked")]
+    Task(#[source] tokio::task::JoinError),
+    #[error("no worker took a task that was there")]
+    Late(#[source] tokio::time::error::Elapsed),
     #[error("cannot turn the results into JSON")]
     Json(#[from] serde_json::Error),
     #[error("no case is called `{name}`\nhelp: `--list` shows them all")]

@@ -6,14 +6,28 @@ use crate::target::Target;
 
 /// Fails when an invariant is broken or when connections deadlocked since `deadlocks_before`.
 pub(crate) async fn verify(target: &mut Target, case: Case, deadlocks_before: i64) -> Result<()> {
-    if let Some(problem) = broken_invariant(target).await? {
-        return Err(unsound(target, case, problem));
-    }
+    invariants(target, case.name()).await?;
     let deadlocks = deadlocks(target).await? - deadlocks_before;
     if deadlocks > 0 {
-        return Err(unsound(target, case, format!("{deadlocks} deadlocks")));
+        return Err(unsound(target, case.name(), format!("{deadlocks} deadlocks")));
     }
     Ok(())
+}
+
+/// Fails when an invariant is broken.
+pub(crate) async fn invariants(target: &mut Target, case: &str) -> Result<()> {
+    match broken_invariant(target).await? {
+        Some(problem) => Err(unsound(target, case, problem)),
+        None => Ok(()),
+    }
+}
+
+/// Transactions in this database so far; connections that are busy tell about once a second.
+pub(crate) async fn transactions(target: &mut Target) -> Result<i64> {
+    sqlx::query_scalar("select xact_commit + xact_rollback from pg_stat_database where datname = current_database()")
+        .fetch_one(&mut target.probe.conn)
+        .await
+        .doing("counting transactions")
 }
 
 /// Deadlocks in this database so far.
@@ -35,6 +49,6 @@ async fn broken_invariant(target: &mut Target) -> Result<Option<String>> {
         .doing("checking the invariants")
 }
 
-fn unsound(target: &Target, case: Case, problem: String) -> BenchError {
-    BenchError::Unsound { target: target.name.clone(), case: case.name().to_owned(), problem }
+fn unsound(target: &Target, case: &str, problem: String) -> BenchError {
+    BenchError::Unsound { target: target.name.clone(), case: case.to_owned(), problem }
 }

@@ -1,9 +1,10 @@
-//! Measures a pgflow SQL core against controls on the same server. See `docs/benchmark.md`.
+//! Measures pgflow, its SQL core and its workers, against controls on the same database. See `docs/benchmark.md`.
 #![forbid(unsafe_code)]
 
 mod abilities;
 mod args;
 mod cases;
+mod chosen;
 mod cleanup;
 mod controls;
 mod drive;
@@ -24,33 +25,36 @@ mod size;
 mod summary;
 mod target;
 mod warmup;
+mod worker;
 
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser;
+use tokio::runtime::Builder;
 
 use args::Args;
 use cases::Case;
+use chosen::Chosen;
 use environment::{Machine, ServerFacts};
-use error::Result;
-use report::{Findings, Report};
+use error::{BenchError, Result};
+use report::Report;
+use sample::Sample;
 use server::Ground;
 
 /// A target was missed and `--strict` given.
 const MISSED: u8 = 2;
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> ExitCode {
+fn main() -> ExitCode {
     let args = Args::parse();
     if args.list {
-        for case in Case::ALL {
-            println!("{:15} {}", case.name(), case.about());
+        for (name, about) in chosen::all() {
+            println!("{name:15} {about}");
         }
         return ExitCode::SUCCESS;
     }
-    match bench(&args).await {
+    match bench(&args) {
         Ok(report) if args.strict && report.misses_a_goal() => ExitCode::from(MISSED),
         Ok(_) => ExitCode::SUCCESS,
         Err(error) => {
@@ -60,45 +64,51 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn bench(args: &Args) -> Result<Report> {
+fn bench(args: &Args) -> Result<Report> {
+    let started = Instant::now();
+    let machine = Machine::read();
     // Before a server is started for a case that does not exist.
-    run::chosen(&args.cases)?;
-    let mut ground = Ground::open(args).await?;
-    let result = measure(args, &mut ground).await;
-    // Cleans up in any case; the first error is the one to tell.
-    let closed = ground.close().await;
-    let report = result?;
-    closed?;
+    let Chosen { core, worker } = Chosen::of(args)?;
+    let (mut servers, mut rounds, mut findings) = (Vec::new(), Vec::new(), None);
+    if !core.is_empty() {
+        // One thread, since what it drives is a server's work.
+        let runtime = Builder::new_current_thread().enable_all().build();
+        (servers, rounds) =
+            runtime.map_err(BenchError::Runtime)?.block_on(bench_core(args, &core))?;
+    }
+    if !worker.is_empty() {
+        // As applications have it.
+        let runtime = Builder::new_multi_thread().enable_all().build();
+        findings =
+            Some(runtime.map_err(BenchError::Runtime)?.block_on(worker::run(args, &worker))?);
+    }
+    let mut report = Report::of(args, machine, servers, rounds, findings);
+    report.seconds = started.elapsed().as_secs_f64();
     show(args, &report)?;
     Ok(report)
 }
 
-async fn measure(args: &Args, ground: &mut Ground) -> Result<Report> {
-    let started = Instant::now();
-    let machine = Machine::read();
-    let mut sizes = args.size.mode().sizes();
-    sizes.rounds = args.rounds.unwrap_or(sizes.rounds);
+async fn bench_core(args: &Args, cases: &[Case]) -> Result<(Vec<ServerFacts>, Vec<Sample>)> {
+    let mut ground = Ground::open(args).await?;
+    let result = measure(args, cases, &mut ground).await;
+    // Cleans up in any case; the first error is the one to tell.
+    let closed = ground.close().await;
+    let measured = result?;
+    closed?;
+    Ok(measured)
+}
+
+async fn measure(
+    args: &Args,
+    cases: &[Case],
+    ground: &mut Ground,
+) -> Result<(Vec<ServerFacts>, Vec<Sample>)> {
     let mut servers = Vec::new();
     for target in &mut ground.targets {
         servers.push(ServerFacts::read(target).await?);
     }
-    let rounds = run::run(args, &sizes, &mut ground.targets).await?;
-    let Findings { goals, flatness, summary } = Findings::of(&rounds);
-    Ok(Report {
-        version: env!("CARGO_PKG_VERSION"),
-        mode: args.size.mode(),
-        seed: args.seed,
-        connections: args.connections,
-        batch: args.batch,
-        sizes,
-        seconds: started.elapsed().as_secs_f64(),
-        machine,
-        servers,
-        goals,
-        flatness,
-        summary,
-        rounds,
-    })
+    let rounds = run::run(args, cases, &args.sizes(), &mut ground.targets).await?;
+    Ok((servers, rounds))
 }
 
 fn show(args: &Args, report: &Report) -> Result<()> {

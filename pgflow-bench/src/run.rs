@@ -18,8 +18,13 @@ struct Job {
 }
 
 /// Measures everything that was asked for.
-pub(crate) async fn run(args: &Args, sizes: &Sizes, targets: &mut [Target]) -> Result<Vec<Sample>> {
-    let jobs = schedule(&chosen(&args.cases)?, args.protocol, targets, sizes.rounds)?;
+pub(crate) async fn run(
+    args: &Args,
+    cases: &[Case],
+    sizes: &Sizes,
+    targets: &mut [Target],
+) -> Result<Vec<Sample>> {
+    let jobs = schedule(cases, args.protocol, targets, sizes.rounds)?;
     let progress = Progress::new(u64::try_from(jobs.len()).unwrap_or(0), args.json.is_some());
     for target in &mut *targets {
         progress.doing(&format!("warming up {}", target.name));
@@ -39,18 +44,6 @@ pub(crate) async fn run(args: &Args, sizes: &Sizes, targets: &mut [Target]) -> R
     }
     progress.finish();
     Ok(samples)
-}
-
-/// The cases whose names start with one of `wanted`; all without any.
-pub(crate) fn chosen(wanted: &[String]) -> Result<Vec<Case>> {
-    for name in wanted {
-        if !Case::ALL.iter().any(|case| case.name().starts_with(name)) {
-            return Err(BenchError::UnknownCase { name: name.clone() });
-        }
-    }
-    let is_wanted =
-        |case: &Case| wanted.is_empty() || wanted.iter().any(|name| case.name().starts_with(name));
-    Ok(Case::ALL.into_iter().filter(is_wanted).collect())
 }
 
 /// What a target can be driven with.

@@ -17,6 +17,8 @@ pub(crate) struct Target {
     /// Made for this run, so everything in it may be thrown away.
     pub(crate) owned: bool,
     pub(crate) abilities: Abilities,
+    /// For connections of somebody else; may hold a password.
+    pub(crate) url: String,
     pub(crate) probe: Probe,
     /// Stay open for the whole run, so that no process ends inside a measured window.
     pub(crate) lanes: Vec<PgConnection>,
@@ -40,7 +42,8 @@ impl Target {
         for _ in 0..lanes {
             open.push(connect(name, options).await?);
         }
-        Ok(Self { name: name.to_owned(), owned, abilities, probe, lanes: open, worker, flows: 0 })
+        let (name, url) = (name.to_owned(), options.to_url_lossy().to_string());
+        Ok(Self { name, owned, abilities, url, probe, lanes: open, worker, flows: 0 })
     }
 
     /// A flow slug that this run has not used yet.

@@ -19,6 +19,18 @@ const EXPECTED: [(&str, &[&str], &[&str]); 11] = [
     ("batch", &["batched"], &["claim", "complete"]),
 ];
 
+/// The case through a worker and the phases it must have measured, on both databases.
+const EXPECTED_OF_WORKERS: [(&str, &[&str]); 8] = [
+    ("worker-control", &["one row, commit"]),
+    ("worker-noop", &["start", "drain", "start and drain"]),
+    ("worker-chain", &["start", "drain", "start and drain"]),
+    ("worker-diamond", &["start", "drain", "start and drain"]),
+    ("worker-map", &["start", "drain"]),
+    ("worker-start", &["same process", "another process"]),
+    ("worker-step", &["end to next handler"]),
+    ("worker-idle", &["idle"]),
+];
+
 fn bench(arguments: &[&str]) -> std::process::Output {
     Command::new(env!("CARGO_BIN_EXE_pgflow-bench"))
         .args(arguments)
@@ -28,7 +40,8 @@ fn bench(arguments: &[&str]) -> std::process::Output {
 
 #[test]
 fn every_case_gives_figures() {
-    let output = bench(&["--smoke", "--json", "-"]);
+    let cores = EXPECTED.iter().flat_map(|(case, ..)| ["--case", *case]);
+    let output = bench(&["--smoke", "--json", "-"].into_iter().chain(cores).collect::<Vec<_>>());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let report: Value = serde_json::from_slice(&output.stdout).expect("the output is not JSON");
     let rounds = report["rounds"].as_array().expect("there are no rounds");
@@ -52,6 +65,44 @@ fn every_case_gives_figures() {
     assert!(report["goals"].as_array().is_some_and(|goals| goals.len() >= 6));
 }
 
+#[test]
+fn every_case_of_workers_gives_figures_on_both_databases() {
+    let output = bench(&["--smoke", "--case", "worker", "--json", "-"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).expect("the output is not JSON");
+    assert_eq!(report["rounds"].as_array().map(Vec::len), Some(0), "only workers were asked for");
+    let rounds = report["worker"]["rounds"].as_array().expect("there are no rounds");
+    for database in ["postgres", "sqlite"] {
+        for (case, phases) in EXPECTED_OF_WORKERS {
+            for phase in phases {
+                let is_it = |sample: &&Value| {
+                    sample["database"] == database
+                        && sample["case"] == case
+                        && sample["phase"] == *phase
+                };
+                let sample = rounds.iter().find(is_it);
+                let sample = sample.unwrap_or_else(|| panic!("{database}: no {case} {phase}"));
+                assert!(sample["wall_s"].as_f64() > Some(0.0), "{sample}");
+                assert!(sample["insert_per_second"].as_f64() > Some(0.0), "{sample}");
+            }
+        }
+    }
+    let is_timed = |sample: &&Value| sample["times"]["p50_ms"].as_f64() > Some(0.0);
+    assert_eq!(rounds.iter().filter(is_timed).count(), 8, "controls, starts and steps");
+    assert_eq!(report["goals"].as_array().map(Vec::len), Some(7));
+}
+
+#[test]
+fn a_file_of_sqlite_is_enough_and_nothing_of_it_is_left() {
+    let file = std::env::temp_dir().join(format!("pgflow_bench_smoke_{}.db", std::process::id()));
+    let url = format!("sqlite:{}", file.display());
+    let output = bench(&["--smoke", "--case", "worker-map", "--database", &url]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("worker-map") && !text.contains("postgres"), "{text}");
+    assert!(!file.exists() && !file.with_extension("control").exists());
+}
+
 /// The server is on this machine, so its CPU must be known.
 fn has_figures(sample: &Value) {
     let positive = |value: &Value| value.as_f64().is_some_and(|number| number > 0.0);
@@ -68,7 +119,8 @@ fn has_figures(sample: &Value) {
 fn the_list_names_every_case() {
     let output = bench(&["--list"]);
     let text = String::from_utf8_lossy(&output.stdout);
-    for (case, ..) in EXPECTED {
+    let workers = EXPECTED_OF_WORKERS.iter().map(|(case, _)| *case);
+    for case in EXPECTED.iter().map(|(case, ..)| *case).chain(workers) {
         assert!(text.contains(case), "{case} is not listed");
     }
 }

@@ -1,5 +1,4 @@
-//! The cases. Worker-level ones (no-op jobs, chains, latencies through `pgflow-runtime`) will
-//! stand here beside them, as variants of `Case` with a module each.
+//! The cases that drive the SQL core itself. Those through a worker are in `crate::worker`.
 
 mod batch;
 mod control;

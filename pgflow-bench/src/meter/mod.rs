@@ -13,6 +13,7 @@ use crate::error::Result;
 use cpu::ServerCpu;
 use wal::{Inspector, Position};
 
+pub(crate) use cpu::own as own_cpu;
 pub(crate) use wal::Wal;
 
 /// Reads the server's meters over a connection that does nothing else.
@@ -72,7 +73,8 @@ impl Probe {
         Ok(Cost { wall_s: wall.as_secs_f64(), cpu_s, wal })
     }
 
-    fn read_cpu(&self) -> Result<Option<Duration>> {
+    /// None when the server is not on this machine.
+    pub(crate) fn read_cpu(&self) -> Result<Option<Duration>> {
         self.cpu.as_ref().map(ServerCpu::total).transpose()
     }
 }

@@ -6,12 +6,14 @@ mod table;
 
 use serde::Serialize;
 
+use crate::args::Args;
 use crate::environment::{Machine, ServerFacts};
 use crate::flatness::{Flatness, flatness};
 use crate::goals::{Goal, goals};
 use crate::sample::Sample;
 use crate::size::{Mode, Sizes};
 use crate::summary::{Summary, summarize};
+use crate::worker;
 
 pub(crate) use json::write;
 pub(crate) use table::print;
@@ -33,6 +35,8 @@ pub(crate) struct Report {
     pub(crate) summary: Vec<Summary>,
     /// Every round as it was measured.
     pub(crate) rounds: Vec<Sample>,
+    /// The cases that went through a worker, if there were any.
+    pub(crate) worker: Option<worker::Findings>,
 }
 
 /// The parts of a report that are worked out from the samples.
@@ -51,6 +55,36 @@ impl Findings {
 }
 
 impl Report {
+    pub(crate) fn of(
+        args: &Args,
+        machine: Machine,
+        mut servers: Vec<ServerFacts>,
+        rounds: Vec<Sample>,
+        mut worker: Option<worker::Findings>,
+    ) -> Self {
+        let Findings { mut goals, flatness, summary } = Findings::of(&rounds);
+        if let Some(worker) = &mut worker {
+            goals.append(&mut worker.goals);
+            servers.extend(worker.server.take().filter(|_| servers.is_empty()));
+        }
+        Self {
+            version: env!("CARGO_PKG_VERSION"),
+            mode: args.size.mode(),
+            seed: args.seed,
+            connections: args.connections,
+            batch: args.batch,
+            sizes: args.sizes(),
+            seconds: 0.0,
+            machine,
+            servers,
+            goals,
+            flatness,
+            summary,
+            rounds,
+            worker,
+        }
+    }
+
     pub(crate) fn misses_a_goal(&self) -> bool {
         self.goals.iter().any(|goal| goal.is_reached == Some(false))
     }

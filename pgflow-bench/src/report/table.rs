@@ -5,21 +5,29 @@ use comfy_table::{Table, presets::ASCII_MARKDOWN};
 use super::{Report, compare};
 use crate::environment::ServerFacts;
 use crate::summary::{Summary, median, spread};
+use crate::worker;
 
 /// Prints everything to standard output.
 pub(crate) fn print(report: &Report) {
     println!("{}\n", heading(report));
-    println!("Results (medians over the rounds)\n\n{}\n", results(&report.summary));
+    if !report.summary.is_empty() {
+        println!("Results (medians over the rounds)\n\n{}\n", results(&report.summary));
+    }
     if !report.flatness.is_empty() {
         println!("Flatness: ms per task, largest over smallest\n\n{}\n", flat(report));
     }
     if let Some(table) = compare::table(&report.summary) {
         println!("Cores compared in this run\n\n{table}\n");
     }
-    if !report.goals.is_empty() {
-        println!("Targets of our core\n\n{}\n", goals(report));
+    if let Some(findings) = &report.worker {
+        worker::print(findings);
     }
-    println!("{}", noise(report));
+    if !report.goals.is_empty() {
+        println!("Targets\n\n{}\n", goals(report));
+    }
+    if !report.rounds.is_empty() {
+        println!("{}", noise(report));
+    }
 }
 
 fn new_table(header: &[&str]) -> Table {
@@ -121,13 +129,8 @@ fn flat(report: &Report) -> Table {
 }
 
 fn goals(report: &Report) -> Table {
-    let mut table = new_table(&[
-        "what",
-        "measured",
-        "reference as published (another run)",
-        "target",
-        "reached",
-    ]);
+    let mut table =
+        new_table(&["what", "measured", "others, measured earlier", "target", "reached"]);
     for goal in &report.goals {
         let reached = match goal.is_reached {
             Some(true) => "yes",

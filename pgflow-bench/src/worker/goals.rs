@@ -1,0 +1,55 @@
+//! What workers should reach. Figures of others were measured side by side earlier, on a machine whose
+//! INSERT control ran at 1,600 to 11,000 rows/s as its load changed.
+
+use super::summary::Summary;
+use crate::goals::Goal;
+
+/// dbos at its slow end, over the control at its slow end; times three. At the fast end it is a third of this.
+const CHAINS_TO_INSERT: f64 = 3.0 * 246.0 / 1_600.0;
+/// Three times dbos at its fast end.
+const CHAINS: f64 = 3.0 * 594.0;
+
+/// The goals that this run has measured.
+pub(super) fn goals(summaries: &[Summary]) -> Vec<Goal> {
+    summaries.iter().filter_map(goal).collect()
+}
+
+fn goal(summary: &Summary) -> Option<Goal> {
+    let place = (summary.database, summary.case, summary.phase);
+    let (reference, target, is_reached): (_, _, Option<bool>) = match place {
+        ("postgres", "worker-noop", "drain") => (
+            "graphile_worker 13,000 to 26,000/s, River 9,800 to 13,700, apalis 1,700 to 8,000, dbos 205 to 1,185",
+            "",
+            None,
+        ),
+        ("postgres", "worker-chain", "start and drain") => (
+            "dbos 246 to 594/s, apalis 162 to 277, underway 98, duroxide 33",
+            "3 × dbos: ≥ 0.46 × INSERT or ≥ 1,782/s",
+            Some(summary.to_insert >= CHAINS_TO_INSERT || summary.per_second >= CHAINS),
+        ),
+        ("postgres", "worker-map", "drain") => ("", "≥ 2 × INSERT", Some(summary.to_insert >= 2.0)),
+        ("postgres", "worker-start", _) => (
+            "p50/p99: graphile_worker 7.9/28 ms, River 8.7/108, dbos 749/852",
+            "p50 ≤ 5 ms",
+            summary.times.map(|times| times.p50_ms <= 5.0),
+        ),
+        ("postgres", "worker-idle", _) => ("", "≤ 1 query/s", Some(summary.per_second <= 1.0)),
+        ("sqlite", "worker-map", "drain") => ("", "≥ 3,000/s", Some(summary.per_second >= 3_000.0)),
+        _ => return None,
+    };
+    let what = [summary.database, summary.case, summary.phase, &summary.level].join(" ");
+    Some(Goal {
+        what: what.trim_end().to_owned(),
+        measured: measured(summary),
+        reference: reference.to_owned(),
+        target,
+        is_reached,
+    })
+}
+
+fn measured(summary: &Summary) -> String {
+    match summary.times {
+        Some(times) => format!("p50 {:.1} ms, p99 {:.1} ms", times.p50_ms, times.p99_ms),
+        None => format!("{:.1}/s, {:.2} × INSERT", summary.per_second, summary.to_insert),
+    }
+}

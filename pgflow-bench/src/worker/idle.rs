@@ -1,0 +1,33 @@
+//! A worker that has nothing to do.
+
+use std::time::Duration;
+
+use super::Bench;
+use super::crew::Working;
+use super::flows::pgflow_bench_noop;
+use super::reading::Reading;
+use super::tally::Tally;
+use crate::error::Result;
+
+/// Until what a start brings with it is over; the server's statistics are a second behind.
+const SETTLE_DOWN: Duration = Duration::from_secs(2);
+
+/// Transactions per second of all connections, and CPU per second.
+pub(super) async fn run(bench: &mut Bench<'_, '_>) -> Result<Vec<Reading>> {
+    let db = bench.place.connect().await?;
+    db.register(pgflow_bench_noop::Flow).await?;
+    let tally = Tally::with_times();
+    let working = Working::begin(&db, pgflow_bench_noop::Flow, &tally, bench.concurrency);
+    tokio::time::sleep(SETTLE_DOWN).await;
+    let before = bench.place.transactions().await?;
+    let mark = bench.place.mark()?;
+    tokio::time::sleep(bench.sizes.idle).await;
+    let spent = bench.place.since(&mark)?;
+    let after = bench.place.transactions().await?;
+    working.end().await?;
+    db.close().await?;
+    // One of them is the question before.
+    let queries = before.zip(after).map(|(before, after)| (after - before - 1).max(0));
+    let queries = u32::try_from(queries.unwrap_or(0)).unwrap_or(u32::MAX);
+    Ok(vec![Reading::new("idle", "transaction", queries, spent)])
+}

@@ -1,0 +1,61 @@
+//! How much of everything each mode does.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::size::Mode;
+
+/// The figures behind a mode.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct WorkerSizes {
+    pub(crate) noop_runs: u32,
+    pub(crate) chain_runs: u32,
+    pub(crate) diamond_runs: u32,
+    pub(crate) map_widths: &'static [u32],
+    /// Starts and chains that are timed one by one.
+    pub(crate) latencies: u32,
+    /// How long an idle worker is watched.
+    pub(crate) idle: Duration,
+    /// A drain that takes longer is cut off and counted as far as it came.
+    pub(crate) window: Duration,
+    /// How long each control runs.
+    pub(crate) control: Duration,
+}
+
+impl WorkerSizes {
+    pub(crate) fn of(mode: Mode) -> Self {
+        match mode {
+            Mode::Smoke => Self {
+                noop_runs: 30,
+                chain_runs: 10,
+                diamond_runs: 10,
+                map_widths: &[200],
+                latencies: 5,
+                idle: Duration::from_secs(1),
+                window: Duration::from_secs(20),
+                control: Duration::from_millis(100),
+            },
+            Mode::Short => Self {
+                noop_runs: 1_000,
+                chain_runs: 300,
+                diamond_runs: 300,
+                map_widths: &[1_000, 10_000],
+                latencies: 40,
+                idle: Duration::from_secs(5),
+                window: Duration::from_secs(10),
+                control: Duration::from_millis(300),
+            },
+            Mode::Normal | Mode::Long => Self {
+                noop_runs: 5_000,
+                chain_runs: 2_000,
+                diamond_runs: 1_500,
+                map_widths: &[1_000, 10_000],
+                latencies: 200,
+                idle: Duration::from_secs(15),
+                window: Duration::from_secs(30),
+                control: Duration::from_secs(1),
+            },
+        }
+    }
+}
