@@ -61,7 +61,7 @@ fn every_case_gives_figures() {
         }
     }
     rounds.iter().for_each(has_figures);
-    assert_eq!(report["flatness"].as_array().map(Vec::len), Some(12));
+    assert_eq!(report["flatness"].as_array().map(Vec::len), Some(13));
     assert!(report["goals"].as_array().is_some_and(|goals| goals.len() >= 6));
 }
 

@@ -132,6 +132,7 @@ pub mod analyze_text {
             ::pgflow::StepDef {
                 slug: "words",
                 output_type: "Vec<String>",
+                takes_run: true,
                 output_schema: ::core::option::Option::Some(<Vec<String> as
                         ::pgflow::check::Described<words>>::schema::<>),
                 call: __call_words,
@@ -296,6 +297,7 @@ pub mod analyze_text {
                 depends_on: &[<longest as ::pgflow::Step>::SLUG,
                             <total as ::pgflow::Step>::SLUG],
                 output_type: "String",
+                takes_run: true,
                 output_schema: ::core::option::Option::Some(<String as
                         ::pgflow::check::Described<report>>::schema::<>),
                 call: __call_report,

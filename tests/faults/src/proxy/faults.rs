@@ -35,6 +35,7 @@ impl Default for Faults {
 
 impl Faults {
     pub(super) fn set(&self, cut: Option<Cut>) {
+        self.seen.store(0, Ordering::Relaxed);
         *self.lock() = cut;
     }
 
@@ -43,8 +44,11 @@ impl Faults {
     }
 
     pub(super) fn is_its_turn(&self) -> bool {
-        let Some(every) = self.lock().as_ref().map(|cut| cut.every.max(1)) else { return false };
-        (self.seen.fetch_add(1, Ordering::Relaxed) + 1).is_multiple_of(every)
+        let cut = self.lock().clone();
+        cut.is_some_and(|cut| {
+            let seen = self.seen.fetch_add(1, Ordering::Relaxed) + 1;
+            seen.is_multiple_of(cut.every.max(1)) && seen / cut.every.max(1) <= cut.most
+        })
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<Cut>> {
