@@ -27,7 +27,7 @@ impl<T, R> Default for Gathering<T, R> {
 impl<T: Clone, R> Gathering<T, R> {
     /// The answer for this item. `deliver` is called by one of those who wait, for up to `most` of them, and
     /// answers in their order. If that one is dropped on the way, the others ask again, so asking twice must be
-    /// safe.
+    /// safe; and whoever calls this must go on polling, since others may wait for it.
     pub(crate) async fn send<F: Future<Output = Vec<R>>>(
         &self,
         item: T,

@@ -21,7 +21,7 @@ impl Order {
 
 #[flow(input = Order)]
 pub(crate) mod pgflow_bench_noop {
-    use super::*;
+    use super::{Order, Result, State, Tally};
 
     #[step]
     pub(crate) async fn job(run: Order, State(tally): State<Tally>) -> Result<u32> {
@@ -32,7 +32,7 @@ pub(crate) mod pgflow_bench_noop {
 
 #[flow(input = Order)]
 pub(crate) mod pgflow_bench_chain {
-    use super::*;
+    use super::{Order, Result, State, Tally};
 
     #[step]
     pub(crate) async fn first(run: Order, State(tally): State<Tally>) -> Result<u32> {
@@ -55,7 +55,7 @@ pub(crate) mod pgflow_bench_chain {
 
 #[flow(input = Order)]
 pub(crate) mod pgflow_bench_diamond {
-    use super::*;
+    use super::{Order, Result, State, Tally};
 
     #[step]
     pub(crate) async fn top(run: Order, State(tally): State<Tally>) -> Result<u32> {
@@ -84,7 +84,7 @@ pub(crate) mod pgflow_bench_diamond {
 
 #[flow(input = Vec<u32>)]
 pub(crate) mod pgflow_bench_map {
-    use super::*;
+    use super::{Result, State, Tally};
 
     #[step(map)]
     pub(crate) async fn each(item: u32, State(tally): State<Tally>) -> Result<u32> {

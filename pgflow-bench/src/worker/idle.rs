@@ -1,7 +1,5 @@
 //! A worker that has nothing to do.
 
-use std::time::Duration;
-
 use super::Bench;
 use super::crew::Working;
 use super::flows::pgflow_bench_noop;
@@ -9,16 +7,13 @@ use super::reading::Reading;
 use super::tally::Tally;
 use crate::error::Result;
 
-/// Until what a start brings with it is over; the server's statistics are a second behind.
-const SETTLE_DOWN: Duration = Duration::from_secs(2);
-
 /// Transactions per second of all connections, and CPU per second.
 pub(super) async fn run(bench: &mut Bench<'_, '_>) -> Result<Vec<Reading>> {
     let db = bench.place.connect().await?;
     db.register(pgflow_bench_noop::Flow).await?;
     let tally = Tally::with_times();
     let working = Working::begin(&db, pgflow_bench_noop::Flow, &tally, bench.concurrency);
-    tokio::time::sleep(SETTLE_DOWN).await;
+    tokio::time::sleep(bench.sizes.settle_down).await;
     let before = bench.place.transactions().await?;
     let mark = bench.place.mark()?;
     tokio::time::sleep(bench.sizes.idle).await;

@@ -6,6 +6,7 @@ use pgflow::Db;
 use serde::Serialize;
 
 use super::file::File;
+use super::reading::Reading;
 use crate::controls::insert;
 use crate::error::Result;
 use crate::meter::own_cpu;
@@ -27,6 +28,7 @@ pub(super) struct Mark {
 
 /// The difference of two marks.
 #[derive(Debug, Clone, Copy, Serialize)]
+#[expect(clippy::struct_field_names, reason = "in JSON the unit must be in the name")]
 pub(crate) struct Spent {
     pub(crate) wall_s: f64,
     /// CPU of this process, which client and worker are part of.
@@ -61,7 +63,7 @@ impl Place<'_> {
             Self::Postgres(target) => Ok(insert::run(target, duration).await?.per_second()),
             Self::Sqlite(file) => {
                 let times = file.insert(duration).await?;
-                Ok(times.len() as f64 / times.iter().sum::<Duration>().as_secs_f64().max(1e-9))
+                Ok(Reading::of_times("one row, commit", "row", &times).per_second())
             }
         }
     }

@@ -22,6 +22,7 @@ pub(crate) struct Reading {
 
 /// How long each of many took, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[expect(clippy::struct_field_names, reason = "in JSON the unit must be in the name")]
 pub(crate) struct Times {
     pub(crate) p50_ms: f64,
     pub(crate) p99_ms: f64,

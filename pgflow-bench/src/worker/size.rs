@@ -15,6 +15,9 @@ pub(crate) struct WorkerSizes {
     pub(crate) map_widths: &'static [u32],
     /// Starts and chains that are timed one by one.
     pub(crate) latencies: u32,
+    /// Until a worker counts as idle: connections that have nothing more to do tell the server's statistics
+    /// about their last transactions only after ten seconds.
+    pub(crate) settle_down: Duration,
     /// How long an idle worker is watched.
     pub(crate) idle: Duration,
     /// A drain that takes longer is cut off and counted as far as it came.
@@ -32,6 +35,7 @@ impl WorkerSizes {
                 diamond_runs: 10,
                 map_widths: &[200],
                 latencies: 5,
+                settle_down: Duration::from_secs(1),
                 idle: Duration::from_secs(1),
                 window: Duration::from_secs(20),
                 control: Duration::from_millis(100),
@@ -42,6 +46,7 @@ impl WorkerSizes {
                 diamond_runs: 300,
                 map_widths: &[1_000, 10_000],
                 latencies: 40,
+                settle_down: Duration::from_secs(12),
                 idle: Duration::from_secs(5),
                 window: Duration::from_secs(10),
                 control: Duration::from_millis(300),
@@ -52,6 +57,7 @@ impl WorkerSizes {
                 diamond_runs: 1_500,
                 map_widths: &[1_000, 10_000],
                 latencies: 200,
+                settle_down: Duration::from_secs(12),
                 idle: Duration::from_secs(15),
                 window: Duration::from_secs(30),
                 control: Duration::from_secs(1),

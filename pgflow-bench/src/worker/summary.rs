@@ -62,11 +62,11 @@ fn summary(group: &[&Sample]) -> Summary {
         to_insert: median(group.iter().map(ratio).collect()),
         own_cpu_ms: known(Reading::own_cpu_ms),
         server_cpu_ms: known(Reading::server_cpu_ms),
-        times: times(readings().filter_map(|reading| reading.times).collect()),
+        times: times(&readings().filter_map(|reading| reading.times).collect::<Vec<_>>()),
     }
 }
 
-fn times(all: Vec<Times>) -> Option<Times> {
+fn times(all: &[Times]) -> Option<Times> {
     let of = |field: fn(&Times) -> f64| median(all.iter().map(field).collect());
     (!all.is_empty()).then(|| Times {
         p50_ms: of(|times| times.p50_ms),

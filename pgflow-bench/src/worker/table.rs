@@ -63,7 +63,7 @@ fn row(summary: &Summary) -> [String; 11] {
 fn noise(findings: &Findings, database: &str) -> Option<String> {
     let samples = || findings.rounds.iter().filter(|sample| sample.database == database);
     let rates: Vec<f64> = samples().map(|sample| sample.insert_per_second).collect();
-    let (first, last) = (samples().next()?, samples().last()?);
+    let (first, last) = (samples().next()?, samples().next_back()?);
     Some(format!(
         "Noise: on {database} the INSERT control ran {:.0}/s (median) with a spread of {:.0} %; load {} to {}.",
         median(rates.clone()),

@@ -50,7 +50,7 @@ impl Backend for Sqlite {
     }
 
     fn start(&self, run: NewRun) -> Reply<'_, Started> {
-        reply!(start::start(self, run))
+        Box::pin(start::start(self, run))
     }
 
     fn cancel<'a>(&'a self, run: RunId, reason: Option<&'a str>) -> Reply<'a, Cancelled> {

@@ -86,7 +86,9 @@ async fn start_together(
     }
     tx.commit().await?;
     news.dedup_by(|a, b| Arc::ptr_eq(a, b));
-    news.iter().for_each(|version| sqlite.hints.flow(version.slug()));
+    for version in news {
+        sqlite.hints.flow(version.slug());
+    }
     Ok(answers)
 }
 
