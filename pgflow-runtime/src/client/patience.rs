@@ -1,5 +1,6 @@
 //! Asking again when a database does not answer.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::backend::{Backend, BackendError, Reply};
@@ -18,17 +19,26 @@ pub(super) async fn patiently<T: Send + 'static>(
     call: impl for<'a> Fn(&'a dyn Backend) -> Reply<'a, T> + Send + Sync + 'static,
 ) -> Result<T, BackendError> {
     let backend = db.backend().clone();
-    let answer = tokio::spawn(async move {
-        let mut backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(4));
-        loop {
-            match call(&*backend).await {
-                Err(error) if error.is_temporary() && backoff.failures() + 1 < TRIES => {
-                    tokio::time::sleep(backoff.next()).await;
-                }
-                answer => return answer,
-            }
-        }
-    });
+    // What is in memory holds no connection, and tests of flows use it without a runtime that could run a task.
+    if !backend.abilities().multi_process {
+        return ask(backend, call).await;
+    }
+    let asked = tokio::spawn(ask(backend, call));
     // It is only cancelled when the runtime shuts down.
-    answer.await.unwrap_or_else(|error| Err(BackendError::Unreachable(error.into())))
+    asked.await.unwrap_or_else(|error| Err(BackendError::Unreachable(error.into())))
+}
+
+async fn ask<T>(
+    backend: Arc<dyn Backend>,
+    call: impl for<'a> Fn(&'a dyn Backend) -> Reply<'a, T>,
+) -> Result<T, BackendError> {
+    let mut backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(4));
+    loop {
+        match call(&*backend).await {
+            Err(error) if error.is_temporary() && backoff.failures() + 1 < TRIES => {
+                tokio::time::sleep(backoff.next()).await;
+            }
+            answer => return answer,
+        }
+    }
 }
