@@ -9,7 +9,7 @@ use crate::error::{BenchError, Doing, Result};
 /// What can be asked of a core beyond the published functions.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct Abilities {
-    /// `claim_tasks` and `complete_tasks`.
+    /// `start_run`, `claim_tasks` and `complete_tasks`.
     pub(crate) batches: bool,
     /// `check()`, which returns the invariants that do not hold.
     pub(crate) check: bool,
@@ -33,7 +33,7 @@ impl Abilities {
             return Err(BenchError::NoCore { target: target.to_owned(), missing });
         }
         Ok(Self {
-            batches: has("claim_tasks") && has("complete_tasks"),
+            batches: ["start_run", "claim_tasks", "complete_tasks"].into_iter().all(has),
             check: has("check"),
             delete_flow: has("delete_flow_and_data"),
         })

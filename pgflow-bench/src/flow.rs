@@ -56,6 +56,25 @@ pub(crate) async fn start(conn: &mut PgConnection, slug: &str, input: &Value) ->
         .doing(format!("starting a run of `{slug}`"))
 }
 
+/// Starts runs in one transaction, as a client does with starts that come together.
+pub(crate) async fn start_many(
+    conn: &mut PgConnection,
+    slug: &str,
+    inputs: &[Value],
+) -> Result<()> {
+    let ids: Vec<Uuid> = inputs.iter().map(|_| Uuid::now_v7()).collect();
+    sqlx::query(
+        "select s.run_id from unnest($2::jsonb[], $3::uuid[]) u(input, id) cross join lateral pgflow.start_run($1, u.input, u.id) s",
+    )
+    .bind(slug)
+    .bind(inputs)
+    .bind(ids)
+    .execute(conn)
+    .await
+    .doing(format!("starting runs of `{slug}`"))?;
+    Ok(())
+}
+
 async fn create(conn: &mut PgConnection, slug: &str) -> Result<()> {
     sqlx::query("select pgflow.create_flow($1, timeout => $2)")
         .bind(slug)

@@ -16,8 +16,9 @@ use super::error::timed_out;
 
 /// How long a connection may take to be there, and a turn to come.
 const CONNECT: Duration = Duration::from_secs(10);
-/// What lay idle for longer is asked whether it is still there.
-const FRESH: Duration = Duration::from_secs(1);
+/// What lay idle for longer is asked whether it is still there. An idle worker looks once a second, and must not
+/// ask twice each time.
+const FRESH: Duration = Duration::from_secs(3);
 const PING: Duration = Duration::from_secs(3);
 
 /// Up to a number of connections.
