@@ -8,4 +8,5 @@ mod pooled;
 mod pooled_worker;
 mod runs;
 mod settling;
+mod starts;
 mod transactions;
