@@ -17,6 +17,7 @@ mod open;
 mod options;
 mod place;
 mod probe;
+mod reach;
 mod routes;
 mod runs;
 mod settle;

@@ -3,16 +3,14 @@
 use std::fmt;
 use std::sync::Arc;
 
+use sqlx::PgPool;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::{Connection, PgPool};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::connections::connect;
 use super::engine::Engine;
-use super::error::{code, translate};
-use super::options::{Durability, Pooling, PostgresOptions, check_tls, parse};
+use super::options::{PostgresOptions, check_tls, parse};
 use super::place::Place;
-use super::probe::keeps_session;
+use super::reach::{Reached, reach};
 use super::routes::Routes;
 use super::start_many::Starts;
 use super::wake::{Bell, Side};
@@ -81,29 +79,18 @@ impl Postgres {
         steps: Option<PgPool>,
         options: &PostgresOptions,
     ) -> Result<Self, BackendError> {
-        // A pooler may not know this setting, and no current server needs it.
-        let main = main.extra_float_digits(None);
-        let direct = options.listen_url.as_deref().map(parse).transpose()?;
-        let direct = direct.map(|direct| direct.extra_float_digits(None));
-        let (main, is_pooled) = reach(main, options).await.map_err(translate)?;
-        let may_listen = match &direct {
-            Some(direct) => keeps_session(direct).await.map_err(translate)?,
-            None => !is_pooled,
-        };
-        if !may_listen {
+        let Reached { main, is_pooled, direct, direct_is_pooled } = reach(main, options).await?;
+        if direct_is_pooled {
             tracing::warn!(
                 "a pooler shares sessions between transactions, so there are no hints from other processes: \
                  workers look once a second; set PGFLOW_LISTEN_URL to a direct connection for speed"
             );
         }
-        let direct_is_pooled = is_pooled && direct.is_none();
-        let direct = direct.unwrap_or_else(|| main.clone());
         let bell = Arc::new(Bell::new());
         let stop = CancellationToken::new();
         let side = Side {
             bell: Arc::clone(&bell),
             options: direct.clone(),
-            may_listen,
             is_pooled: direct_is_pooled,
             check_every: options.check_listener_every,
         };
@@ -122,51 +109,6 @@ impl Postgres {
             stop: stop.clone(),
             _side: stop.drop_guard(),
         })
-    }
-}
-
-/// How to connect, and whether a pooler gives each transaction to another session.
-async fn reach(
-    plain: PgConnectOptions,
-    options: &PostgresOptions,
-) -> Result<(PgConnectOptions, bool), sqlx::Error> {
-    if options.pooling == Pooling::Transactions {
-        return Ok((plain.statement_cache_capacity(0), true));
-    }
-    let set_up = set_up(plain.clone(), options.durability);
-    match is_pooled(&set_up, options.pooling).await {
-        Ok(false) => return Ok((set_up, false)),
-        Ok(true) => {}
-        // PgBouncer takes no settings, also when it leaves sessions alone.
-        Err(error) if code(&error).as_deref() == Some("08P01") => {
-            if !is_pooled(&plain, options.pooling).await? {
-                return Ok((plain, false));
-            }
-        }
-        Err(error) => return Err(error),
-    }
-    Ok((plain.statement_cache_capacity(0), true))
-}
-
-async fn is_pooled(options: &PgConnectOptions, pooling: Pooling) -> Result<bool, sqlx::Error> {
-    if pooling == Pooling::Detect {
-        return keeps_session(options).await.map(|kept| !kept);
-    }
-    connect(options).await?.close().await?;
-    Ok(false)
-}
-
-/// Settings of a session, where sessions are ours.
-fn set_up(main: PgConnectOptions, durability: Durability) -> PgConnectOptions {
-    // The server, too, is to notice a client that is gone, and drop the locks of its transaction.
-    let main = main.options([
-        ("tcp_keepalives_idle", "15"),
-        ("tcp_keepalives_interval", "5"),
-        ("tcp_keepalives_count", "3"),
-    ]);
-    match durability {
-        Durability::Server => main,
-        Durability::Relaxed => main.options([("synchronous_commit", "off")]),
     }
 }
 

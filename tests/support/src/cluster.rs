@@ -8,28 +8,37 @@ use crate::directory::new_directory;
 use crate::error::{Doing, Error, Result};
 use crate::options::ServerOptions;
 use crate::process::{self, run, unprivileged};
+use crate::tls;
 use crate::watchdog::Watchdog;
+
+/// Only part of a socket's name, where nobody listens on it.
+const PORT: u16 = 5432;
 
 /// A server that this process started.
 #[derive(Debug)]
 pub(crate) struct Cluster {
     pub(crate) binaries: Binaries,
     pub(crate) dir: PathBuf,
+    pub(crate) port: u16,
     _watchdog: Watchdog,
 }
 
 impl Cluster {
     pub(crate) fn create(binaries: Binaries, options: &ServerOptions) -> Result<Self> {
         let dir = new_directory(options.fsync)?;
-        let cluster =
-            Self { binaries, _watchdog: Watchdog::watch(&dir, "data/postmaster.pid")?, dir };
+        let port = if options.tls.is_some() { tls::free_port()? } else { PORT };
+        let watchdog = Watchdog::watch(&dir, "data/postmaster.pid")?;
+        let cluster = Self { binaries, dir, port, _watchdog: watchdog };
         let data = cluster.data();
         run(unprivileged(&cluster.binaries.program("initdb"))
             .args(["-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "--no-sync", "-D"])
             .arg(&data))?;
         let conf = data.join("postgresql.auto.conf");
-        let settings = options.conf(&cluster.dir.display().to_string());
+        let settings = options.conf(&cluster.dir.display().to_string(), port);
         std::fs::write(&conf, settings).doing(format!("write {}", conf.display()))?;
+        if let Some(tls) = &options.tls {
+            tls::set_up(&data, tls)?;
+        }
         Ok(cluster)
     }
 
@@ -80,7 +89,8 @@ impl Cluster {
             std::thread::sleep(Duration::from_millis(10));
         }
         // Where nobody buries the dead, the next server would take the old pid for a live one.
-        for lock in ["data/postmaster.pid", ".s.PGSQL.5432.lock", ".s.PGSQL.5432"] {
+        let socket = format!(".s.PGSQL.{}", self.port);
+        for lock in ["data/postmaster.pid", &format!("{socket}.lock"), &socket] {
             let _ = std::fs::remove_file(self.dir.join(lock));
         }
     }

@@ -35,12 +35,13 @@ mod pgbouncer;
 mod process;
 mod server;
 mod template;
+mod tls;
 mod watchdog;
 
 pub use binaries::Binaries;
 pub use database::TestDb;
 pub use error::{Error, Result};
-pub use options::ServerOptions;
+pub use options::{ServerOptions, Tls};
 pub use pgbouncer::{PgBouncer, PoolMode};
 pub use process::is_alive;
 pub use server::Server;
