@@ -34,6 +34,11 @@ impl Pace {
         self.not_before <= now
     }
 
+    /// When something that is due then may be done.
+    pub(super) fn not_before(&self, due: Instant) -> Instant {
+        due.max(self.not_before)
+    }
+
     /// A claim is on its way.
     pub(super) fn sent(&mut self, now: Instant) {
         self.last = Some(now);

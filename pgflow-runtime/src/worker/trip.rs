@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pgflow_machine::{Beat, Lease, Settle};
+use pgflow_machine::{Beat, Lease, Settle, WorkerId};
 
 use crate::backend::{Backend, BackendError, Claim, Reply, Swept, Work};
 
@@ -20,7 +20,28 @@ pub(super) struct Returned {
     pub(super) settles: Vec<Settle>,
     pub(super) claim: Option<Claim>,
     pub(super) work: Result<Work, BackendError>,
+    /// How many tasks were given back that the worker did not know of, if it asked for that.
+    pub(super) unknown: Option<Result<u64, BackendError>>,
     pub(super) took: Duration,
+}
+
+impl Returned {
+    /// What it was for, unless it only asked.
+    pub(super) fn kind(&self) -> Option<&'static str> {
+        match (&self.claim, self.settles.is_empty()) {
+            (_, false) => Some("settle"),
+            (Some(_), true) => Some("claim"),
+            (None, true) => None,
+        }
+    }
+}
+
+/// Who asks for tasks that it does not know of, and what it knows.
+#[derive(Debug)]
+pub(super) struct Question {
+    pub(super) worker: WorkerId,
+    pub(super) queues: Vec<String>,
+    pub(super) known: Vec<Lease>,
 }
 
 /// Brings results to the database, and tasks back.
@@ -37,7 +58,27 @@ pub(super) fn set_out(
                 .map(|claimed| Work { settled: Vec::new(), claimed }),
             (claim, _) => bounded(backend.settle(&settles, claim.as_ref())).await,
         };
-        Returned { settles, claim, work, took: since.elapsed() }
+        Returned { settles, claim, work, unknown: None, took: since.elapsed() }
+    })
+}
+
+/// Brings results to the database, claims nothing, and gives back what the worker does not know of. Results go
+/// first: they do not depend on it.
+pub(super) fn ask(
+    backend: Arc<dyn Backend>,
+    settles: Vec<Settle>,
+    question: Question,
+) -> Underway<Returned> {
+    Box::pin(async move {
+        let since = Instant::now();
+        let work = if settles.is_empty() {
+            Ok(Work::default())
+        } else {
+            bounded(backend.settle(&settles, None)).await
+        };
+        let Question { worker, queues, known } = question;
+        let unknown = bounded(backend.release_unknown(worker, &queues, &known)).await;
+        Returned { settles, claim: None, work, unknown: Some(unknown), took: since.elapsed() }
     })
 }
 

@@ -11,7 +11,6 @@ use pgflow_worker_tests::{Flaky, Mood, Outcome, Working};
 #[derive(Clone, Default)]
 struct Count(Arc<AtomicU32>);
 
-// A claim whose answer is lost is found again when its lease is over: four seconds.
 #[flow(input = u32, max_attempts = 1, timeout = 2)]
 mod count {
     use super::*;

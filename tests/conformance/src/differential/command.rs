@@ -28,6 +28,10 @@ pub(super) enum Command {
     /// a slow database takes for a sequence, and more than the grace of a lease; see [`draw`](super::draw).
     Advance(u64),
     Sweep,
+    /// All that was claimed is given back, except these.
+    ReleaseUnknown {
+        known: Vec<Attempt>,
+    },
     Cancel {
         run: usize,
     },
@@ -66,10 +70,8 @@ impl fmt::Display for Command {
                 let function = if *claim { "settle_and_claim" } else { "settle" };
                 write!(f, "{function}([{}])", items.join(", "))
             }
-            Self::Heartbeat(attempts) => {
-                let attempts: Vec<_> = attempts.iter().map(ToString::to_string).collect();
-                write!(f, "heartbeat([{}])", attempts.join(", "))
-            }
+            Self::Heartbeat(attempts) => write!(f, "heartbeat([{}])", list(attempts)),
+            Self::ReleaseUnknown { known } => write!(f, "release_unknown([{}])", list(known)),
             Self::Advance(seconds) => write!(f, "advance({seconds})"),
             Self::Sweep => f.write_str("sweep()"),
             Self::Cancel { run } => write!(f, "cancel(run {run})"),
@@ -77,6 +79,11 @@ impl fmt::Display for Command {
             Self::Look => f.write_str("look()"),
         }
     }
+}
+
+fn list(attempts: &[Attempt]) -> String {
+    let attempts: Vec<_> = attempts.iter().map(ToString::to_string).collect();
+    attempts.join(", ")
 }
 
 fn text(verdict: &Verdict) -> String {

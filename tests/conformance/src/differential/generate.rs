@@ -40,7 +40,8 @@ impl<'f> Generator<'f> {
             0..8 => self.start(),
             8..28 => self.claim(),
             28..60 => self.settle(),
-            60..66 => self.stale(),
+            60..64 => self.stale(),
+            64..66 => self.release_unknown(),
             66..73 => Command::Heartbeat(self.any_attempts()),
             73..83 => self.advance(),
             83..91 => Command::Sweep,
@@ -79,6 +80,7 @@ impl<'f> Generator<'f> {
                 self.open.retain(|open| !settled.iter().any(|((attempt, _), _)| attempt == open));
                 self.claimed(tasks);
             }
+            (Command::ReleaseUnknown { known }, _) => self.open.retain(|open| known.contains(open)),
             (_, Reply::Seen(runs)) => {
                 let has_failed = |run: &usize| {
                     runs[*run].as_ref().is_some_and(|r| r.status() == RunStatus::Failed)
@@ -126,6 +128,18 @@ impl<'f> Generator<'f> {
             items.extend(items.first().cloned());
         }
         Command::Settle { items, claim: false }
+    }
+
+    /// As after a claim whose answer got lost. Now and then what is known is of the past.
+    fn release_unknown(&mut self) -> Command {
+        let known = if self.random.chance(30) {
+            self.any_attempts()
+        } else if self.open.is_empty() {
+            Vec::new()
+        } else {
+            self.random.some(&self.open)
+        };
+        Command::ReleaseUnknown { known }
     }
 
     fn item(&mut self, attempt: Attempt) -> (Attempt, Verdict) {

@@ -74,6 +74,11 @@ impl<'d> Player<'d> {
                 Reply::Advanced
             }
             Command::Sweep => Reply::Swept(self.backend.sweep().await?.requeued),
+            Command::ReleaseUnknown { known } => {
+                let known: Vec<_> = known.iter().map(|attempt| self.lease(attempt)).collect();
+                let queues = [self.slug.clone()];
+                Reply::Released(self.backend.release_unknown(self.worker, &queues, &known).await?)
+            }
             Command::Cancel { run } => {
                 Reply::Cancelled(self.backend.cancel(self.runs[*run], Some("why")).await?)
             }

@@ -14,6 +14,7 @@ pub(super) enum Reply {
     Beats(Vec<Beat>),
     Advanced,
     Swept(u64),
+    Released(u64),
     Cancelled(Cancelled),
     Retried(Retried),
     Seen(Vec<Option<Seen>>),

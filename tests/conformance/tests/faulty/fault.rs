@@ -34,6 +34,12 @@ pub(crate) enum Fault {
     LosesSettles,
     BeatsAlwaysExtend,
     NeverSweeps,
+    /// What a worker does not know of stays with it: the answer to a claim may be lost for good.
+    KeepsUnknown,
+    /// What it does know of is given back too.
+    ReleasesKnown,
+    /// An attempt is used up by a claim whose answer got lost.
+    UnknownBurnsAnAttempt,
     CancelsNothing,
     RetriesNothing,
     EveryStartIsNew,

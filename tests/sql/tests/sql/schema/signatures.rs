@@ -113,6 +113,12 @@ const FUNCTIONS: &[(&str, &str, &str)] = &[
         "run_ids uuid[], step_slugs text[], task_indexes integer[], attempts integer[]",
         OUTCOMES,
     ),
+    (
+        "release_unknown_tasks",
+        "worker_id uuid, queue_names text[], run_ids uuid[], step_slugs text[], task_indexes integer[], \
+         attempts integer[]",
+        "integer",
+    ),
     ("requeue_stalled_tasks", "grace integer DEFAULT 30", "integer"),
     ("retry_run", "run_id uuid", "SETOF pgflow.runs"),
     (

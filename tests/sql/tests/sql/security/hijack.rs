@@ -34,6 +34,12 @@ const CALLS: &[(&str, &str)] = &[
         "select pgflow.release_tasks(array[RUN]::pg_catalog.uuid[], '{m}', '{1}', '{1}')",
     ),
     (
+        "release_unknown_tasks",
+        "insert into pgflow.workers (worker_id, queue_name, function_name) values (RUN, 'f', 'w');
+         select pgflow.claim_tasks('{f}', 2, RUN);
+         select pgflow.release_unknown_tasks(RUN, '{f}', '{}', '{}', '{}', '{}')",
+    ),
+    (
         "settle_and_claim",
         "select pgflow.settle_and_claim(
             array[RUN]::pg_catalog.uuid[], '{m}', '{0}', array['1'::pg_catalog.jsonb], '{1}',

@@ -42,6 +42,7 @@ const DECISIONS: &[(&str, u8)] = &[
     ("prune_data_older_than", OWNER_ONLY),
     ("read_events", CLIENT | VIEWER),
     ("release_tasks", WORKER),
+    ("release_unknown_tasks", WORKER),
     ("requeue_stalled_tasks", WORKER),
     ("retry_run", CLIENT),
     ("set_flow_options", OWNER_ONLY),
