@@ -111,6 +111,15 @@ pub trait Backend: fmt::Debug + Send + Sync + 'static {
     /// it at any time.
     fn sweep(&self) -> Reply<'_, Swept>;
 
+    /// [Sweeps](Self::sweep), then [claims](Self::claim), in one call: for workers that have nothing else to say. What
+    /// was lost can be claimed at once. The two may be transactions of their own.
+    fn sweep_and_claim<'a>(&'a self, claim: &'a Claim) -> Reply<'a, (Swept, Claimed)> {
+        Box::pin(async move {
+            let swept = self.sweep().await?;
+            Ok((swept, self.claim(claim).await?))
+        })
+    }
+
     /// Gives back, as [`Verdict::Released`](pgflow_machine::Verdict::Released) does, what the database says this
     /// worker holds of these queues and the worker does not know of: tasks of a claim whose answer got lost.
     /// Returns how many there were. A lease is known with its attempt.

@@ -95,6 +95,10 @@ impl Backend for Postgres {
         Box::pin(self.sweep_tasks())
     }
 
+    fn sweep_and_claim<'a>(&'a self, claim: &'a Claim) -> Reply<'a, (Swept, Claimed)> {
+        Box::pin(self.sweep_and_claim_tasks(claim))
+    }
+
     fn release_unknown<'a>(
         &'a self,
         worker: WorkerId,

@@ -127,10 +127,16 @@ impl Engine {
         }
         let claim = self.claim(now);
         let settles = self.settles.take();
-        if claim.is_some() || !settles.is_empty() {
-            self.in_flight = settles.len();
-            *trip = Some(trip::set_out(self.desk.backend.clone(), settles, claim));
-        }
+        let backend = self.desk.backend.clone();
+        self.in_flight = settles.len();
+        *trip = match claim {
+            None if settles.is_empty() => None,
+            // Not with results: a sweep would keep what they have locked.
+            Some(claim) if settles.is_empty() && self.sweeps.go_along(now) => {
+                Some(trip::sweep_and_claim(backend, claim))
+            }
+            claim => Some(trip::set_out(backend, settles, claim)),
+        };
     }
 
     /// A trip that asks for tasks of a lost claim. Nothing is claimed on the way, and nothing else can be.
@@ -151,7 +157,7 @@ impl Engine {
         let leases = self.held.beats(now);
         if !leases.is_empty() {
             *upkeep = Some(trip::beat(backend.clone(), leases));
-        } else if self.stage.is_working() && self.sweeps.take(now) {
+        } else if self.stage.is_working() && self.sweeps.go_alone(now) {
             *upkeep = Some(trip::sweep(backend.clone()));
         }
     }

@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Looks again after this time without a hint: with a sweep every few seconds, an idle worker makes less
-/// than one query a second.
-pub(super) const POLL: Duration = Duration::from_millis(1400);
+/// Looks again after this time without a hint. Sweeps go along, so that an idle worker makes one call a second.
+pub(super) const POLL: Duration = Duration::from_secs(1);
 /// Never looks more often than this because of hints.
 const PAUSE: Duration = Duration::from_millis(10);
 

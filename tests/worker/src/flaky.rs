@@ -79,16 +79,26 @@ impl Flaky {
         lock(&self.calls).values().sum()
     }
 
+    /// A claim that also sweeps is counted apart, and shares the mood of claims.
     fn mood(&self, method: &'static str) -> Option<Mood> {
         *lock(&self.calls).entry(method).or_default() += 1;
         let mut moods = lock(&self.moods);
-        let (mood, left) = moods.get_mut(method)?;
+        let mood = if method == "sweep_and_claim" { "claim" } else { method };
+        let (mood, left) = moods.get_mut(mood)?;
         *left = left.checked_sub(1)?;
         Some(*mood)
     }
 
-    fn is_late(&self, method: &'static str) -> bool {
-        lock(&self.moods).get(method).is_some_and(|mood| mood.0 == Mood::AnswerLate && mood.1 > 0)
+    /// Claims in a moment, if it is in the mood for that.
+    fn claim_late(&self, claim: &Claim) {
+        let mood = lock(&self.moods).get("claim").copied();
+        if mood.is_some_and(|(mood, left)| mood == Mood::AnswerLate && left > 0) {
+            let (inner, claim) = (self.inner.clone(), claim.clone());
+            tokio::spawn(async move {
+                tokio::time::sleep(Duration::from_millis(500)).await;
+                inner.claim(&claim).await
+            });
+        }
     }
 
     /// The call is only made if the mood allows it.
@@ -155,13 +165,7 @@ impl Backend for Flaky {
         self.through("events", move || self.inner.events(run, after, max))
     }
     fn claim<'a>(&'a self, claim: &'a Claim) -> Reply<'a, Claimed> {
-        if self.is_late("claim") {
-            let (inner, claim) = (self.inner.clone(), claim.clone());
-            tokio::spawn(async move {
-                tokio::time::sleep(Duration::from_millis(500)).await;
-                inner.claim(&claim).await
-            });
-        }
+        self.claim_late(claim);
         self.through("claim", move || self.inner.claim(claim))
     }
     fn settle<'a>(&'a self, settles: &'a [Settle], next: Option<&'a Claim>) -> Reply<'a, Work> {
@@ -172,6 +176,10 @@ impl Backend for Flaky {
     }
     fn sweep(&self) -> Reply<'_, Swept> {
         self.through("sweep", move || self.inner.sweep())
+    }
+    fn sweep_and_claim<'a>(&'a self, claim: &'a Claim) -> Reply<'a, (Swept, Claimed)> {
+        self.claim_late(claim);
+        self.through("sweep_and_claim", move || self.inner.sweep_and_claim(claim))
     }
     fn release_unknown<'a>(
         &'a self,

@@ -48,6 +48,20 @@ async fn start() -> Outcome<(Flaky, Db, Working, Seen)> {
     Ok((flaky, db, Working::start(worker), seen))
 }
 
+/// Claims so far, with a sweep or without.
+fn claims(flaky: &Flaky) -> u32 {
+    flaky.calls("claim") + flaky.calls("sweep_and_claim")
+}
+
+/// Waits until something has happened.
+async fn until(happened: impl Fn() -> bool) {
+    let end = Instant::now() + Duration::from_mins(1);
+    while !happened() {
+        assert!(Instant::now() < end, "it does not happen");
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
 /// Four losses of a worker end a step as stalled. These are none, however many there are.
 #[tokio::test(start_paused = true)]
 async fn tasks_of_lost_claims_are_given_back() -> Outcome {
@@ -80,9 +94,7 @@ async fn so_are_those_that_were_claimed_along_with_results() -> Outcome {
 async fn it_is_asked_again_for_claims_that_are_committed_late() -> Outcome {
     let (flaky, db, worker, seen) = start().await?;
     flaky.set("claim", Mood::AnswerLate, 1);
-    while flaky.calls("release_unknown") == 0 {
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
+    until(|| flaky.calls("release_unknown") == 1).await;
     tokio::time::sleep(Duration::from_millis(50)).await;
     let (run, since) = (db.start(fragile::Flow, &1).await?, Instant::now());
     assert_eq!(run.output().await?.two, 2);
@@ -101,9 +113,7 @@ async fn a_question_takes_nothing_from_running_handlers() -> Outcome {
     db.register(slow::Flow).await?;
     let worker = Working::start(Worker::new(&db).flow(slow::Flow).state(seen.clone()));
     let run = db.start(slow::Flow, &()).await?;
-    while seen.runs() == 0 {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    until(|| seen.runs() == 1).await;
     flaky.set("claim", Mood::AnswerLost, 3);
     assert_eq!(run.output().await?.nap, 1, "the only attempt");
     assert!(flaky.calls("release_unknown") >= 3);
@@ -130,10 +140,8 @@ async fn a_worker_that_stops_gives_them_back_before_it_goes() -> Outcome {
     flaky.set("claim", Mood::AnswerLost, 1);
     flaky.set("release_unknown", Mood::Down, 2);
     let run = db.start(fragile::Flow, &1).await?;
-    let claims = flaky.calls("claim");
-    while flaky.calls("claim") == claims {
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
+    let before = claims(&flaky);
+    until(|| claims(&flaky) > before).await;
     let report = worker.stop().await?;
     assert_eq!((report.released, report.lost), (1, 0), "{report}");
     let other = Working::start(Worker::new(&db).flow(fragile::Flow).state(seen.clone()));

@@ -28,6 +28,7 @@ pub(super) enum Command {
     /// a slow database takes for a sequence, and more than the grace of a lease; see [`draw`](super::draw).
     Advance(u64),
     Sweep,
+    SweepAndClaim,
     /// All that was claimed is given back, except these.
     ReleaseUnknown {
         known: Vec<Attempt>,
@@ -74,6 +75,7 @@ impl fmt::Display for Command {
             Self::ReleaseUnknown { known } => write!(f, "release_unknown([{}])", list(known)),
             Self::Advance(seconds) => write!(f, "advance({seconds})"),
             Self::Sweep => f.write_str("sweep()"),
+            Self::SweepAndClaim => f.write_str("sweep_and_claim()"),
             Self::Cancel { run } => write!(f, "cancel(run {run})"),
             Self::Retry { run } => write!(f, "retry(run {run})"),
             Self::Look => f.write_str("look()"),

@@ -44,7 +44,8 @@ impl<'f> Generator<'f> {
             64..66 => self.release_unknown(),
             66..73 => Command::Heartbeat(self.any_attempts()),
             73..83 => self.advance(),
-            83..91 => Command::Sweep,
+            83..88 => Command::Sweep,
+            88..91 => Command::SweepAndClaim,
             91..93 => Command::Cancel { run: self.random.below(RUNS) },
             93..97 => self.retry(),
             _ => Command::Look,
@@ -70,7 +71,7 @@ impl<'f> Generator<'f> {
 
     pub(super) fn learn(&mut self, command: &Command, reply: &Reply) {
         match (command, reply) {
-            (_, Reply::Claimed(tasks)) => self.claimed(tasks),
+            (_, Reply::Claimed(tasks) | Reply::SweptAndClaimed(_, tasks)) => self.claimed(tasks),
             (Command::Settle { items, .. }, Reply::Settled(outcomes, tasks)) => {
                 let settled: Vec<_> = items
                     .iter()

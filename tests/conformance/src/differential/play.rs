@@ -74,6 +74,10 @@ impl<'d> Player<'d> {
                 Reply::Advanced
             }
             Command::Sweep => Reply::Swept(self.backend.sweep().await?.requeued),
+            Command::SweepAndClaim => {
+                let (swept, claimed) = self.backend.sweep_and_claim(&self.claim(None)).await?;
+                Reply::SweptAndClaimed(swept.requeued, self.tasks(claimed.tasks))
+            }
             Command::ReleaseUnknown { known } => {
                 let known: Vec<_> = known.iter().map(|attempt| self.lease(attempt)).collect();
                 let queues = [self.slug.clone()];

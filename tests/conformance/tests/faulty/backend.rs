@@ -286,6 +286,17 @@ impl Backend for Faulty {
         self.inner.sweep()
     }
 
+    fn sweep_and_claim<'a>(&'a self, claim: &'a Claim) -> Reply<'a, (Swept, Claimed)> {
+        Box::pin(async move {
+            if self.is(Fault::ClaimsBeforeItSweeps) {
+                let claimed = self.claim(claim).await?;
+                return Ok((self.sweep().await?, claimed));
+            }
+            let swept = self.sweep().await?;
+            Ok((swept, self.claim(claim).await?))
+        })
+    }
+
     fn release_unknown<'a>(
         &'a self,
         worker: WorkerId,

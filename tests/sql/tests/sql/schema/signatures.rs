@@ -139,6 +139,14 @@ const FUNCTIONS: &[(&str, &str, &str)] = &[
          attempt integer, input jsonb, msg_id bigint, timeout integer)",
     ),
     (
+        "sweep_and_claim",
+        "grace integer, queue_names text[], qty integer, worker_id uuid DEFAULT NULL::uuid, \
+         limited_flows text[] DEFAULT NULL::text[], limited_steps text[] DEFAULT NULL::text[], \
+         limited_quotas integer[] DEFAULT NULL::integer[]",
+        "TABLE(requeued integer, flow_slug text, run_id uuid, step_slug text, task_index integer, attempt integer, \
+         input jsonb, msg_id bigint, timeout integer)",
+    ),
+    (
         "start_flow",
         "flow_slug text, input jsonb, run_id uuid DEFAULT NULL::uuid",
         "SETOF pgflow.runs",

@@ -45,6 +45,7 @@ const CALLS: &[(&str, &str)] = &[
             array[RUN]::pg_catalog.uuid[], '{m}', '{0}', array['1'::pg_catalog.jsonb], '{1}',
             array[RUN]::pg_catalog.uuid[], '{s}', '{0}', '{x}', '{1}', '{0}', '{f}', '{f}', 2)",
     ),
+    ("sweep_and_claim", "select pgflow.sweep_and_claim(-100000, '{f}', 2, null, '{f}', '{m}', '{1}')"),
     ("requeue_stalled_tasks", "select pgflow.requeue_stalled_tasks(-100000)"),
     (
         "retry_run",

@@ -54,6 +54,7 @@ const DECISIONS: &[(&str, u8)] = &[
     ("start_ready_steps", OWNER_ONLY),
     ("start_run", CLIENT),
     ("start_tasks", WORKER),
+    ("sweep_and_claim", WORKER),
     ("track_worker_function", WORKER),
     ("_compare_flow_shapes", WORKER),
     ("_event_payload", VIEWER),
