@@ -23,6 +23,7 @@ mod settle;
 mod start;
 mod start_many;
 mod transaction;
+mod unknown;
 mod unstorable;
 mod versions;
 mod wake;
