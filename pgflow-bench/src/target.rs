@@ -46,10 +46,11 @@ impl Target {
         Ok(Self { name, owned, abilities, url, probe, lanes: open, worker, flows: 0 })
     }
 
-    /// A flow slug that this run has not used yet.
+    /// A flow slug that nobody has used yet: a core that can't delete flows keeps those of earlier runs.
     pub(crate) fn next_slug(&mut self, case: &str) -> String {
         self.flows += 1;
-        format!("pgflow_bench_{case}_{}", self.flows)
+        let tag = self.worker.as_u128() & 0xff_ffff;
+        format!("pgflow_bench_{tag:06x}_{case}_{}", self.flows)
     }
 
     /// Leaves a database that is not ours as it was found.

@@ -1,7 +1,9 @@
 //! The repository's own commands.
 
+mod artifacts;
 mod mutants;
 mod stage;
+mod suites;
 mod test;
 
 use std::process::ExitCode;

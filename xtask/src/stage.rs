@@ -1,14 +1,23 @@
-//! One cargo command with a name and a clock.
+//! Something that has to succeed, with a name and a clock.
 
 use std::fmt;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// A command that has to succeed.
+use crate::suites;
+
+/// A part of `cargo xtask test`.
 pub(crate) struct Stage {
     pub(crate) name: &'static str,
-    pub(crate) args: &'static [&'static str],
-    pub(crate) env: &'static [(&'static str, &'static str)],
+    pub(crate) work: Work,
+}
+
+/// What a stage does.
+pub(crate) enum Work {
+    /// A cargo command.
+    Cargo { args: &'static [&'static str], env: &'static [(&'static str, &'static str)] },
+    /// All test binaries of the workspace.
+    TestBinaries,
 }
 
 /// A stage that did not.
@@ -25,17 +34,29 @@ impl fmt::Display for Failure {
 }
 
 impl Stage {
-    /// Runs it with its output on screen and says how long it took.
-    pub(crate) fn run(&self, more: &[String]) -> Result<Duration, Failure> {
-        println!("==> {}: cargo {}", self.name, self.args.join(" "));
+    /// A stage that is one cargo command.
+    pub(crate) const fn cargo(name: &'static str, args: &'static [&'static str]) -> Self {
+        Self { name, work: Work::Cargo { args, env: &[] } }
+    }
+
+    /// Runs it and says how long it took.
+    pub(crate) fn run(&self, test_args: &[String]) -> Result<Duration, Failure> {
+        let done = match self.work {
+            Work::Cargo { args, env } => self.cargo_command(args, env),
+            Work::TestBinaries => suites::run_all(test_args),
+        };
+        done.map_err(|why| Failure { stage: self.name, why })
+    }
+
+    fn cargo_command(&self, args: &[&str], env: &[(&str, &str)]) -> Result<Duration, String> {
+        println!("==> {}: cargo {}", self.name, args.join(" "));
         let start = Instant::now();
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut command = Command::new(cargo);
-        let command = command.args(self.args).args(more).envs(self.env.iter().copied());
-        let failure = |why: String| Failure { stage: self.name, why };
-        let status = command.status().map_err(|error| failure(error.to_string()))?;
+        let command = command.args(args).envs(env.iter().copied());
+        let status = command.status().map_err(|error| error.to_string())?;
         let took = start.elapsed();
         println!("<== {}: {status}, {:.1} s", self.name, took.as_secs_f64());
-        if status.success() { Ok(took) } else { Err(failure(status.to_string())) }
+        if status.success() { Ok(took) } else { Err(status.to_string()) }
     }
 }

@@ -1,26 +1,26 @@
 //! `cargo xtask test`: everything that has to hold before a change goes in.
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 
-use crate::stage::{Failure, Stage};
+use crate::stage::{Failure, Stage, Work};
 
 /// Stages run in this order, the cheap ones first, and the first that fails is the last.
 const STAGES: &[Stage] = &[
-    Stage { name: "format", args: &["fmt", "--all", "--check"], env: &[] },
+    Stage::cargo("format", &["fmt", "--all", "--check"]),
     // Before anything builds the examples, since that writes what is missing.
-    Stage { name: "migrations", args: &["pgflow", "check", "--workspace"], env: &[] },
-    Stage {
-        name: "lints",
-        args: &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"],
-        env: &[],
-    },
-    Stage { name: "tests", args: &["test", "--workspace"], env: &[] },
+    Stage::cargo("migrations", &["pgflow", "check", "--workspace"]),
+    Stage::cargo("lints", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
+    Stage { name: "tests", work: Work::TestBinaries },
+    Stage::cargo("doctests", &["test", "--workspace", "--doc"]),
     // A sample of them; all are a command of their own: `cargo xtask mutants`.
-    Stage { name: "mutants", args: &["xtask", "mutants", "--short"], env: &[] },
+    Stage::cargo("mutants", &["xtask", "mutants", "--short"]),
     Stage {
         name: "docs",
-        args: &["doc", "--workspace", "--no-deps"],
-        env: &[("RUSTDOCFLAGS", "-D warnings")],
+        work: Work::Cargo {
+            args: &["doc", "--workspace", "--no-deps"],
+            env: &[("RUSTDOCFLAGS", "-D warnings")],
+        },
     },
 ];
 
@@ -28,7 +28,7 @@ const STAGES: &[Stage] = &[
 #[derive(Args)]
 pub(crate) struct Options {
     /// Run only these stages.
-    #[arg(long, value_name = "STAGE", value_parser = ["format", "migrations", "lints", "tests", "mutants", "docs"])]
+    #[arg(long, value_name = "STAGE", value_parser = PossibleValuesParser::new(STAGES.iter().map(|stage| stage.name)))]
     only: Vec<String>,
 
     /// What follows `--` goes to the test binaries.
@@ -41,16 +41,9 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         |stage: &&Stage| options.only.is_empty() || options.only.iter().any(|o| o == stage.name);
     let mut summary = Vec::new();
     for stage in STAGES.iter().filter(is_wanted) {
-        let took = stage.run(&arguments(stage, options))?;
+        let took = stage.run(&options.test_args)?;
         summary.push(format!("{} {:.1} s", stage.name, took.as_secs_f64()));
     }
     println!("all stages passed: {}", summary.join(", "));
     Ok(())
-}
-
-fn arguments(stage: &Stage, options: &Options) -> Vec<String> {
-    if stage.name != "tests" || options.test_args.is_empty() {
-        return Vec::new();
-    }
-    std::iter::once("--".to_owned()).chain(options.test_args.iter().cloned()).collect()
 }

@@ -13,7 +13,8 @@ declare
     'read_events', 'cancel_run', 'retry_run'];
   c_worker constant text[] := array[
     'claim_tasks', 'poll_for_tasks', 'start_tasks', 'heartbeat',
-    'complete_task', 'complete_tasks', 'fail_task', 'fail_tasks', 'release_tasks', 'settle_and_claim', 'holds_task',
+    'complete_task', 'complete_tasks', 'fail_task', 'fail_tasks', 'release_tasks', 'release_unknown_tasks',
+    'settle_and_claim', 'sweep_and_claim', 'holds_task',
     'requeue_stalled_tasks',
     'mark_worker_stopped', 'track_worker_function', 'get_flow_versions',
     -- Runs with the caller's rights: a worker can verify a shape, not create or replace one.

@@ -2,6 +2,7 @@
 
 use super::{Context, phased};
 use crate::cleanup;
+use crate::drive::Starts;
 use crate::error::Result;
 use crate::flow;
 use crate::history;
@@ -35,7 +36,9 @@ async fn measure(
 
 async fn round(context: &mut Context<'_>, slug: &str, level: &str) -> Result<Vec<Reading>> {
     let (runs, seed) = (context.sizes.start_calls, context.seed);
-    let spawn = phased::spawned(context, slug, runs, |number| flow::input(number, seed)).await?;
+    let spawn =
+        phased::spawned(context, slug, runs, Starts::OneByOne, |number| flow::input(number, seed))
+            .await?;
     let waves = flow::DIAMOND_WAVES.map(|tasks| tasks * runs);
     let phases = phased::claimed_and_completed(context, slug, &waves).await?;
     Ok(phased::readings(level, (runs * flow::DIAMOND_TASKS, spawn), phases))

@@ -2,6 +2,7 @@
 
 use super::{Context, phased};
 use crate::args::Protocol;
+use crate::drive::Starts;
 use crate::error::Result;
 use crate::flow;
 use crate::sample::Reading;
@@ -29,7 +30,7 @@ async fn drained(context: &mut Context<'_>, width: u32) -> Result<Reading> {
 async fn apart(context: &mut Context<'_>, width: u32) -> Result<Vec<Reading>> {
     let slug = new_flow(context).await?;
     let input = flow::elements(width, context.seed);
-    let spawn = phased::spawned(context, &slug, 1, |_| input.clone()).await?;
+    let spawn = phased::spawned(context, &slug, 1, Starts::OneByOne, |_| input.clone()).await?;
     let phases = phased::claimed_and_completed(context, &slug, &[width]).await?;
     Ok(phased::readings(&width.to_string(), (width, spawn), phases))
 }

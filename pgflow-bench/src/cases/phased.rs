@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Context;
-use crate::drive::{claim_all, drain, settle_all, spawn};
+use crate::drive::{Starts, claim_all, drain, settle_all, spawn};
 use crate::error::Result;
 use crate::meter::Cost;
 use crate::sample::Reading;
@@ -13,13 +13,16 @@ pub(super) async fn spawned(
     context: &mut Context<'_>,
     slug: &str,
     runs: u32,
+    starts: Starts,
     input: impl Fn(u32) -> Value,
 ) -> Result<Cost> {
-    let lanes = context.target.lanes.len();
-    spawned_on(context, lanes, slug, runs, input).await
+    let target = &mut *context.target;
+    let mark = target.probe.mark().await?;
+    spawn(&mut target.lanes, slug, runs, starts, input).await?;
+    target.probe.since(mark).await
 }
 
-/// The same on some of the connections.
+/// One by one, on some of the connections.
 pub(super) async fn spawned_on(
     context: &mut Context<'_>,
     lanes: usize,
@@ -29,7 +32,7 @@ pub(super) async fn spawned_on(
 ) -> Result<Cost> {
     let target = &mut *context.target;
     let mark = target.probe.mark().await?;
-    spawn(&mut target.lanes[..lanes], slug, runs, input).await?;
+    spawn(&mut target.lanes[..lanes], slug, runs, Starts::OneByOne, input).await?;
     target.probe.since(mark).await
 }
 

@@ -2,10 +2,9 @@
 
 use super::{Context, phased};
 use crate::args::Protocol;
-use crate::drive::spawn_batched;
+use crate::drive::Starts;
 use crate::error::Result;
 use crate::flow;
-use crate::meter::Cost;
 use crate::sample::Reading;
 
 pub(super) async fn run(context: &mut Context<'_>) -> Result<Vec<Reading>> {
@@ -23,62 +22,28 @@ pub(super) async fn start_and_drain(
     runs: u32,
     tasks_per_run: u32,
 ) -> Result<Vec<Reading>> {
-    let mut readings = Vec::new();
-    for starts in Starts::of(context.protocol) {
-        let start = start(context, slug, runs, *starts).await?;
+    let (mut readings, seed) = (Vec::new(), context.seed);
+    for (starts, start_name, both_name) in ways(context) {
+        let input = |number| flow::input(number, seed);
+        let start = phased::spawned(context, slug, runs, starts, input).await?;
         let (tasks, drain) = phased::drained(context, slug, runs * tasks_per_run).await?;
         let mut total = start.scaled(f64::from(tasks) / f64::from(runs * tasks_per_run));
         total += drain;
-        readings.push(Reading::new(starts.start(), "run", runs, start));
-        if *starts == Starts::OneByOne {
+        readings.push(Reading::new(start_name, "run", runs, start));
+        if starts == Starts::OneByOne {
             readings.push(Reading::new("drain", "task", tasks, drain));
         }
-        readings.push(Reading::new(starts.start_and_drain(), "task", tasks, total));
+        readings.push(Reading::new(both_name, "task", tasks, total));
     }
     Ok(readings)
 }
 
-async fn start(context: &mut Context<'_>, slug: &str, runs: u32, starts: Starts) -> Result<Cost> {
-    let seed = context.seed;
-    let input = |number| flow::input(number, seed);
-    let batch = match starts {
-        Starts::OneByOne => return phased::spawned(context, slug, runs, input).await,
-        Starts::Batched => context.batch,
-    };
-    let target = &mut *context.target;
-    let mark = target.probe.mark().await?;
-    spawn_batched(&mut target.lanes, slug, runs, batch, input).await?;
-    target.probe.since(mark).await
-}
-
-/// How runs are started.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Starts {
-    /// A transaction each.
-    OneByOne,
-    /// As a client does with starts that come together.
-    Batched,
-}
-
-impl Starts {
-    fn of(protocol: Protocol) -> &'static [Self] {
-        match protocol {
-            Protocol::Batched => &[Self::OneByOne, Self::Batched],
-            Protocol::Published => &[Self::OneByOne],
-        }
-    }
-
-    fn start(self) -> &'static str {
-        match self {
-            Self::OneByOne => "start",
-            Self::Batched => "start batched",
-        }
-    }
-
-    fn start_and_drain(self) -> &'static str {
-        match self {
-            Self::OneByOne => "start and drain",
-            Self::Batched => "start batched and drain",
-        }
+/// How runs are started, and what the phases are then called.
+fn ways(context: &Context<'_>) -> Vec<(Starts, &'static str, &'static str)> {
+    let one_by_one = (Starts::OneByOne, "start", "start and drain");
+    let batched = (Starts::Batched(context.batch), "start batched", "start batched and drain");
+    match context.protocol {
+        Protocol::Batched => vec![one_by_one, batched],
+        Protocol::Published => vec![one_by_one],
     }
 }

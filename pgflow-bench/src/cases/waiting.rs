@@ -1,7 +1,7 @@
 //! The same work with an empty queue, behind many waiting messages, and behind many delayed ones.
 
 use super::{Context, phased};
-use crate::drive::spawn;
+use crate::drive::{Starts, spawn};
 use crate::error::{Doing, Result};
 use crate::flow;
 use crate::sample::Reading;
@@ -32,7 +32,8 @@ async fn measure(
     let tasks = context.sizes.waiting_probe;
     let width = WIDTH.min(tasks);
     let input = flow::elements(width, context.seed);
-    let spawn = phased::spawned(context, &slug, tasks / width, |_| input.clone()).await?;
+    let spawn =
+        phased::spawned(context, &slug, tasks / width, Starts::OneByOne, |_| input.clone()).await?;
     let phases = phased::claimed_and_completed(context, &slug, &[tasks]).await?;
     Ok(phased::readings(level, (tasks, spawn), phases))
 }
@@ -40,7 +41,8 @@ async fn measure(
 async fn fill(context: &mut Context<'_>, slug: &str, waiting: u32) -> Result<()> {
     let width = WIDTH.min(waiting.max(1));
     let input = flow::elements(width, context.seed);
-    spawn(&mut context.target.lanes, slug, waiting / width, |_| input.clone()).await?;
+    spawn(&mut context.target.lanes, slug, waiting / width, Starts::OneByOne, |_| input.clone())
+        .await?;
     let analyze = "analyze";
     sqlx::query(analyze)
         .execute(&mut context.target.probe.conn)

@@ -16,7 +16,7 @@ use crate::error::Result;
 
 pub(crate) use drain::drain;
 pub(crate) use phase::{claim_all, settle_all};
-pub(crate) use spawn::{spawn, spawn_batched};
+pub(crate) use spawn::{Starts, spawn};
 
 /// The published worker's default batch.
 const PUBLISHED_BATCH: u32 = 10;

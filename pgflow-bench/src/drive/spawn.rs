@@ -10,33 +10,37 @@ use sqlx::PgConnection;
 use crate::error::Result;
 use crate::flow;
 
-/// Starts `runs` runs of `slug`, each in a transaction of its own.
+/// How runs are started.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Starts {
+    /// A transaction each.
+    OneByOne,
+    /// Up to so many in a transaction, as a client does with starts that come together.
+    Batched(u32),
+}
+
+impl Starts {
+    fn most(self) -> u32 {
+        match self {
+            Self::OneByOne => 1,
+            Self::Batched(most) => most,
+        }
+    }
+
+    async fn send(self, lane: &mut PgConnection, slug: &str, inputs: &[Value]) -> Result<()> {
+        match (self, inputs) {
+            (Self::OneByOne, [input]) => flow::start(lane, slug, input).await.map(drop),
+            _ => flow::start_many(lane, slug, inputs).await,
+        }
+    }
+}
+
+/// Starts `runs` runs of `slug`.
 pub(crate) async fn spawn(
     lanes: &mut [PgConnection],
     slug: &str,
     runs: u32,
-    input: impl Fn(u32) -> Value,
-) -> Result<()> {
-    let numbers = Cell::new(0..runs);
-    let work = lanes.iter_mut().map(|lane| {
-        let (numbers, input) = (&numbers, &input);
-        async move {
-            while let Some(number) = take(numbers, 1).next() {
-                flow::start(lane, slug, &input(number)).await?;
-            }
-            Result::<_>::Ok(())
-        }
-    });
-    try_join_all(work).await?;
-    Ok(())
-}
-
-/// Starts `runs` runs of `slug`, up to `batch` of them in a transaction.
-pub(crate) async fn spawn_batched(
-    lanes: &mut [PgConnection],
-    slug: &str,
-    runs: u32,
-    batch: u32,
+    starts: Starts,
     input: impl Fn(u32) -> Value,
 ) -> Result<()> {
     let numbers = Cell::new(0..runs);
@@ -44,11 +48,11 @@ pub(crate) async fn spawn_batched(
         let (numbers, input) = (&numbers, &input);
         async move {
             loop {
-                let inputs: Vec<Value> = take(numbers, batch).map(input).collect();
+                let inputs: Vec<Value> = take(numbers, starts.most()).map(input).collect();
                 if inputs.is_empty() {
                     return Result::<_>::Ok(());
                 }
-                flow::start_many(lane, slug, &inputs).await?;
+                starts.send(lane, slug, &inputs).await?;
             }
         }
     });

@@ -35,7 +35,7 @@ pub use run::{
 pub use wake::{Wake, Wakes};
 pub use work::{Claim, Claimed, ClaimedTask, Quota, Swept, Work};
 
-use pgflow_machine::{Beat, Event, Lease, Limits, RunId, Settle, Settled};
+use pgflow_machine::{Beat, Event, Lease, Limits, RunId, Settle, Settled, WorkerId};
 
 use crate::FlowMigrations;
 use crate::tx::Tx;
@@ -110,6 +110,27 @@ pub trait Backend: fmt::Debug + Send + Sync + 'static {
     /// Takes back tasks of workers that are gone, and ends steps that lost too many. Any process may call
     /// it at any time.
     fn sweep(&self) -> Reply<'_, Swept>;
+
+    /// [Sweeps](Self::sweep), then [claims](Self::claim), in one call: for workers that have nothing else to say. What
+    /// was lost can be claimed at once. The two may be transactions of their own.
+    fn sweep_and_claim<'a>(&'a self, claim: &'a Claim) -> Reply<'a, (Swept, Claimed)> {
+        Box::pin(async move {
+            let swept = self.sweep().await?;
+            Ok((swept, self.claim(claim).await?))
+        })
+    }
+
+    /// Gives back, as [`Verdict::Released`](pgflow_machine::Verdict::Released) does, what the database says this
+    /// worker holds of these queues and the worker does not know of: tasks of a claim whose answer got lost.
+    /// Returns how many there were. A lease is known with its attempt.
+    ///
+    /// Not while a claim of the same worker is under way: it would lose what it is about to be told.
+    fn release_unknown<'a>(
+        &'a self,
+        worker: WorkerId,
+        queues: &'a [String],
+        known: &'a [Lease],
+    ) -> Reply<'a, u64>;
 
     /// Hints that something may have changed.
     fn wakes(&self) -> Wakes;

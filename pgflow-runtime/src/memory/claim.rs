@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pgflow_machine::{Lease, TaskKey, TaskStatus, Timestamp, lost_after};
+use pgflow_machine::{Lease, TaskKey, TaskStatus, Timestamp, WorkerId, lost_after};
 
 use super::queue::{Place, TaskRef};
 use super::run::Held;
@@ -26,7 +26,7 @@ impl Store {
             let Some((lane, place, task)) = self.oldest(&lanes) else { break };
             self.take(lanes[lane].queue, place, task);
             lanes[lane].room -= 1;
-            tasks.extend(self.hand_out(task));
+            tasks.extend(self.hand_out(task, claim.worker));
         }
         let now = self.clock.now();
         let next = lanes.iter().filter_map(|lane| self.next_after(lane, now)).min();
@@ -99,7 +99,7 @@ impl Store {
     }
 
     /// Leases a task.
-    fn hand_out(&mut self, at: TaskRef) -> Option<ClaimedTask> {
+    fn hand_out(&mut self, at: TaskRef, worker: WorkerId) -> Option<ClaimedTask> {
         let now = self.clock.now();
         let run = self.runs.get_mut(&at.run)?;
         let input = run.task_input(at.step, at.index);
@@ -110,7 +110,7 @@ impl Store {
         let task = run.task_mut(at.step, at.index)?;
         task.status = TaskStatus::Started;
         task.attempts += 1;
-        task.held = Some(Held { started_at: now, lost_after });
+        task.held = Some(Held { worker, started_at: now, lost_after });
         self.leases.insert((lost_after, at));
         let key = TaskKey { run: at.run, step, index: at.index };
         let lease = Lease { task: key, attempt: task.attempts };

@@ -29,11 +29,12 @@ mod run;
 mod runs;
 mod settle;
 mod store;
+mod unknown;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use pgflow_machine::{Beat, Event, Lease, Limits, RunId, Settle, Settled, Timestamp};
+use pgflow_machine::{Beat, Event, Lease, Limits, RunId, Settle, Settled, Timestamp, WorkerId};
 use tokio::sync::broadcast;
 
 use crate::backend::{
@@ -191,6 +192,15 @@ impl Backend for Memory {
 
     fn sweep(&self) -> Reply<'_, Swept> {
         self.transact(Store::sweep)
+    }
+
+    fn release_unknown<'a>(
+        &'a self,
+        worker: WorkerId,
+        queues: &'a [String],
+        known: &'a [Lease],
+    ) -> Reply<'a, u64> {
+        self.transact(|store| store.release_unknown(worker, queues, known))
     }
 
     fn wakes(&self) -> Wakes {

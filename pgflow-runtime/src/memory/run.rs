@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pgflow_machine::{
-    Entry, Output, Payload, Plan, RunState, Standing, StepStatus, TaskStatus, Timestamp,
+    Entry, Output, Payload, Plan, RunState, Standing, StepStatus, TaskStatus, Timestamp, WorkerId,
 };
 use serde_json::{Map, Value};
 
@@ -44,6 +44,7 @@ pub(super) struct Task {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Held {
+    pub(super) worker: WorkerId,
     pub(super) started_at: Timestamp,
     pub(super) lost_after: Timestamp,
 }

@@ -1,6 +1,6 @@
 //! The contract, kept by the functions of the SQL core.
 
-use pgflow_machine::{Beat, Event, Lease, Limits, RunId, Settle, Settled};
+use pgflow_machine::{Beat, Event, Lease, Limits, RunId, Settle, Settled, WorkerId};
 use sqlx::PgPool;
 use sqlx::postgres::PgPoolOptions;
 
@@ -94,6 +94,19 @@ impl Backend for Postgres {
 
     fn sweep(&self) -> Reply<'_, Swept> {
         Box::pin(self.sweep_tasks())
+    }
+
+    fn sweep_and_claim<'a>(&'a self, claim: &'a Claim) -> Reply<'a, (Swept, Claimed)> {
+        Box::pin(self.sweep_and_claim_tasks(claim))
+    }
+
+    fn release_unknown<'a>(
+        &'a self,
+        worker: WorkerId,
+        queues: &'a [String],
+        known: &'a [Lease],
+    ) -> Reply<'a, u64> {
+        Box::pin(self.release_unknown_tasks(worker, queues, known))
     }
 
     fn wakes(&self) -> Wakes {

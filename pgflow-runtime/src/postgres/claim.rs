@@ -9,9 +9,12 @@ use sqlx::postgres::PgRow;
 use uuid::Uuid;
 
 use super::engine::{Lane, Statement};
-use super::error::{is_about, translate};
+use super::error::{is_about, translate, unexpected};
 use super::open::Postgres;
-use crate::backend::{BackendError, Claim, Claimed, ClaimedTask};
+use crate::backend::{BackendError, Claim, Claimed, ClaimedTask, Swept};
+
+/// What a lease lasts longer than its step's timeout.
+pub(super) const GRACE: i32 = 2;
 
 /// What a worker has room for, as parameters.
 pub(super) struct Room<'a> {
@@ -64,6 +67,10 @@ pub(super) fn int(number: u32) -> i32 {
 const CLAIM: &str = "select flow_slug, run_id, step_slug, task_index, attempt, input, timeout
    from pgflow.claim_tasks($1, $2, $3, $4, $5, $6)";
 
+const SWEEP_AND_CLAIM: &str = "
+  select requeued, flow_slug, run_id, step_slug, task_index, attempt, input, timeout
+    from pgflow.sweep_and_claim($7, $1, $2, $3, $4, $5, $6)";
+
 impl Postgres {
     pub(super) async fn claim_tasks(&self, claim: &Claim) -> Result<Claimed, BackendError> {
         if !is_some(claim) {
@@ -76,6 +83,22 @@ impl Postgres {
             .map_err(translate)?;
         let tasks = rows.iter().map(|row| self.task(row)).collect::<Result<_, _>>();
         Ok(Claimed { tasks: tasks.map_err(translate)?, next_in: None })
+    }
+
+    pub(super) async fn sweep_and_claim_tasks(
+        &self,
+        claim: &Claim,
+    ) -> Result<(Swept, Claimed), BackendError> {
+        if !is_some(claim) {
+            return Ok((self.sweep_tasks().await?, Claimed::default()));
+        }
+        let room = Room::of(claim);
+        let statement = || room.bind(sqlx::query(SWEEP_AND_CLAIM)).bind(GRACE);
+        let rows = self.as_worker(Some(claim), statement).await.map_err(translate)?;
+        let Some((swept, tasks)) = rows.split_first() else { return Err(unexpected("no row")) };
+        let swept = self.swept(swept)?;
+        let tasks = tasks.iter().map(|row| self.task(row)).collect::<Result<_, _>>();
+        Ok((swept, Claimed { tasks: tasks.map_err(translate)?, next_in: None }))
     }
 
     /// Runs a statement that claims, as a worker that the database knows.

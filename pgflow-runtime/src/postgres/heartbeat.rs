@@ -4,18 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pgflow_machine::{Beat, Lease};
 use sqlx::Row;
+use sqlx::postgres::PgRow;
 
 use super::batch::Leases;
+use super::claim::GRACE;
 use super::engine::Lane;
 use super::error::{translate, unexpected};
 use super::open::Postgres;
 use crate::backend::{BackendError, Swept};
 
 const HEARTBEAT: &str = "select outcome from pgflow.heartbeat($1, $2, $3, $4)";
-/// The grace is what a lease lasts longer than its step's timeout.
 const SWEEP: &str = "with here as (
      update pgflow.workers set last_heartbeat_at = clock_timestamp() where worker_id = any ($1))
-   select pgflow.requeue_stalled_tasks(2) as requeued";
+   select pgflow.requeue_stalled_tasks($2) as requeued";
 
 impl Postgres {
     pub(super) async fn beat(&self, leases: &[Lease]) -> Result<Vec<Beat>, BackendError> {
@@ -41,9 +42,14 @@ impl Postgres {
 
     pub(super) async fn sweep_tasks(&self) -> Result<Swept, BackendError> {
         let workers = self.workers.all();
-        let statement = || sqlx::query(SWEEP).bind(&workers);
+        let statement = || sqlx::query(SWEEP).bind(&workers).bind(GRACE);
         let rows = self.engine.ask(Lane::Worker, statement).await.map_err(translate)?;
-        let requeued: i32 = rows[0].try_get("requeued").map_err(translate)?;
+        self.swept(&rows[0])
+    }
+
+    /// What a sweep did; others may want to know.
+    pub(super) fn swept(&self, row: &PgRow) -> Result<Swept, BackendError> {
+        let requeued: i32 = row.try_get("requeued").map_err(translate)?;
         if requeued > 0 {
             self.bell.ring_all();
         }

@@ -25,6 +25,7 @@ mod shared;
 mod start;
 mod start_many;
 mod transaction;
+mod unknown;
 mod unstorable;
 mod versions;
 mod wake;

@@ -1,10 +1,10 @@
 //! The contract, kept.
 
-use pgflow_machine::{Beat, Event, Lease, Limits, RunId, Settle, Settled};
+use pgflow_machine::{Beat, Event, Lease, Limits, RunId, Settle, Settled, WorkerId};
 
 use super::{
     Sqlite, apply, claim, control, ensure, heartbeat, list, migrate, read, settle, start, sweep,
-    tx, versions,
+    tx, unknown, versions,
 };
 use crate::FlowMigrations;
 use crate::backend::{
@@ -87,6 +87,15 @@ impl Backend for Sqlite {
 
     fn sweep(&self) -> Reply<'_, Swept> {
         reply!(sweep::sweep(self))
+    }
+
+    fn release_unknown<'a>(
+        &'a self,
+        worker: WorkerId,
+        queues: &'a [String],
+        known: &'a [Lease],
+    ) -> Reply<'a, u64> {
+        reply!(unknown::release_unknown(self, worker, queues, known))
     }
 
     fn wakes(&self) -> Wakes {

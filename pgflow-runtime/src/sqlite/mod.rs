@@ -47,6 +47,7 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 mod tx;
+mod unknown;
 mod versions;
 mod wakes;
 mod write;

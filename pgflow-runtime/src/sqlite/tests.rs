@@ -5,7 +5,7 @@ use pgflow_model::{FlowShape, StepShape};
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Row};
 
-use super::{Sqlite, SqliteOptions, claim, list};
+use super::{Sqlite, SqliteOptions, claim, list, unknown};
 use crate::backend::{Backend, BackendError, Claim, FlowVersion, NewRun};
 
 async fn with_flow() -> Sqlite {
@@ -60,6 +60,8 @@ async fn sweeps_and_lists_read_what_they_return() {
     let sqlite = with_flow().await;
     let lost = plan(&sqlite, super::sweep::LOST).await;
     assert_searches(&lost, &["pgflow_tasks_lost_idx (lost_at<?)"]);
+    let held = plan(&sqlite, unknown::HELD).await;
+    assert_searches(&held, &["pgflow_tasks_lost_idx (lost_at>?)"]);
     let listed = plan(&sqlite, list::LIST).await;
     let index = "COVERING INDEX pgflow_runs_flow_status_idx (flow=? AND status=?";
     assert_searches(&listed, &[index]);

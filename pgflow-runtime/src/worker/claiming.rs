@@ -30,15 +30,25 @@ impl Engine {
 
     /// A trip is over.
     pub(super) fn returned(&mut self, returned: Returned) {
-        self.in_flight = 0;
-        let kind = if returned.settles.is_empty() { "claim" } else { "settle" };
+        (self.in_flight, self.is_asking) = (0, false);
+        let kind = returned.kind();
+        self.requeued(returned.swept.unwrap_or_default());
+        if let Some(unknown) = returned.unknown {
+            self.asked(unknown);
+        }
+        let Some(kind) = kind else { return };
         ::metrics::histogram!(metrics::TRIP_SECONDS, "kind" => kind).record(returned.took);
         match returned.work {
             Ok(work) => {
                 self.trouble.over();
                 self.worked(returned.claim.as_ref(), &returned.settles, work);
             }
-            Err(error) => self.failed(kind, returned.settles, &error),
+            Err(error) => {
+                if returned.claim.is_some() {
+                    self.lost_claim.lost(Instant::now());
+                }
+                self.failed(kind, returned.settles, &error);
+            }
         }
     }
 

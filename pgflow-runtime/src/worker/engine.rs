@@ -11,13 +11,14 @@ use super::attempt::{Done, Ended};
 use super::desk::Desk;
 use super::health::Health;
 use super::held::Held;
+use super::lost_claim::LostClaim;
 use super::pace::{POLL, Pace};
 use super::report::WorkerReport;
 use super::settles::Settles;
 use super::shutdown::Stage;
 use super::slots::Slots;
 use super::sweep::Sweeps;
-use super::trip::{self, Returned, Underway, Upkeep, arrival};
+use super::trip::{self, Question, Returned, Underway, Upkeep, arrival};
 use super::trouble::Trouble;
 use crate::backend::{Wake, Wakes};
 
@@ -33,6 +34,9 @@ pub(super) struct Engine {
     pub(super) settles: Settles,
     /// Results of the trip that is under way.
     pub(super) in_flight: usize,
+    /// The trip that is under way claims nothing.
+    pub(super) is_asking: bool,
+    pub(super) lost_claim: LostClaim,
     pub(super) pace: Pace,
     pub(super) sweeps: Sweeps,
     pub(super) trouble: Trouble,
@@ -86,11 +90,13 @@ impl Engine {
         let now = Instant::now();
         let wants_trip =
             !self.settles.is_empty() || (self.stage.is_working() && self.slots.free() > 0);
-        let trip = (wants_trip && !trip_is_out).then(|| self.pace.due());
+        let trip = wants_trip.then(|| self.pace.due());
+        let asking = self.lost_claim.due().map(|due| self.pace.not_before(due));
+        let trips = [trip, asking].into_iter().flatten().filter(|_| !trip_is_out);
         let upkeep = [self.held.next_beat(), self.sweeps.due(&self.stage)];
         let upkeep = upkeep.into_iter().flatten().filter(|_| !upkeep_is_out);
-        let others = [trip, self.held.next_abort(), self.stage.due()];
-        others.into_iter().flatten().chain(upkeep).fold(now + POLL, Instant::min)
+        let others = [self.held.next_abort(), self.stage.due()].into_iter().flatten();
+        others.chain(trips).chain(upkeep).fold(now + POLL, Instant::min)
     }
 
     fn on_time(&mut self) {
@@ -115,12 +121,31 @@ impl Engine {
         if trip.is_some() || !self.pace.may_join(now) {
             return;
         }
+        if self.lost_claim.due().is_some_and(|due| due <= now) {
+            *trip = Some(self.ask());
+            return;
+        }
         let claim = self.claim(now);
         let settles = self.settles.take();
-        if claim.is_some() || !settles.is_empty() {
-            self.in_flight = settles.len();
-            *trip = Some(trip::set_out(self.desk.backend.clone(), settles, claim));
-        }
+        let backend = self.desk.backend.clone();
+        self.in_flight = settles.len();
+        *trip = match claim {
+            None if settles.is_empty() => None,
+            // Not with results: a sweep would keep what they have locked.
+            Some(claim) if settles.is_empty() && self.sweeps.go_along(now) => {
+                Some(trip::sweep_and_claim(backend, claim))
+            }
+            claim => Some(trip::set_out(backend, settles, claim)),
+        };
+    }
+
+    /// A trip that asks for tasks of a lost claim. Nothing is claimed on the way, and nothing else can be.
+    fn ask(&mut self) -> Underway<Returned> {
+        let (queues, known) = (self.queues.clone(), self.known());
+        let settles = self.settles.take();
+        (self.in_flight, self.is_asking) = (settles.len(), true);
+        let question = Question { worker: self.id, queues, known };
+        trip::ask(self.desk.backend.clone(), settles, question)
     }
 
     /// Starts a heartbeat or a sweep if one is due and none is under way.
@@ -132,7 +157,7 @@ impl Engine {
         let leases = self.held.beats(now);
         if !leases.is_empty() {
             *upkeep = Some(trip::beat(backend.clone(), leases));
-        } else if self.stage.is_working() && self.sweeps.take(now) {
+        } else if self.stage.is_working() && self.sweeps.go_alone(now) {
             *upkeep = Some(trip::sweep(backend.clone()));
         }
     }

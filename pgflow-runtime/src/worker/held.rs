@@ -67,6 +67,10 @@ impl Held {
         self.tasks.remove(lease)
     }
 
+    pub(super) fn leases(&self) -> impl Iterator<Item = &Lease> {
+        self.tasks.keys()
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.tasks.is_empty()
     }

@@ -20,6 +20,8 @@ pub(super) const RUNNING: &str = "pgflow_running";
 pub(super) const HEARTBEATS: &str = "pgflow_heartbeats_total";
 /// Tasks of lost workers that a sweep queued again.
 pub(super) const REQUEUED: &str = "pgflow_requeued_total";
+/// Tasks of claims whose answer got lost, given back.
+pub(super) const GIVEN_BACK: &str = "pgflow_given_back_total";
 /// Calls that the database did not answer, by `doing`.
 pub(super) const DATABASE_ERRORS: &str = "pgflow_database_errors_total";
 

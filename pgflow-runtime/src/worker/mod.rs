@@ -6,6 +6,7 @@
 //! | `engine` | the one loop |
 //! | `pace`, `slots`, `claiming` | when to claim, how much, and what comes of it |
 //! | `settles`, `trip` | results gather while a batch is on its way; the next claim goes along |
+//! | `lost_claim` | tasks of a claim whose answer got lost are given back |
 //! | `attempt`, `task_input`, `transaction`, `verdict`, `span` | one attempt |
 //! | `held`, `upkeep`, `sweep` | heartbeats, lost leases, tasks of workers that are gone |
 //! | `shutdown`, `signals`, `report` | the end |
@@ -19,6 +20,7 @@ mod engine;
 mod error;
 mod health;
 mod held;
+mod lost_claim;
 mod metrics;
 mod pace;
 mod report;

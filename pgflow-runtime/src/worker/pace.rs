@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Looks again after this time without a hint: with a sweep every few seconds, an idle worker makes less
-/// than one query a second.
-pub(super) const POLL: Duration = Duration::from_millis(1400);
+/// Looks again after this time without a hint. Sweeps go along, so that an idle worker makes one call a second.
+pub(super) const POLL: Duration = Duration::from_secs(1);
 /// Never looks more often than this because of hints.
 const PAUSE: Duration = Duration::from_millis(10);
 
@@ -32,6 +31,11 @@ impl Pace {
     /// Whether a claim may go along with a settle.
     pub(super) fn may_join(&self, now: Instant) -> bool {
         self.not_before <= now
+    }
+
+    /// When something that is due then may be done.
+    pub(super) fn not_before(&self, due: Instant) -> Instant {
+        due.max(self.not_before)
     }
 
     /// A claim is on its way.

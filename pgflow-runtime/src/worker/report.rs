@@ -23,7 +23,7 @@ pub struct WorkerReport {
     /// Tasks that were given back, without using up an attempt.
     pub released: u64,
     /// Results and tasks that could neither be recorded nor given back. Their leases run out, and another
-    /// worker takes them.
+    /// worker takes them. A claim of which nobody knows whether it brought tasks counts as one.
     pub lost: u64,
 }
 

@@ -22,6 +22,10 @@ impl Settles {
         self.waiting.insert(settle.lease, settle.verdict);
     }
 
+    pub(super) fn leases(&self) -> impl Iterator<Item = &Lease> {
+        self.waiting.keys()
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }

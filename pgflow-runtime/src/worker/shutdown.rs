@@ -88,14 +88,34 @@ impl Engine {
         self.stage = Stage::Releasing(now + LAST_TRIPS);
     }
 
+    /// Whether nothing is left but perhaps a claim whose answer got lost.
+    pub(super) fn is_leaving(&self) -> bool {
+        !self.stage.is_working() && self.held.is_empty() && self.settles.is_empty()
+    }
+
+    /// The last chance to give back what a lost claim took.
+    fn ask_for_the_last_time(&mut self, trip_is_out: bool) {
+        let may_bring_tasks = trip_is_out && !self.is_asking;
+        if self.lost_claim.is_over() || !self.is_leaving() || may_bring_tasks {
+            return;
+        }
+        let now = Instant::now();
+        self.lost_claim.hurry(now);
+        if !self.stage.is_releasing() && self.in_flight == 0 {
+            self.release(now);
+        }
+    }
+
     /// Whether there is nothing left to do, or no time left to do it.
     pub(super) fn is_over(&mut self, trip_is_out: bool) -> bool {
-        let is_done = self.held.is_empty() && self.settles.is_empty() && !trip_is_out;
+        self.ask_for_the_last_time(trip_is_out);
+        let is_done = self.is_leaving() && self.lost_claim.is_over() && !trip_is_out;
         let is_late = matches!(self.stage, Stage::Releasing(until) if until <= Instant::now());
         if self.stage.is_working() || !(is_done || is_late) {
             return false;
         }
         self.report.lost += (self.settles.len() + self.in_flight) as u64;
+        self.report.lost += u64::from(self.lost_claim.is_unanswered());
         self.health.running(0);
         self.health.phase(Phase::Stopped);
         true

@@ -11,6 +11,7 @@ use super::builder::Worker;
 use super::desk::Desk;
 use super::engine::Engine;
 use super::held::Held;
+use super::lost_claim::LostClaim;
 use super::pace::Pace;
 use super::report::WorkerReport;
 use super::settles::Settles;
@@ -48,6 +49,8 @@ pub(super) async fn start(worker: Worker) -> Result<Engine, WorkerError> {
         held: Held::default(),
         settles: Settles::default(),
         in_flight: 0,
+        is_asking: false,
+        lost_claim: LostClaim::default(),
         pace: Pace::new(now),
         sweeps: Sweeps::new(now),
         trouble: Trouble::new(),

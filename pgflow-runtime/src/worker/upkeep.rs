@@ -36,15 +36,23 @@ impl Engine {
 
     fn swept(&mut self, swept: Result<Swept, BackendError>) {
         match swept {
-            Ok(Swept { requeued: 0, .. }) => {}
-            Ok(Swept { requeued, .. }) => {
-                tracing::warn!(requeued, "took back tasks of a worker that is gone");
-                ::metrics::counter!(metrics::REQUEUED).increment(requeued);
-                self.pace.hint(Instant::now());
+            Ok(swept) => {
+                self.requeued(swept);
+                if swept.requeued > 0 {
+                    self.pace.hint(Instant::now());
+                }
             }
             Err(error) => {
                 self.trouble.failed("sweep", &error);
             }
+        }
+    }
+
+    /// What a sweep did, alone or with a claim.
+    pub(super) fn requeued(&self, Swept { requeued }: Swept) {
+        if requeued > 0 {
+            tracing::warn!(requeued, "took back tasks of a worker that is gone");
+            ::metrics::counter!(metrics::REQUEUED).increment(requeued);
         }
     }
 }

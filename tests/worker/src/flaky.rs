@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use pgflow_machine::{Beat, Lease, Settle, Settled};
+use pgflow_machine::{Beat, Lease, Settle, Settled, WorkerId};
 use pgflow_runtime::backend::{
     Abilities, Backend, BackendError, Cancelled, Claim, Claimed, Ensured, FlowVersion,
     KnownVersion, NewRun, Parts, Reply, Retried, RunQuery, RunRecord, RunSummary, Started, Swept,
@@ -12,6 +13,7 @@ use pgflow_runtime::backend::{
 };
 use pgflow_runtime::memory::Memory;
 use pgflow_runtime::{Event, Limits, RunId, Tx};
+use tokio::sync::broadcast::Sender;
 
 /// How the backend feels about a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,25 +22,48 @@ pub enum Mood {
     Down,
     /// It does what it should, but its answer is lost.
     AnswerLost,
+    /// It says at once that it is unreachable, and does what it should a little later.
+    AnswerLate,
     /// It refuses for good.
     Refusing,
 }
 
-/// Memory in real time, with moods. Clones share everything.
+/// Memory with moods. Clones share everything.
 #[derive(Clone, Debug)]
 pub struct Flaky {
     inner: Memory,
     moods: Arc<Mutex<BTreeMap<&'static str, (Mood, u32)>>>,
     calls: Arc<Mutex<BTreeMap<&'static str, u32>>>,
+    drops_hints: bool,
 }
 
 impl Default for Flaky {
+    /// In real time.
     fn default() -> Self {
-        Self { inner: Memory::in_real_time(), moods: Arc::default(), calls: Arc::default() }
+        Self::of(Memory::in_real_time(), false)
     }
 }
 
 impl Flaky {
+    fn of(inner: Memory, drops_hints: bool) -> Self {
+        Self { inner, moods: Arc::default(), calls: Arc::default(), drops_hints }
+    }
+
+    /// Without hints, and with a clock that follows that of the runtime: in a test with
+    /// `#[tokio::test(start_paused = true)]`, hours cost nothing.
+    pub fn in_virtual_time() -> Self {
+        const TICK: Duration = Duration::from_millis(50);
+        let memory = Memory::new();
+        let clock = memory.clone();
+        tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(TICK).await;
+                clock.advance(TICK);
+            }
+        });
+        Self::of(memory, true)
+    }
+
     /// The next `times` calls of a method get this mood.
     pub fn set(&self, method: &'static str, mood: Mood, times: u32) {
         lock(&self.moods).insert(method, (mood, times));
@@ -54,12 +79,26 @@ impl Flaky {
         lock(&self.calls).values().sum()
     }
 
+    /// A claim that also sweeps is counted apart, and shares the mood of claims.
     fn mood(&self, method: &'static str) -> Option<Mood> {
         *lock(&self.calls).entry(method).or_default() += 1;
         let mut moods = lock(&self.moods);
-        let (mood, left) = moods.get_mut(method)?;
+        let mood = if method == "sweep_and_claim" { "claim" } else { method };
+        let (mood, left) = moods.get_mut(mood)?;
         *left = left.checked_sub(1)?;
         Some(*mood)
+    }
+
+    /// Claims in a moment, if it is in the mood for that.
+    fn claim_late(&self, claim: &Claim) {
+        let mood = lock(&self.moods).get("claim").copied();
+        if mood.is_some_and(|(mood, left)| mood == Mood::AnswerLate && left > 0) {
+            let (inner, claim) = (self.inner.clone(), claim.clone());
+            tokio::spawn(async move {
+                tokio::time::sleep(Duration::from_millis(500)).await;
+                inner.claim(&claim).await
+            });
+        }
     }
 
     /// The call is only made if the mood allows it.
@@ -72,7 +111,7 @@ impl Flaky {
         Box::pin(async move {
             match mood {
                 None => call().await,
-                Some(Mood::Down) => Err(unreachable()),
+                Some(Mood::Down | Mood::AnswerLate) => Err(unreachable()),
                 Some(Mood::AnswerLost) => call().await.and(Err(unreachable())),
                 Some(Mood::Refusing) => Err(BackendError::Refused("in a bad mood".into())),
             }
@@ -126,6 +165,7 @@ impl Backend for Flaky {
         self.through("events", move || self.inner.events(run, after, max))
     }
     fn claim<'a>(&'a self, claim: &'a Claim) -> Reply<'a, Claimed> {
+        self.claim_late(claim);
         self.through("claim", move || self.inner.claim(claim))
     }
     fn settle<'a>(&'a self, settles: &'a [Settle], next: Option<&'a Claim>) -> Reply<'a, Work> {
@@ -137,8 +177,20 @@ impl Backend for Flaky {
     fn sweep(&self) -> Reply<'_, Swept> {
         self.through("sweep", move || self.inner.sweep())
     }
+    fn sweep_and_claim<'a>(&'a self, claim: &'a Claim) -> Reply<'a, (Swept, Claimed)> {
+        self.claim_late(claim);
+        self.through("sweep_and_claim", move || self.inner.sweep_and_claim(claim))
+    }
+    fn release_unknown<'a>(
+        &'a self,
+        worker: WorkerId,
+        queues: &'a [String],
+        known: &'a [Lease],
+    ) -> Reply<'a, u64> {
+        self.through("release_unknown", move || self.inner.release_unknown(worker, queues, known))
+    }
     fn wakes(&self) -> Wakes {
-        self.inner.wakes()
+        if self.drops_hints { Wakes::new(Sender::new(1).subscribe()) } else { self.inner.wakes() }
     }
     fn begin<'a>(&'a self, lease: &'a Lease) -> Reply<'a, Option<Tx>> {
         self.inner.begin(lease)

@@ -14,6 +14,7 @@ pub(crate) const CHECKS: &[Check] = &[
     check!("C15", "a lost task is queued again, as a new attempt", lost_task),
     check!("C23", "a task whose workers all die ends its step", lost_for_good),
     check!("C27", "any process recovers what another one lost", any_process_recovers),
+    check!("K46", "a claim that sweeps first gets what was lost, too", swept_and_claimed),
     check!("K09", "a lost attempt counts towards max_attempts", losses_count),
 ];
 
@@ -90,6 +91,23 @@ async fn any_process_recovers(cx: Arc<Cx>) {
     let tasks = other.claim(&cx.wish(&flow, 10)).await.expect("work can be claimed").tasks;
     assert_eq!(tasks.len(), 2);
     assert!(tasks.iter().all(|task| task.lease.attempt == 2));
+    run.expect_state(RunStatus::Started, &["a:started"]).await;
+}
+
+async fn swept_and_claimed(cx: Arc<Cx>) {
+    let flow = cx.flow([single("a").map()]).await;
+    let run = cx.start(&flow, json!([1, 2, 3])).await;
+    let (first, wish) = (cx.claim_as(&cx.wish(&flow, 2)).await, cx.wish(&flow, 10));
+    let (swept, claimed) = cx.backend().sweep_and_claim(&wish).await.expect("work can be claimed");
+    assert_eq!((swept.requeued, claimed.tasks.len()), (0, 1), "nothing was lost yet");
+    run.advance(200).await;
+    let (swept, claimed) = cx.backend().sweep_and_claim(&wish).await.expect("work can be claimed");
+    assert_eq!((swept.requeued, claimed.tasks.len()), (3, 3), "all of {first:?} and one more");
+    assert!(claimed.tasks.iter().all(|task| task.lease.attempt == 2));
+    let none = cx.wish(&flow, 0);
+    run.advance(200).await;
+    let (swept, claimed) = cx.backend().sweep_and_claim(&none).await.expect("it can be swept");
+    assert_eq!((swept.requeued, claimed.tasks.len()), (3, 0), "also without room");
     run.expect_state(RunStatus::Started, &["a:started"]).await;
 }
 

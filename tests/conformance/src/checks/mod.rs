@@ -22,6 +22,7 @@ mod settling;
 mod skipping;
 mod starting;
 mod transactions;
+mod unknown;
 mod versions;
 mod wakes;
 mod zombies;
@@ -56,6 +57,7 @@ pub fn all() -> Vec<Check> {
         versions::CHECKS,
         rules::CHECKS,
         transactions::CHECKS,
+        unknown::CHECKS,
     ];
     let mut checks: Vec<_> = groups.into_iter().flatten().copied().collect();
     checks.sort_by_key(|check| check.id);

@@ -28,6 +28,11 @@ pub(super) enum Command {
     /// a slow database takes for a sequence, and more than the grace of a lease; see [`draw`](super::draw).
     Advance(u64),
     Sweep,
+    SweepAndClaim,
+    /// All that was claimed is given back, except these.
+    ReleaseUnknown {
+        known: Vec<Attempt>,
+    },
     Cancel {
         run: usize,
     },
@@ -66,17 +71,21 @@ impl fmt::Display for Command {
                 let function = if *claim { "settle_and_claim" } else { "settle" };
                 write!(f, "{function}([{}])", items.join(", "))
             }
-            Self::Heartbeat(attempts) => {
-                let attempts: Vec<_> = attempts.iter().map(ToString::to_string).collect();
-                write!(f, "heartbeat([{}])", attempts.join(", "))
-            }
+            Self::Heartbeat(attempts) => write!(f, "heartbeat([{}])", list(attempts)),
+            Self::ReleaseUnknown { known } => write!(f, "release_unknown([{}])", list(known)),
             Self::Advance(seconds) => write!(f, "advance({seconds})"),
             Self::Sweep => f.write_str("sweep()"),
+            Self::SweepAndClaim => f.write_str("sweep_and_claim()"),
             Self::Cancel { run } => write!(f, "cancel(run {run})"),
             Self::Retry { run } => write!(f, "retry(run {run})"),
             Self::Look => f.write_str("look()"),
         }
     }
+}
+
+fn list(attempts: &[Attempt]) -> String {
+    let attempts: Vec<_> = attempts.iter().map(ToString::to_string).collect();
+    attempts.join(", ")
 }
 
 fn text(verdict: &Verdict) -> String {

@@ -40,10 +40,12 @@ impl<'f> Generator<'f> {
             0..8 => self.start(),
             8..28 => self.claim(),
             28..60 => self.settle(),
-            60..66 => self.stale(),
+            60..64 => self.stale(),
+            64..66 => self.release_unknown(),
             66..73 => Command::Heartbeat(self.any_attempts()),
             73..83 => self.advance(),
-            83..91 => Command::Sweep,
+            83..88 => Command::Sweep,
+            88..91 => Command::SweepAndClaim,
             91..93 => Command::Cancel { run: self.random.below(RUNS) },
             93..97 => self.retry(),
             _ => Command::Look,
@@ -69,7 +71,7 @@ impl<'f> Generator<'f> {
 
     pub(super) fn learn(&mut self, command: &Command, reply: &Reply) {
         match (command, reply) {
-            (_, Reply::Claimed(tasks)) => self.claimed(tasks),
+            (_, Reply::Claimed(tasks) | Reply::SweptAndClaimed(_, tasks)) => self.claimed(tasks),
             (Command::Settle { items, .. }, Reply::Settled(outcomes, tasks)) => {
                 let settled: Vec<_> = items
                     .iter()
@@ -79,6 +81,7 @@ impl<'f> Generator<'f> {
                 self.open.retain(|open| !settled.iter().any(|((attempt, _), _)| attempt == open));
                 self.claimed(tasks);
             }
+            (Command::ReleaseUnknown { known }, _) => self.open.retain(|open| known.contains(open)),
             (_, Reply::Seen(runs)) => {
                 let has_failed = |run: &usize| {
                     runs[*run].as_ref().is_some_and(|r| r.status() == RunStatus::Failed)
@@ -126,6 +129,18 @@ impl<'f> Generator<'f> {
             items.extend(items.first().cloned());
         }
         Command::Settle { items, claim: false }
+    }
+
+    /// As after a claim whose answer got lost. Now and then what is known is of the past.
+    fn release_unknown(&mut self) -> Command {
+        let known = if self.random.chance(30) {
+            self.any_attempts()
+        } else if self.open.is_empty() {
+            Vec::new()
+        } else {
+            self.random.some(&self.open)
+        };
+        Command::ReleaseUnknown { known }
     }
 
     fn item(&mut self, attempt: Attempt) -> (Attempt, Verdict) {

@@ -74,6 +74,15 @@ impl<'d> Player<'d> {
                 Reply::Advanced
             }
             Command::Sweep => Reply::Swept(self.backend.sweep().await?.requeued),
+            Command::SweepAndClaim => {
+                let (swept, claimed) = self.backend.sweep_and_claim(&self.claim(None)).await?;
+                Reply::SweptAndClaimed(swept.requeued, self.tasks(claimed.tasks))
+            }
+            Command::ReleaseUnknown { known } => {
+                let known: Vec<_> = known.iter().map(|attempt| self.lease(attempt)).collect();
+                let queues = [self.slug.clone()];
+                Reply::Released(self.backend.release_unknown(self.worker, &queues, &known).await?)
+            }
             Command::Cancel { run } => {
                 Reply::Cancelled(self.backend.cancel(self.runs[*run], Some("why")).await?)
             }

@@ -14,6 +14,8 @@ pub(super) enum Reply {
     Beats(Vec<Beat>),
     Advanced,
     Swept(u64),
+    SweptAndClaimed(u64, Vec<Task>),
+    Released(u64),
     Cancelled(Cancelled),
     Retried(Retried),
     Seen(Vec<Option<Seen>>),

@@ -160,6 +160,13 @@ impl Cx {
         self.backend().sweep().await.expect("lost tasks can be swept").requeued
     }
 
+    /// What came back of what this worker holds of a flow and does not know of.
+    pub(crate) async fn release_unknown(&self, flow: &str, known: &[&Lease]) -> u64 {
+        let known: Vec<_> = known.iter().map(|lease| (*lease).clone()).collect();
+        let released = self.backend().release_unknown(self.worker, &[flow.into()], &known).await;
+        released.expect("unknown tasks can be given back")
+    }
+
     pub(crate) async fn advance(&self, flow: &str, seconds: u64) {
         self.database.advance(flow, Duration::from_secs(seconds)).await;
     }

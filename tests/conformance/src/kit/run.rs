@@ -23,6 +23,14 @@ impl Run {
         tasks.try_into().expect("as many")
     }
 
+    /// Of two tasks, the one of this run and the one of another.
+    pub(crate) fn split(&self, tasks: &[ClaimedTask], other: &Self) -> [ClaimedTask; 2] {
+        [self, other].map(|run| {
+            let task = tasks.iter().find(|task| task.lease.task.run == run.id);
+            task.expect("a task of each").clone()
+        })
+    }
+
     /// Settles an attempt that must be the current one.
     pub(crate) async fn apply(&self, task: &ClaimedTask, verdict: Verdict) {
         let what = format!("{:?} {verdict:?}", task.lease);

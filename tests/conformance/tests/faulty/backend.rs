@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use pgflow_machine::{Beat, Event, Lease, Limits, Retry, RunId, Settle, Settled, TaskKey, Verdict};
+use pgflow_machine::{
+    Beat, Event, Lease, Limits, Retry, RunId, Settle, Settled, TaskKey, Verdict, WorkerId,
+};
 use pgflow_model::{FlowShape, OnSkip, StepOptions};
 use pgflow_runtime::Tx;
 use pgflow_runtime::backend::{
@@ -111,6 +113,19 @@ impl Faulty {
             _ => {}
         }
         settled
+    }
+}
+
+impl Faulty {
+    /// Fails what was claimed and is not known, instead of giving it back.
+    async fn fail_unknown(&self, known: &[Lease]) -> Result<u64, BackendError> {
+        let newest = self.newest.lock().expect("no panic").clone();
+        let leases = newest.into_iter().map(|(task, attempt)| Lease { task, attempt });
+        let unknown = leases.filter(|lease| !known.contains(lease));
+        let verdict = Verdict::Failed { error: "lost".into(), retry: Retry::After(Duration::ZERO) };
+        let settle = |lease| Settle { lease, verdict: verdict.clone() };
+        let work = self.inner.settle(&unknown.map(settle).collect::<Vec<_>>(), None).await?;
+        Ok(work.settled.iter().filter(|settled| **settled == Settled::Applied).count() as u64)
     }
 }
 
@@ -269,6 +284,31 @@ impl Backend for Faulty {
             return Box::pin(async { Ok(Swept::default()) });
         }
         self.inner.sweep()
+    }
+
+    fn sweep_and_claim<'a>(&'a self, claim: &'a Claim) -> Reply<'a, (Swept, Claimed)> {
+        Box::pin(async move {
+            if self.is(Fault::ClaimsBeforeItSweeps) {
+                let claimed = self.claim(claim).await?;
+                return Ok((self.sweep().await?, claimed));
+            }
+            let swept = self.sweep().await?;
+            Ok((swept, self.claim(claim).await?))
+        })
+    }
+
+    fn release_unknown<'a>(
+        &'a self,
+        worker: WorkerId,
+        queues: &'a [String],
+        known: &'a [Lease],
+    ) -> Reply<'a, u64> {
+        match self.fault {
+            Fault::KeepsUnknown => Box::pin(async { Ok(0) }),
+            Fault::ReleasesKnown => self.inner.release_unknown(worker, queues, &[]),
+            Fault::UnknownBurnsAnAttempt => Box::pin(self.fail_unknown(known)),
+            _ => self.inner.release_unknown(worker, queues, known),
+        }
     }
 
     fn wakes(&self) -> Wakes {

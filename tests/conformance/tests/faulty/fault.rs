@@ -34,6 +34,14 @@ pub(crate) enum Fault {
     LosesSettles,
     BeatsAlwaysExtend,
     NeverSweeps,
+    /// What was lost cannot be had on the trip that found it.
+    ClaimsBeforeItSweeps,
+    /// What a worker does not know of stays with it: the answer to a claim may be lost for good.
+    KeepsUnknown,
+    /// What it does know of is given back too.
+    ReleasesKnown,
+    /// An attempt is used up by a claim whose answer got lost.
+    UnknownBurnsAnAttempt,
     CancelsNothing,
     RetriesNothing,
     EveryStartIsNew,

@@ -2,51 +2,41 @@
 
 use std::collections::BTreeMap;
 
-use pgflow::{Db, Happened, Run, RunStatus};
+use pgflow::{Happened, Run, RunStatus};
 
 use crate::flows::{book, diamond};
 use crate::harness::{Kind, Lab, Metrics, Outcome, What};
 use crate::proxy::{Cut, Proxy};
 use crate::{ensure, metrics};
 
-/// A lost answer may also have carried new tasks. Nobody runs those until their lease is over, and they count as lost
-/// by their worker, which may happen to a task three times: so there are not more cuts than that while it is open.
-const CUTS: u32 = 3;
-/// Runs at a time.
-const RUNS: u32 = 5;
-
-/// X16: the answer to every second batch of results is cut, several times.
-pub(super) async fn of_settles(lab: &mut Lab) -> Outcome<Metrics> {
+/// X16: the answer to every third claim is cut, and most claims bring results along.
+pub(super) async fn of_claims(lab: &mut Lab) -> Outcome<Metrics> {
     let base = lab.base(Kind::Postgres, &["diamond"]).await?;
     let proxy = Proxy::start(&base.url).await?;
+    proxy.cut(Some(Cut { statement: "claim", every: 3 }));
     let worker = lab.worker(proxy.url(), &["diamond"]).start()?;
-    let waves = lab.either(2, 20);
-    for _ in 0..waves {
-        proxy.cut(Some(Cut { statement: "settle_and_claim", every: 2, most: CUTS }));
-        wave(&base.db).await?;
-    }
-    let (attempts, handlers) = (attempts(lab)?, waves as usize * RUNS as usize * 4);
-    ensure!(attempts.len() == handlers, "{} handlers ran", attempts.len());
-    let repeated = attempts.values().filter(|times| **times > 1).count();
-    ensure!(repeated == 0, "{repeated} handlers ran more than once");
-    let cuts = proxy.cuts();
-    ensure!(cuts > waves, "only {cuts} answers were cut");
-    proxy.cut(None);
-    let end = worker.stop().await?;
-    ensure!((end.settled, end.lost) == (handlers as u64, 0), "the worker says {end:?}");
-    Ok(metrics! { "runs": waves * RUNS, "cut_answers": cuts, "handlers": handlers, "repeated": 0 })
-}
-
-async fn wave(db: &Db) -> Outcome {
     let mut runs = Vec::new();
-    for number in 0..RUNS {
-        runs.push(db.start(diamond::Flow, &number).await?);
+    for number in 0..lab.either(12, 200) {
+        runs.push(base.db.start(diamond::Flow, &number).await?);
     }
     for (number, run) in (0..).zip(&runs) {
         ensure!(run.output().await?.end == 2 * number + 3, "run {} has another output", run.id());
         activated_once(run).await?;
     }
-    Ok(())
+    let (attempts, handlers, cuts) = (attempts(lab)?, runs.len() * 4, proxy.cuts());
+    ensure!(attempts.len() == handlers, "{} handlers ran", attempts.len());
+    let repeated = attempts.values().filter(|times| **times > 1).count();
+    ensure!(repeated == 0, "{repeated} handlers ran more than once");
+    ensure!(cuts >= 3, "only {cuts} answers were cut");
+    let (losses, given_back) = base.losses().await?;
+    ensure!(losses == 0, "{losses} tasks waited for their lease");
+    proxy.cut(None);
+    let end = worker.stop().await?;
+    ensure!((end.settled, end.lost) == (handlers as u64, 0), "the worker says {end:?}");
+    Ok(metrics! {
+        "runs": runs.len(), "cut_answers": cuts, "handlers": handlers, "repeated": 0,
+        "losses": losses, "given_back": given_back,
+    })
 }
 
 /// How often each step of each run began.
@@ -73,7 +63,7 @@ async fn activated_once(run: &Run<diamond::Flow>) -> Outcome {
 pub(super) async fn of_commits(lab: &mut Lab) -> Outcome<Metrics> {
     let base = lab.base(Kind::Postgres, &["book"]).await?;
     let proxy = Proxy::start(&base.url).await?;
-    proxy.cut(Some(Cut { statement: "COMMIT", every: 5, most: u32::MAX }));
+    proxy.cut(Some(Cut { statement: "COMMIT", every: 5 }));
     let worker = lab.worker(proxy.url(), &["book"]).start()?;
     let items: Vec<u32> = (0..lab.either(60, 1000)).collect();
     let run = base.db.start(book::Flow, &items).await?;

@@ -74,6 +74,12 @@ impl Base {
         }
     }
 
+    /// How often tasks were lost by their worker, and how often given back unused.
+    pub async fn losses(&self) -> Outcome<(i64, i64)> {
+        let query = "select coalesce(sum(requeued_count), 0), coalesce(sum(refunded_count), 0) from pgflow.step_tasks";
+        Ok(sqlx::query_as(query).fetch_one(self.postgres_pool()?).await?)
+    }
+
     /// Asks the database's own checker whether all invariants hold, and Postgres whether there was a deadlock.
     pub(super) async fn check(&self) -> Outcome {
         let violations: Vec<String> = match &self.inner {

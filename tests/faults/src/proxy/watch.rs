@@ -10,10 +10,8 @@ use super::frames::Frame;
 pub(crate) struct Cut {
     /// To statements that contain this.
     pub(crate) statement: &'static str,
-    /// To every so manieth of them,
+    /// To every so manieth of them.
     pub(crate) every: u32,
-    /// but only to so many.
-    pub(crate) most: u32,
 }
 
 /// Follows what a client asks on one connection.

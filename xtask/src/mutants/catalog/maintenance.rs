@@ -4,6 +4,14 @@ use crate::mutants::mutation::Mutation;
 
 pub(super) const ALL: &[Mutation] = &[
     Mutation {
+        name: "sweep-before-claim",
+        file: "functions/sweep_and_claim.sql",
+        find: "pgflow.requeue_stalled_tasks(sweep_and_claim.grace)",
+        replace: "0",
+        why: "workers with nothing to do would never take back what others lost",
+        tests: &["maintenance::sweep_and_claim"],
+    },
+    Mutation {
         name: "stalled-count",
         file: "functions/_requeue_stalled.sql",
         find: "requeued_count = t.requeued_count + 1",

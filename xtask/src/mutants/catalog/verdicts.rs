@@ -36,6 +36,22 @@ pub(super) const ALL: &[Mutation] = &[
         tests: &["settling::release"],
     },
     Mutation {
+        name: "release-known",
+        file: "functions/release_unknown_tasks.sql",
+        find: "    except\n    select * from unnest(run_ids, step_slugs, task_indexes, attempts)\n",
+        replace: "",
+        why: "a lost answer would take away what the worker is at",
+        tests: &["settling::release_unknown"],
+    },
+    Mutation {
+        name: "release-of-others",
+        file: "functions/_tasks_of_worker.sql",
+        find: " and t.last_worker_id = _tasks_of_worker.worker_id",
+        replace: "",
+        why: "a lost answer of one worker would take the tasks of all others away",
+        tests: &["settling::release_unknown"],
+    },
+    Mutation {
         name: "refund-exhausted",
         file: "functions/_retry_task_rows.sql",
         find: "t.attempts_count - t.refunded_count <",

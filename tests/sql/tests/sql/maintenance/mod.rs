@@ -10,3 +10,4 @@ mod requeue;
 mod retry_run;
 mod retry_run_steps;
 mod stalled_for_good;
+mod sweep_and_claim;

@@ -113,6 +113,12 @@ const FUNCTIONS: &[(&str, &str, &str)] = &[
         "run_ids uuid[], step_slugs text[], task_indexes integer[], attempts integer[]",
         OUTCOMES,
     ),
+    (
+        "release_unknown_tasks",
+        "worker_id uuid, queue_names text[], run_ids uuid[], step_slugs text[], task_indexes integer[], \
+         attempts integer[]",
+        "integer",
+    ),
     ("requeue_stalled_tasks", "grace integer DEFAULT 30", "integer"),
     ("retry_run", "run_id uuid", "SETOF pgflow.runs"),
     (
@@ -131,6 +137,14 @@ const FUNCTIONS: &[(&str, &str, &str)] = &[
          limited_quotas integer[] DEFAULT NULL::integer[]",
         "TABLE(kind text, outcome text, flow_slug text, run_id uuid, step_slug text, task_index integer, \
          attempt integer, input jsonb, msg_id bigint, timeout integer)",
+    ),
+    (
+        "sweep_and_claim",
+        "grace integer, queue_names text[], qty integer, worker_id uuid DEFAULT NULL::uuid, \
+         limited_flows text[] DEFAULT NULL::text[], limited_steps text[] DEFAULT NULL::text[], \
+         limited_quotas integer[] DEFAULT NULL::integer[]",
+        "TABLE(requeued integer, flow_slug text, run_id uuid, step_slug text, task_index integer, attempt integer, \
+         input jsonb, msg_id bigint, timeout integer)",
     ),
     (
         "start_flow",

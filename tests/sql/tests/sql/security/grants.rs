@@ -67,6 +67,9 @@ async fn a_worker_does_a_whole_workers_day() {
     worker.run(&format!("select pgflow.fail_task('{}', 'm', 0, 'x', 1)", run.id)).await;
     worker.run(&format!("select pgflow.complete_task('{}', 'm', 1, '1', 1)", run.id)).await;
     worker.run("select pgflow.requeue_stalled_tasks()").await;
+    worker.run(&format!("select pgflow.sweep_and_claim(2, array['f'], 0, '{id}')")).await;
+    let unknown = format!("'{id}', array['f'], '{{}}', '{{}}', '{{}}', '{{}}'");
+    assert_eq!(worker.one(&format!("select pgflow.release_unknown_tasks({unknown})")).await, "0");
     worker.run(&format!("select pgflow.mark_worker_stopped('{id}')")).await;
     assert_eq!(run.tasks().await, ["a#0:completed:1", "m#0:queued:1", "m#1:completed:1"]);
     db.check().await;

@@ -34,11 +34,18 @@ const CALLS: &[(&str, &str)] = &[
         "select pgflow.release_tasks(array[RUN]::pg_catalog.uuid[], '{m}', '{1}', '{1}')",
     ),
     (
+        "release_unknown_tasks",
+        "insert into pgflow.workers (worker_id, queue_name, function_name) values (RUN, 'f', 'w');
+         select pgflow.claim_tasks('{f}', 2, RUN);
+         select pgflow.release_unknown_tasks(RUN, '{f}', '{}', '{}', '{}', '{}')",
+    ),
+    (
         "settle_and_claim",
         "select pgflow.settle_and_claim(
             array[RUN]::pg_catalog.uuid[], '{m}', '{0}', array['1'::pg_catalog.jsonb], '{1}',
             array[RUN]::pg_catalog.uuid[], '{s}', '{0}', '{x}', '{1}', '{0}', '{f}', '{f}', 2)",
     ),
+    ("sweep_and_claim", "select pgflow.sweep_and_claim(-100000, '{f}', 2, null, '{f}', '{m}', '{1}')"),
     ("requeue_stalled_tasks", "select pgflow.requeue_stalled_tasks(-100000)"),
     (
         "retry_run",

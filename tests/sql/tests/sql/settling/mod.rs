@@ -14,6 +14,7 @@ mod join;
 mod late_callback;
 mod map;
 mod release;
+mod release_unknown;
 mod retry_delay;
 mod type_violation;
 mod type_violation_not;

@@ -1,0 +1,57 @@
+//! One test binary.
+
+use std::fmt;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::artifacts::TestBinary;
+
+/// What became of it.
+pub(super) struct Outcome {
+    pub(super) name: String,
+    pub(super) passed: bool,
+    pub(super) took: Duration,
+    /// The binary's own last line when it passed, and all it said when it did not.
+    said: String,
+}
+
+/// Runs it as `cargo test` would, and keeps what it says for later: two at once would mix their lines.
+pub(super) fn run(binary: &TestBinary, args: &[String]) -> Outcome {
+    let start = Instant::now();
+    let output = Command::new(&binary.path)
+        .args(args)
+        .current_dir(&binary.dir)
+        .env("CARGO_MANIFEST_DIR", &binary.dir)
+        .env("CARGO_PKG_NAME", &binary.package)
+        .stdin(Stdio::null())
+        .output();
+    let (passed, said) = match output {
+        Ok(output) => (output.status.success(), said(&output)),
+        Err(error) => (false, error.to_string()),
+    };
+    Outcome { name: binary.name.clone(), passed, took: start.elapsed(), said }
+}
+
+fn said(output: &Output) -> String {
+    let out = String::from_utf8_lossy(&output.stdout);
+    if output.status.success() {
+        let mut results = out.lines().filter_map(|line| line.strip_prefix("test result: ok. "));
+        return results
+            .next_back()
+            .and_then(|line| line.split(';').next())
+            .unwrap_or("")
+            .to_owned();
+    }
+    format!("{}\n{out}\n{}", output.status, String::from_utf8_lossy(&output.stderr))
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, passed, took, said } = self;
+        let seconds = took.as_secs_f64();
+        if *passed {
+            return write!(f, "{seconds:>6.1} s  {name}: {said}");
+        }
+        write!(f, "{seconds:>6.1} s  {name}: FAILED, {said}")
+    }
+}
