@@ -13,6 +13,11 @@ const STAGES: &[Stage] = &[
     Stage::cargo("lints", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
     Stage { name: "tests", work: Work::TestBinaries },
     Stage::cargo("doctests", &["test", "--workspace", "--doc"]),
+    // A build of its own, since features of all crates in one build unite.
+    Stage::cargo(
+        "tls",
+        &["test", "-p", "pgflow-postgres-backend-tests", "--features", "tls", "--test", "tls"],
+    ),
     // A sample of them; all are a command of their own: `cargo xtask mutants`.
     Stage::cargo("mutants", &["xtask", "mutants", "--short"]),
     Stage {

@@ -1,0 +1,5 @@
+//! Workers that are processes of their own: this test binary, started again.
+
+mod child;
+mod signals;
+mod traces;

@@ -1,0 +1,6 @@
+//! What can be seen of a worker from outside is what the documentation says.
+
+mod documented;
+mod metrics;
+mod recorder;
+mod spans;
