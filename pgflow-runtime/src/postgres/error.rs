@@ -21,6 +21,7 @@ enum Kind {
 /// As the contract spells it.
 pub(super) fn translate(error: sqlx::Error) -> BackendError {
     match kind(&error) {
+        Kind::Unreachable if is_timeout(&error) => BackendError::no_answer(error.to_string()),
         Kind::Unreachable => BackendError::Unreachable(Box::new(error)),
         Kind::Unavailable => BackendError::Unavailable(Box::new(error)),
         Kind::Schema => BackendError::Schema(format!("{}; run `migrate` first", text(&error))),
@@ -32,6 +33,11 @@ pub(super) fn translate(error: sqlx::Error) -> BackendError {
 pub(super) fn timed_out(doing: &str, after: Duration) -> sqlx::Error {
     let text = format!("{doing} took longer than {} seconds", after.as_secs_f32());
     sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, text))
+}
+
+/// Whether it is one of those.
+pub(super) fn is_timeout(error: &sqlx::Error) -> bool {
+    matches!(error, sqlx::Error::Io(error) if error.kind() == io::ErrorKind::TimedOut)
 }
 
 /// A row that is not what our functions return.
