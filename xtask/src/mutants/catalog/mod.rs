@@ -8,6 +8,7 @@ mod events;
 mod fences;
 mod guards;
 mod limits;
+mod lock_order;
 mod locks;
 mod maintenance;
 mod order;
@@ -22,6 +23,7 @@ use super::mutation::Mutation;
 const TOPICS: &[&[Mutation]] = &[
     fences::ALL,
     locks::ALL,
+    lock_order::ALL,
     order::ALL,
     archives::ALL,
     guards::ALL,
