@@ -11,6 +11,7 @@ mod limits;
 mod lock_order;
 mod locks;
 mod maintenance;
+mod options;
 mod order;
 mod retry;
 mod security;
@@ -38,6 +39,7 @@ const TOPICS: &[&[Mutation]] = &[
     verdicts::ALL,
     worker::ALL,
     retry::ALL,
+    options::ALL,
 ];
 
 pub(crate) fn all() -> impl Iterator<Item = Mutation> {
