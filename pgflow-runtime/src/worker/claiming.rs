@@ -57,7 +57,7 @@ impl Engine {
             ::metrics::histogram!(metrics::BATCH).record(gauged(settles.len()));
         }
         for (settle, outcome) in settles.iter().zip(work.settled) {
-            self.recorded(settle, outcome);
+            self.recorded(&settle.verdict, outcome);
         }
         let now = Instant::now();
         if let Some(claim) = claim {
@@ -72,7 +72,8 @@ impl Engine {
         work.claimed.tasks.into_iter().for_each(|task| self.begin(task));
     }
 
-    fn recorded(&mut self, settle: &Settle, outcome: Settled) {
+    /// What became of a result.
+    pub(super) fn recorded(&mut self, verdict: &Verdict, outcome: Settled) {
         let word = match outcome {
             Settled::Applied => "applied",
             Settled::AlreadySettled => "already_settled",
@@ -81,7 +82,7 @@ impl Engine {
             Settled::Unknown => "unknown",
         };
         ::metrics::counter!(metrics::SETTLES, "outcome" => word).increment(1);
-        self.report.count(&settle.verdict, outcome);
+        self.report.count(verdict, outcome);
     }
 
     /// Nobody knows whether the results were recorded, or they were refused.

@@ -168,14 +168,17 @@ impl Engine {
         let Some(holding) = self.held.remove(&done.lease) else { return };
         self.slots.give_back(holding.slot);
         self.health.running(self.held.len());
-        holding.count(&done);
-        match done.ended {
-            _ if holding.is_unwanted => self.report.superseded += 1,
+        let ended = match done.ended {
             Ended::Verdict(verdict) => {
-                let verdict = self.stage.judge(verdict, holding.cancel.is_set());
-                self.settles.push(Settle { lease: done.lease, verdict });
+                Ended::Verdict(self.stage.judge(verdict, holding.cancel.is_set()))
             }
-            Ended::Recorded(outcome) => self.report.count(&Verdict::Completed(().into()), outcome),
+            ended => ended,
+        };
+        holding.count(&ended, done.took);
+        match ended {
+            _ if holding.is_unwanted => self.report.superseded += 1,
+            Ended::Verdict(verdict) => self.settles.push(Settle { lease: done.lease, verdict }),
+            Ended::Recorded(outcome) => self.recorded(&Verdict::Completed(().into()), outcome),
             Ended::Nothing => self.report.superseded += 1,
         }
     }

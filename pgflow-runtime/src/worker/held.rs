@@ -28,6 +28,7 @@ pub(super) struct Holding {
     pub(super) handler: AbortHandle,
     /// The lease is gone, or the run has ended: nobody wants the result.
     pub(super) is_unwanted: bool,
+    pub(super) since: Instant,
     beat_every: Duration,
     beat_at: Instant,
 }
@@ -41,8 +42,9 @@ impl Holding {
         timeout: Duration,
     ) -> Self {
         let beat_every = ((timeout + LEASE_MARGIN) / 4).min(LONGEST_BEAT);
-        let beat_at = Instant::now() + beat_every;
-        Self { step, flow, slot, cancel, handler, is_unwanted: false, beat_every, beat_at }
+        let since = Instant::now();
+        let beat_at = since + beat_every;
+        Self { step, flow, slot, cancel, handler, is_unwanted: false, since, beat_every, beat_at }
     }
 }
 
@@ -148,6 +150,7 @@ impl Held {
         let released = self.tasks.drain().filter_map(|(lease, holding)| {
             holding.cancel.set();
             holding.handler.abort();
+            holding.count_given_up();
             let settle = Settle { lease, verdict: Verdict::Released };
             (!holding.is_unwanted).then_some(settle)
         });

@@ -1,9 +1,11 @@
 //! What heartbeats and sweeps come back with.
 
-use pgflow_machine::{Beat, Lease};
+use std::time::Duration;
+
+use pgflow_machine::{Beat, Lease, Verdict};
 use tokio::time::Instant;
 
-use super::attempt::{Done, Ended};
+use super::attempt::Ended;
 use super::engine::Engine;
 use super::held::Holding;
 use super::metrics;
@@ -68,10 +70,9 @@ fn count(beat: Beat) {
 
 impl Holding {
     /// Counts the end of an attempt.
-    pub(super) fn count(&self, done: &Done) {
-        use pgflow_machine::Verdict;
+    pub(super) fn count(&self, ended: &Ended, took: Duration) {
         let (flow, step) = (self.flow, self.step.slug);
-        let outcome = match &done.ended {
+        let outcome = match ended {
             Ended::Verdict(Verdict::Completed(_)) | Ended::Recorded(_) => "completed",
             Ended::Verdict(Verdict::Failed { .. }) => "failed",
             Ended::Verdict(Verdict::Released) => "released",
@@ -80,6 +81,12 @@ impl Holding {
         ::metrics::counter!(metrics::ATTEMPTS, "flow" => flow, "step" => step, "outcome" => outcome)
             .increment(1);
         ::metrics::histogram!(metrics::HANDLER_SECONDS, "flow" => flow, "step" => step)
-            .record(done.took);
+            .record(took);
+    }
+    /// Counts an attempt that the worker gave up when it stopped.
+    pub(super) fn count_given_up(&self) {
+        let released = Ended::Verdict(Verdict::Released);
+        let ended = if self.is_unwanted { Ended::Nothing } else { released };
+        self.count(&ended, self.since.elapsed());
     }
 }

@@ -138,6 +138,8 @@ fn counts(all: &BTreeMap<Series, f64>) {
         // Six runs, and two results that were too late.
         ("pgflow_attempts_total", "completed", 8.0),
         ("pgflow_attempts_total", "failed", 1.0),
+        ("pgflow_attempts_total", "released", 1.0),
+        ("pgflow_attempts_total", "dropped", 2.0),
         ("pgflow_settles_total", "fenced", 1.0),
         ("pgflow_settles_total", "run_ended", 1.0),
         ("pgflow_settles_total", "already_settled", 1.0),
