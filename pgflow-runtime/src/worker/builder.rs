@@ -42,7 +42,7 @@ pub struct Worker {
     pub(super) db: Db,
     pub(super) registry: Result<Registry, RegisterError>,
     pub(super) states: States,
-    pub(super) concurrency: usize,
+    pub(super) concurrency: Option<usize>,
     pub(super) limits: Vec<Limit>,
     pub(super) grace: Duration,
     pub(super) health: Health,
@@ -57,13 +57,14 @@ pub(super) struct Limit {
 }
 
 impl Worker {
-    /// A worker without flows, for up to 16 tasks at once, with a grace period of 25 seconds.
+    /// A worker without flows, for up to 16 tasks at once, with a grace period of 25 seconds. The variable
+    /// `PGFLOW_WORKER_CONCURRENCY`, or else `WORKFLOW_POSTGRES_WORKER_CONCURRENCY`, sets another number of tasks.
     pub fn new(db: &Db) -> Self {
         Self {
             db: db.clone(),
             registry: Ok(Registry::default()),
             states: States::default(),
-            concurrency: 16,
+            concurrency: None,
             limits: Vec::new(),
             grace: Duration::from_secs(25),
             health: Health::default(),
@@ -80,9 +81,9 @@ impl Worker {
         Self { states: self.states.with(value), ..self }
     }
 
-    /// With so many tasks at once.
+    /// With so many tasks at once, whatever the environment says.
     pub fn concurrency(self, tasks: usize) -> Self {
-        Self { concurrency: tasks, ..self }
+        Self { concurrency: Some(tasks), ..self }
     }
 
     /// With so many tasks of this step at once, in this process: `.limit::<orders::charge>(4)`.

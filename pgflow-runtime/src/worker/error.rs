@@ -16,6 +16,14 @@ pub enum WorkerError {
         /// `concurrency`, or the limit of a step.
         what: String,
     },
+    /// A variable of the environment is wrong.
+    #[error("{name} is `{value}`, and must be a number of tasks, such as 16")]
+    Variable {
+        /// The variable.
+        name: &'static str,
+        /// What it holds.
+        value: String,
+    },
     /// A flow is wrong in itself, or needs something that was not given.
     #[error(transparent)]
     Register(#[from] RegisterError),

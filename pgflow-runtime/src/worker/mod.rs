@@ -2,7 +2,7 @@
 //!
 //! | file | concern |
 //! |---|---|
-//! | `builder`, `startup`, `served` | what it is made of, and what is checked before the first task |
+//! | `builder`, `startup`, `concurrency`, `served` | what it is made of, and what is checked before the first task |
 //! | `engine` | the one loop |
 //! | `pace`, `slots`, `claiming` | when to claim, how much, and what comes of it |
 //! | `settles`, `trip` | results gather while a batch is on its way; the next claim goes along |
@@ -15,6 +15,7 @@
 pub(crate) mod attempt;
 mod builder;
 mod claiming;
+mod concurrency;
 mod desk;
 mod engine;
 mod error;

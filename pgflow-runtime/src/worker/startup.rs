@@ -8,6 +8,7 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio::time::Instant;
 
 use super::builder::Worker;
+use super::concurrency::{self, variable};
 use super::desk::Desk;
 use super::engine::Engine;
 use super::held::Held;
@@ -29,7 +30,7 @@ pub(super) async fn start(worker: Worker) -> Result<Engine, WorkerError> {
     let registry = registry?;
     let backend = db.backend().clone();
     served::check_program(&registry, &states, backend.as_ref())?;
-    let slots = slots(&registry, concurrency, &limits)?;
+    let slots = slots(&registry, concurrency::find(concurrency, variable)?, &limits)?;
     // Before the first claim, so that no hint is missed.
     let wakes = backend.wakes();
     let known = served::known(&registry, backend.as_ref()).await?;

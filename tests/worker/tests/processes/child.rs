@@ -20,9 +20,12 @@ pub(crate) async fn database() -> Outcome<Option<Db>> {
 }
 
 /// Works as a program would, until it is told to stop; then the process ends.
-pub(crate) async fn work<F: Flow>(db: &Db, flow: F, concurrency: usize) -> Outcome {
+pub(crate) async fn work<F: Flow>(db: &Db, flow: F, concurrency: Option<usize>) -> Outcome {
     tracing_subscriber::fmt().json().with_writer(std::io::stderr).init();
-    let worker = Worker::new(db).flow(flow).concurrency(concurrency);
+    let mut worker = Worker::new(db).flow(flow);
+    if let Some(concurrency) = concurrency {
+        worker = worker.concurrency(concurrency);
+    }
     let report = worker.grace(Duration::from_mins(10)).run_until_signal().await?;
     std::process::exit(i32::from(!report.is_clean()));
 }
@@ -37,9 +40,15 @@ pub(crate) struct Working {
 impl Working {
     /// Starts this binary again, for the test of this name.
     pub(crate) fn start(test: &str, url: &str) -> Outcome<Self> {
+        Self::start_with(test, url, &[])
+    }
+
+    /// With more variables.
+    pub(crate) fn start_with(test: &str, url: &str, env: &[(&str, &str)]) -> Outcome<Self> {
         let mut process = Command::new(std::env::current_exe()?)
             .args(["--exact", "--nocapture", test])
             .env(URL, url)
+            .envs(env.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())

@@ -38,7 +38,7 @@ async fn busy(
 #[tokio::test(flavor = "multi_thread")]
 async fn after_sigterm_results_are_recorded_and_the_status_is_0() -> Outcome {
     if let Some(db) = child::database().await? {
-        return child::work(&db, slow::Flow, 3).await;
+        return child::work(&db, slow::Flow, Some(3)).await;
     }
     let fresh = Fresh::sqlite().await?;
     let test = "signals::after_sigterm_results_are_recorded_and_the_status_is_0";
@@ -55,7 +55,7 @@ async fn after_sigterm_results_are_recorded_and_the_status_is_0() -> Outcome {
 #[tokio::test(flavor = "multi_thread")]
 async fn after_the_second_sigterm_tasks_are_given_back_at_once() -> Outcome {
     if let Some(db) = child::database().await? {
-        return child::work(&db, slow::Flow, 3).await;
+        return child::work(&db, slow::Flow, Some(3)).await;
     }
     let fresh = Fresh::sqlite().await?;
     let test = "signals::after_the_second_sigterm_tasks_are_given_back_at_once";

@@ -25,7 +25,7 @@ mod shared {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_is_one_trace_in_all_processes() -> Outcome {
     if let Some(db) = child::database().await? {
-        return child::work(&db, shared::Flow, 1).await;
+        return child::work(&db, shared::Flow, Some(1)).await;
     }
     let fresh = Fresh::postgres().await?;
     fresh.db.register(shared::Flow).await?;
