@@ -138,34 +138,30 @@ async fn processes_that_start_the_same_runs_agree() {
     bench.db.check().await;
 }
 
+/// The second in line delivers for those who came meanwhile, and leaves on the way.
 #[tokio::test(flavor = "multi_thread")]
 async fn callers_who_leave_take_nobody_with_them() {
     let bench = Bench::new().await;
     let postgres = Arc::new(bench.other().await);
     let runs: Vec<NewRun> = (0..100).map(|at| new_run("two", json!(at))).collect();
     let gate = Gate::close(&bench.db).await;
-    let mut leaving: Vec<_> = Vec::new();
-    let mut staying = JoinSet::new();
-    for (at, run) in runs.iter().cloned().enumerate() {
-        let postgres = Arc::clone(&postgres);
-        let start = async move { (at, postgres.start(run).await) };
-        // The first has its call under way; the others are gathered behind it.
-        if at % 3 == 0 {
-            leaving.push(tokio::spawn(start));
-        } else {
-            staying.spawn(start);
-        }
-        if at == 0 {
-            gate.wait_for("%start_run(%").await;
-        }
-    }
-    leaving.drain(..20).for_each(|start| start.abort());
+    let first = start_all(&postgres, &runs[..1]);
+    gate.wait_for("%start_run(%").await;
+    let mut second = start_all(&postgres, &runs[1..2]);
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let staying = start_all(&postgres, &runs[2..80]);
+    let mut leaving = start_all(&postgres, &runs[80..]);
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    leaving.abort_all();
     let gate = gate.let_one_through().await;
     gate.wait_for("%unnest($1::text[]%").await;
-    leaving.drain(..).for_each(|start| start.abort());
+    second.abort_all();
+    assert!(second.join_next().await.is_some_and(|left| left.is_err()), "it was under way");
     gate.open().await;
-    let answers = answers(staying).await;
-    assert!(answers.iter().all(|answer| matches!(answer, Ok(Started::Created))), "{answers:?}");
+    for answers in [answers(first).await, answers(staying).await] {
+        // What the second had sent took effect, or not.
+        assert!(answers.iter().all(Result::is_ok), "{answers:?}");
+    }
     for run in runs {
         postgres.start(run).await.unwrap();
     }
