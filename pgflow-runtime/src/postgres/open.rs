@@ -9,11 +9,12 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::engine::Engine;
 use super::error::translate;
-use super::options::{Durability, Pooling, PostgresOptions, check_tls, parse};
+use super::options::{Durability, Pooling, PostgresOptions, check_tls};
 use super::place::Place;
 use super::probe::keeps_session;
 use super::routes::Routes;
 use super::start_many::Starts;
+use super::url::parse;
 use super::wake::{Bell, Side};
 use super::workers::Workers;
 use crate::backend::BackendError;
