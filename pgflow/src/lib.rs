@@ -44,10 +44,30 @@ mod engine {
     pub use pgflow_runtime::worker::{
         Health, HealthSnapshot, Phase, Worker, WorkerError, WorkerReport,
     };
-    pub use pgflow_runtime::{Event, Happened, RunId, RunStatus, StepStatus, Tx, backend};
+    pub use pgflow_runtime::{
+        Event, Happened, InvalidRunId, Limits, PayloadError, RunId, RunStatus, SkipReason, StartIn,
+        StepStatus, Timestamp, Tx, backend, memory,
+    };
 }
 #[cfg(feature = "engine")]
 pub use engine::*;
+#[cfg(feature = "postgres")]
+pub use pgflow_runtime::postgres;
+#[cfg(feature = "sqlite")]
+pub use pgflow_runtime::sqlite;
+/// The crate that [`Tx`] and [`Db::start_in`] speak: the same version as pgflow's own, so that a step with
+/// `tx: &mut Tx` needs no second dependency.
+///
+/// It has the databases of pgflow's features, and `json`, `uuid` and `runtime-tokio`. Depend on `sqlx` yourself for more
+/// of it, such as its macros; the version has to be the same, 0.9.
+///
+/// ```
+/// let query = pgflow::sqlx::query("insert into bookings (seat) values ($1)");
+/// # let _: pgflow::sqlx::query::Query<'_, pgflow::sqlx::Sqlite, _> = query;
+/// ```
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+#[doc(no_inline)]
+pub use pgflow_runtime::sqlx;
 
 #[doc(hidden)]
 pub use pgflow_runtime::__private;

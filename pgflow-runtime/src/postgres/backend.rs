@@ -31,7 +31,7 @@ impl Backend for Postgres {
 
     fn migrate(&self) -> Reply<'_, ()> {
         Box::pin(async {
-            let pool = self.pool();
+            let pool = self.pool()?;
             let report = migrate(&pool).await.map_err(why_not_migrated);
             pool.close().await;
             report.map(drop)
@@ -40,7 +40,7 @@ impl Backend for Postgres {
 
     fn apply<'a>(&'a self, migrations: &'a FlowMigrations) -> Reply<'a, Vec<&'static str>> {
         Box::pin(async {
-            let pool = self.pool();
+            let pool = self.pool()?;
             let applied = migrate_flows(&pool, migrations).await.map_err(why_not_applied);
             pool.close().await;
             applied
@@ -135,8 +135,11 @@ impl Backend for Postgres {
 
 impl Postgres {
     /// For what may have to wait for others for longer than a call may take.
-    fn pool(&self) -> PgPool {
-        PgPoolOptions::new().max_connections(2).connect_lazy_with(self.direct.clone())
+    fn pool(&self) -> Result<PgPool, BackendError> {
+        if self.stop.is_cancelled() {
+            return Err(BackendError::Closed);
+        }
+        Ok(PgPoolOptions::new().max_connections(2).connect_lazy_with(self.direct.clone()))
     }
 }
 
