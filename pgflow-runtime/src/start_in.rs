@@ -10,6 +10,18 @@ use crate::backend::{NewRun, Reply, Started};
 ///
 /// A connection without a transaction is refused: the run would be there at once. What counts is a transaction that
 /// was begun with sqlx; it does not know of a `BEGIN` that was sent as a statement.
+///
+/// ```
+/// # use pgflow::prelude::*;
+/// # #[flow(input = u8)] mod count { #[step] pub async fn one(run: u8) -> pgflow::Result<u8> { Ok(run) } }
+/// use pgflow::{Db, StartIn};
+///
+/// /// For `sqlx::Transaction`s of Postgres and SQLite, and for the `Tx` of a step.
+/// async fn order(db: &Db, tx: &mut (impl StartIn + Send)) -> Result<(), pgflow::ClientError> {
+///     db.start_in(tx, count::Flow, &7).await?;
+///     Ok(())
+/// }
+/// ```
 pub trait StartIn {
     /// Starts a run, or finds the one of this id.
     fn start_run(&mut self, run: NewRun) -> Reply<'_, Started>;

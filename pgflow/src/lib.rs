@@ -1,4 +1,5 @@
 #![doc = include_str!("docs/front_page.md")]
+#![cfg_attr(feature = "engine", doc = include_str!("docs/running.md"))]
 #![forbid(unsafe_code)]
 
 pub mod prelude;
@@ -46,11 +47,14 @@ mod engine {
     };
     pub use pgflow_runtime::{
         Event, Happened, InvalidRunId, Limits, PayloadError, RunId, RunStatus, SkipReason, StartIn,
-        StepStatus, Timestamp, Tx, backend, memory,
+        StepStatus, Timestamp, backend, memory,
     };
 }
 #[cfg(feature = "engine")]
 pub use engine::*;
+#[cfg(feature = "engine")]
+#[cfg_attr(feature = "sqlite", doc = include_str!("docs/tx.md"))]
+pub use pgflow_runtime::Tx;
 #[cfg(feature = "postgres")]
 pub use pgflow_runtime::postgres;
 #[cfg(feature = "sqlite")]
@@ -72,9 +76,24 @@ pub use pgflow_runtime::sqlx;
 #[doc(hidden)]
 pub use pgflow_runtime::__private;
 
-/// The migrations that `pgflow_build::migrations(…).emit()` wrote, embedded in the program.
+/// The migrations that the program's build wrote, embedded in the program: `db.apply(&pgflow::migrations!()).await?`.
 ///
-/// Needs a build script that calls it.
+/// It needs a build script that writes them, `build.rs`, and does not compile without:
+///
+/// ```ignore
+/// fn main() {
+///     pgflow_build::migrations("migrations").emit();
+/// }
+/// ```
+///
+/// with the crate in `Cargo.toml`, in the version that `pgflow` has:
+///
+/// ```toml
+/// [build-dependencies]
+/// pgflow-build = "0.1"
+/// ```
+///
+/// While a program has none, `db.register(orders::Flow)` makes its flows known to the database.
 #[macro_export]
 macro_rules! migrations {
     () => {{

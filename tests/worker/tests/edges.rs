@@ -121,3 +121,52 @@ async fn a_reason_is_the_same_everywhere(fresh: Fresh) -> Outcome {
     assert!(error.ends_with("was cancelled: no\u{fffd}thing"), "{error:?}");
     Ok(())
 }
+
+/// What a program prints that shows an error with all its causes.
+fn printed(error: &dyn std::error::Error) -> Vec<String> {
+    std::iter::successors(Some(error), |error| error.source()).map(ToString::to_string).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn errors_say_everything_once() -> Outcome {
+    let fresh = Fresh::postgres().await?;
+    let (server, _) = fresh.url.rsplit_once('/').expect("a database");
+    let error = Db::connect(&format!("{server}/nodb")).await.expect_err("there is none");
+    let lines = printed(&error);
+    assert!(lines[0].starts_with("cannot use postgres://"), "{lines:?}");
+    assert_eq!(lines[1..], ["database \"nodb\" does not exist"]);
+
+    let error = Db::connect("postgres://localhost:1/nodb").await.expect_err("nobody is there");
+    let lines = printed(&error);
+    assert_eq!(
+        lines[..2],
+        ["cannot connect to postgres://localhost:1/nodb", "the database cannot be reached"]
+    );
+    assert!(lines.len() == 3 && lines[2].starts_with("Connection refused"), "{lines:?}");
+
+    let error = Db::connect("sqlite:no/such/app.db").await.expect_err("no directory");
+    let why = "cannot create the database file no/such/app.db: its directory does not exist";
+    assert_eq!(printed(&error), ["cannot use sqlite:no/such/app.db", why]);
+    Ok(())
+}
+
+/// URLs that somebody got wrong, on the way that everybody goes.
+#[tokio::test]
+async fn no_error_shows_a_password() {
+    for url in [
+        "postgres://rv:sek?ret@localhost:1/q",
+        "postgres://rv:sek#ret@localhost:1/q",
+        "postgres:rv:sekret@localhost/q",
+        "postgres:/rv:sekret@localhost/q",
+        "postgres://rv@localhost:1/q?sslmode=sekret",
+        "postgres://rv:sekret@localhost:1/q?sslpassword=sekret",
+        "sqlite:x.db?key=sekret",
+        "sqlite://rv:sekret@no/such/x.db",
+        "postgre://rv:sekret@localhost/q",
+        "rv:sekret@localhost/q",
+    ] {
+        let error = Db::connect(url).await.expect_err(url);
+        let text = format!("{error:?} {}", printed(&error).join(" "));
+        assert!(!text.contains("sek") && !text.contains("ret@"), "{text}");
+    }
+}
