@@ -80,7 +80,7 @@ pub use pgflow_runtime::__private;
 ///
 /// It needs a build script that writes them, `build.rs`, and does not compile without:
 ///
-/// ```ignore
+/// ```text
 /// fn main() {
 ///     pgflow_build::migrations("migrations").emit();
 /// }
