@@ -50,7 +50,7 @@ pub struct Worker {
 }
 
 /// A year: no clock shows what comes after `Duration::MAX`.
-const LONGEST_GRACE: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+const LONGEST_GRACE: Duration = Duration::from_hours(365 * 24);
 
 /// How many tasks of a step run at once.
 #[derive(Debug)]
