@@ -8,13 +8,16 @@ use pgflow::{Run, StepProgress};
 use super::flow::analyze_website;
 use super::{Outcome, show};
 
-/// Follows a run whose worker is killed when a third of the map is done.
-pub(crate) async fn run(db: &Db, url: &str, run: &Run<analyze_website::Flow>) -> Outcome {
-    if !db.backend().abilities().multi_process {
-        return Err(
-            format!("`--crash` needs a database that other processes can use, not {db}").into()
-        );
+/// Whether another process could go on, before anything is started.
+pub(crate) fn check(db: &Db) -> Outcome {
+    if db.backend().abilities().multi_process {
+        return Ok(());
     }
+    Err(format!("`--crash` needs a database that other processes can use, not {db}").into())
+}
+
+/// Follows a run whose worker is killed when a third of the map is done.
+pub(crate) async fn run(url: &str, run: &Run<analyze_website::Flow>) -> Outcome {
     let mut worker = spawn(url)?;
     show::say(&format!("worker {} works", worker.id()));
     let mut was_killed = false;

@@ -3,6 +3,7 @@
 //! Runs the flow of the README in an SQLite file and shows what happens. `--crash` kills the worker in the
 //! middle, `--database URL` does the same on another database.
 
+mod bar;
 mod crash;
 mod flow;
 mod show;
@@ -11,6 +12,7 @@ mod worker;
 use std::process::ExitCode;
 
 use clap::Parser;
+use pgflow::Run;
 use pgflow::prelude::*;
 
 use flow::{Site, analyze_website};
@@ -39,7 +41,7 @@ struct Args {
 #[tokio::main]
 async fn main() -> ExitCode {
     match run(&Args::parse()).await {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             show::error(&*error);
             ExitCode::FAILURE
@@ -47,25 +49,41 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn run(args: &Args) -> Outcome {
+async fn run(args: &Args) -> Outcome<ExitCode> {
     let db = Db::connect(&args.database).await?;
     if args.worker {
-        return worker::be_one(&db).await;
+        return worker::be_one(&db).await.map(|()| ExitCode::SUCCESS);
+    }
+    if args.crash {
+        crash::check(&db)?;
     }
     db.migrate().await?;
     db.register(analyze_website::Flow).await?;
-    println!("database  {db}");
+    show::line(format_args!("database  {db}"));
     let site = Site { url: "https://example.org".to_owned() };
     let run = db.start(analyze_website::Flow, &site).await?;
-    println!("run       {}\n", run.id());
+    show::line(format_args!("run       {}\n", run.id()));
+    tokio::select! {
+        followed = follow(args, &db, &run) => followed.map(|()| ExitCode::SUCCESS),
+        _ = tokio::signal::ctrl_c() => {
+            show::interrupted(&db, &run);
+            Ok(ExitCode::from(INTERRUPTED))
+        }
+    }
+}
+
+/// What a shell expects of a program that Ctrl-C has ended.
+const INTERRUPTED: u8 = 130;
+
+async fn follow(args: &Args, db: &Db, run: &Run<analyze_website::Flow>) -> Outcome {
     if args.crash {
-        crash::run(&db, &args.database, &run).await?;
+        crash::run(&args.database, run).await?;
     } else {
-        let worker = Local::start(&db);
-        show::run(&run, |_| Ok(())).await?;
+        let worker = Local::start(db);
+        show::run(run, |_| Ok(())).await?;
         worker.stop().await?;
     }
-    show::output(&run).await?;
-    show::hint(&args.database, args.crash);
+    show::output(run).await?;
+    show::hint(db, args.crash);
     Ok(())
 }

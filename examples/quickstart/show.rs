@@ -1,13 +1,14 @@
 //! What happens, on the terminal.
 
 use std::error::Error;
-use std::io::IsTerminal;
+use std::fmt::Display;
+use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
-use pgflow::{Event, Happened, Run, StepProgress};
+use pgflow::{Db, Event, Happened, Run, StepProgress};
 
 use super::Outcome;
+use super::bar::MapBar;
 use super::flow::analyze_website::{self, check_link};
 
 type WebsiteRun = Run<analyze_website::Flow>;
@@ -17,55 +18,36 @@ pub(crate) async fn run(
     run: &WebsiteRun,
     mut on_map: impl FnMut(&StepProgress) -> Outcome,
 ) -> Outcome {
-    let (since, bar) = (Instant::now(), bar());
+    let (since, mut bar) = (Instant::now(), MapBar::new());
     let mut events = run.events();
     let mut tick = tokio::time::interval(Duration::from_millis(100));
-    let mut printed = 0;
     loop {
         tokio::select! {
             event = events.next() => match event {
-                Some(event) => bar.suspend(|| tell(&since, event.as_ref()))?,
-                None => break,
+                Some(event) => {
+                    let event = event?;
+                    bar.note(&event.what);
+                    bar.suspend(|| tell(&since, &event));
+                }
+                None => return Ok(()),
             },
             _ = tick.tick() => {
                 let Some(map) = map_of(run).await? else { continue };
-                bar.set_length(map.tasks.unwrap_or(0).into());
-                bar.set_position(map.done.into());
-                printed = lines(&bar, &map, printed);
+                bar.at(map.done);
                 bar.suspend(|| on_map(&map))?;
             }
         }
     }
-    bar.finish_and_clear();
-    Ok(())
 }
 
-fn bar() -> ProgressBar {
-    let style = ProgressStyle::with_template("         check_link {bar:32} {pos}/{len}");
-    let bar =
-        ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    bar.enable_steady_tick(Duration::from_millis(200));
-    bar
-}
-
-/// The map, once it has tasks and until it has ended.
+/// The map, once it has tasks.
 async fn map_of(run: &WebsiteRun) -> Outcome<Option<StepProgress>> {
     let steps = run.progress().await?;
     let map = steps.into_iter().find(|step| step.step == <check_link as pgflow::Step>::SLUG);
     Ok(map.filter(|map| map.tasks.is_some()))
 }
 
-/// Without a terminal, the bar is a line every quarter.
-fn lines(bar: &ProgressBar, map: &StepProgress, printed: u32) -> u32 {
-    let quarter = map.done * 4 / map.tasks.unwrap_or(1).max(1);
-    if bar.is_hidden() && quarter > printed {
-        println!("         check_link {}/{}", map.done, map.tasks.unwrap_or(0));
-    }
-    quarter.max(printed)
-}
-
-fn tell(since: &Instant, event: std::result::Result<&Event, &pgflow::ClientError>) -> Outcome {
-    let event = event.map_err(ToString::to_string)?;
+fn tell(since: &Instant, event: &Event) {
     let text = match &event.what {
         Happened::StepStarted { step, tasks: 1 } => format!("{step} started"),
         Happened::StepStarted { step, tasks } => format!("{step} started, {tasks} tasks"),
@@ -75,33 +57,49 @@ fn tell(since: &Instant, event: std::result::Result<&Event, &pgflow::ClientError
         }
         other => other.to_string(),
     };
-    println!("{:6.2} s {text}", since.elapsed().as_secs_f64());
-    Ok(())
+    line(format_args!("{:6.2} s {text}", since.elapsed().as_secs_f64()));
 }
 
 /// A line about what the program itself does.
 pub(crate) fn say(text: &str) {
-    println!("      >> {text}");
+    line(format_args!("      >> {text}"));
+}
+
+/// A line on the terminal. If nobody reads it any more, as after `quickstart | head`, there is nothing left to do.
+pub(crate) fn line(text: impl Display) {
+    if writeln!(std::io::stdout(), "{text}").is_err() {
+        std::process::exit(0);
+    }
 }
 
 /// What the run ended with.
 pub(crate) async fn output(run: &WebsiteRun) -> Outcome {
-    println!("\noutput    {:#?}", run.output().await?.report);
+    line(format_args!("\noutput    {:#?}", run.output().await?.report));
     Ok(())
 }
 
 /// What to try next.
-pub(crate) fn hint(database: &str, has_crashed: bool) {
+pub(crate) fn hint(db: &Db, has_crashed: bool) {
     let next = if has_crashed {
         "  cargo run --example quickstart -- --database postgres://localhost/postgres"
     } else {
         "  cargo run --example quickstart -- --crash     # kill -9 the worker in the middle"
     };
-    println!("\nnext:\n{next}");
-    if let Some(file) = database.strip_prefix("sqlite:") {
-        println!("  rm {file}*     # forget all runs");
+    line(format_args!("\nnext:\n{next}"));
+    if let Some(file) = db.to_string().strip_prefix("sqlite:").filter(|file| !file.contains(':')) {
+        line(format_args!("  rm {file}*     # forget all runs"));
     }
-    println!("  examples/quickstart/flow.rs is the flow: change what a step returns, and compile");
+    line("  examples/quickstart/flow.rs is the flow: change what a step returns, and compile");
+}
+
+/// After Ctrl-C.
+pub(crate) fn interrupted(db: &Db, run: &WebsiteRun) {
+    line(format_args!("\nstopped in the middle of run {}", run.id()));
+    line(if db.backend().abilities().multi_process {
+        "nothing is lost: start me again, and my worker finishes it beside the new run"
+    } else {
+        "it was kept in memory, and is gone; without `--database memory:` it would go on when you start me again"
+    });
 }
 
 /// An error with what caused it.

@@ -100,7 +100,12 @@ fn base(args: &Args) -> Result<(PgConnectOptions, Option<Server>)> {
     let settings =
         [("shared_buffers", "512MB"), ("max_wal_size", "8GB"), ("checkpoint_timeout", "30min")];
     let extra = settings.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
-    let server = Server::start(ServerOptions { fsync: true, major: args.major, extra })?;
+    let server = Server::start(ServerOptions {
+        fsync: true,
+        major: args.major,
+        extra,
+        ..ServerOptions::default()
+    })?;
     Ok((parse(NATIVE, &server.url("postgres"))?, Some(server)))
 }
 

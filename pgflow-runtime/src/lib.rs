@@ -54,6 +54,10 @@ pub mod worker;
 #[doc(hidden)]
 pub mod __private;
 
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+#[doc(no_inline)]
+pub use sqlx;
+
 pub use cancel::Cancelled;
 #[cfg(feature = "engine")]
 pub use client::{ClientError, Run};

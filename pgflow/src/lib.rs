@@ -1,4 +1,5 @@
 #![doc = include_str!("docs/front_page.md")]
+#![cfg_attr(feature = "engine", doc = include_str!("docs/running.md"))]
 #![forbid(unsafe_code)]
 
 pub mod prelude;
@@ -44,17 +45,55 @@ mod engine {
     pub use pgflow_runtime::worker::{
         Health, HealthSnapshot, Phase, Worker, WorkerError, WorkerReport,
     };
-    pub use pgflow_runtime::{Event, Happened, RunId, RunStatus, StepStatus, Tx, backend};
+    pub use pgflow_runtime::{
+        Event, Happened, InvalidRunId, Limits, PayloadError, RunId, RunStatus, SkipReason, StartIn,
+        StepStatus, Timestamp, backend, memory,
+    };
 }
 #[cfg(feature = "engine")]
 pub use engine::*;
+#[cfg(feature = "engine")]
+#[cfg_attr(feature = "sqlite", doc = include_str!("docs/tx.md"))]
+pub use pgflow_runtime::Tx;
+#[cfg(feature = "postgres")]
+pub use pgflow_runtime::postgres;
+#[cfg(feature = "sqlite")]
+pub use pgflow_runtime::sqlite;
+/// The crate that [`Tx`] and [`Db::start_in`] speak: the same version as pgflow's own, so that a step with
+/// `tx: &mut Tx` needs no second dependency.
+///
+/// It has the databases of pgflow's features, and `json`, `uuid` and `runtime-tokio`. Depend on `sqlx` yourself for more
+/// of it, such as its macros; the version has to be the same, 0.9.
+///
+/// ```
+/// let query = pgflow::sqlx::query("insert into bookings (seat) values ($1)");
+/// # let _: pgflow::sqlx::query::Query<'_, pgflow::sqlx::Sqlite, _> = query;
+/// ```
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+#[doc(no_inline)]
+pub use pgflow_runtime::sqlx;
 
 #[doc(hidden)]
 pub use pgflow_runtime::__private;
 
-/// The migrations that `pgflow_build::migrations(…).emit()` wrote, embedded in the program.
+/// The migrations that the program's build wrote, embedded in the program: `db.apply(&pgflow::migrations!()).await?`.
 ///
-/// Needs a build script that calls it.
+/// It needs a build script that writes them, `build.rs`, and does not compile without:
+///
+/// ```text
+/// fn main() {
+///     pgflow_build::migrations("migrations").emit();
+/// }
+/// ```
+///
+/// with the crate in `Cargo.toml`, in the version that `pgflow` has:
+///
+/// ```toml
+/// [build-dependencies]
+/// pgflow-build = "0.1"
+/// ```
+///
+/// While a program has none, `db.register(orders::Flow)` makes its flows known to the database.
 #[macro_export]
 macro_rules! migrations {
     () => {{

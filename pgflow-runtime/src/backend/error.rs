@@ -19,6 +19,9 @@ pub enum BackendError {
     /// The database refused the call, and would refuse it again.
     #[error("the database refused")]
     Refused(#[source] Box<dyn StdError + Send + Sync>),
+    /// This program has closed its connections: [`Backend::close`](super::Backend::close).
+    #[error("the database was closed by this program")]
+    Closed,
     /// There is no such flow.
     #[error("there is no flow `{flow}` in the database; has its migration been applied?")]
     UnknownFlow {
@@ -49,6 +52,12 @@ pub enum BackendError {
         /// The flow it is of.
         flow: String,
     },
+    /// There is no transaction that a run could start in.
+    #[error(
+        "no transaction is open on this connection\nhelp: begin one with sqlx, `connection.begin()`; it does not know of \
+         those that a statement began"
+    )]
+    NoTransaction,
     /// The schema is not one that this library can work with.
     #[error("the schema of the database does not fit this library: {0}")]
     Schema(String),
@@ -89,6 +98,7 @@ impl BackendError {
             }
             Self::Unreachable(source) => Self::Unreachable(source.to_string().into()),
             Self::Unavailable(source) => Self::Unavailable(source.to_string().into()),
+            Self::Closed => Self::Closed,
             other => Self::Refused(other.to_string().into()),
         }
     }

@@ -20,6 +20,8 @@ mod error;
 mod flow;
 mod replay;
 mod run;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod said;
 mod wake;
 mod work;
 
@@ -32,6 +34,8 @@ pub use flow::{Ensured, FlowVersion, KnownVersion};
 pub use run::{
     Cancelled, NewRun, Parts, Retried, RunQuery, RunRecord, RunSummary, Started, StepRecord,
 };
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+pub use said::Said;
 pub use wake::{Wake, Wakes};
 pub use work::{Claim, Claimed, ClaimedTask, Quota, Swept, Work};
 

@@ -37,7 +37,7 @@ pub enum ClientError {
         expected: &'static str,
     },
     /// The run ended without an output.
-    #[error("run {run} has {status}: {}", .reason.as_deref().unwrap_or("no reason was given"))]
+    #[error("run {run} {}: {}", ended(*.status), .reason.as_deref().unwrap_or("no reason was given"))]
     NotCompleted {
         /// Its id.
         run: RunId,
@@ -49,4 +49,13 @@ pub enum ClientError {
     /// The database has no answer.
     #[error(transparent)]
     Backend(#[from] BackendError),
+}
+
+fn ended(status: RunStatus) -> &'static str {
+    match status {
+        RunStatus::Failed => "has failed",
+        RunStatus::Cancelled => "was cancelled",
+        RunStatus::Completed => "is completed",
+        RunStatus::Started => "goes on",
+    }
 }

@@ -47,7 +47,8 @@ impl<F: Flow> Run<F> {
     }
 }
 
-/// Events of a run, as a [`Stream`]. After an error it can be asked again, and goes on where it was.
+/// Events of a run, as a [`Stream`]. After an error it can be asked again, and goes on where it was; only if there is no
+/// such run, it ends.
 pub struct Events(Pin<Box<dyn Stream<Item = Result<Event, ClientError>> + Send>>);
 
 impl Events {
@@ -81,13 +82,27 @@ struct Reader {
     watch: Watch,
     /// The last thing said about the run as a whole is that it ended.
     has_ended: bool,
+    /// Nothing more is to come.
+    is_over: bool,
+    /// What the log says about the run's end is known from here on.
+    has_read: bool,
     flow: Option<String>,
 }
 
 impl Reader {
     fn new(db: &Db, run: RunId, cursor: u64) -> Self {
         let (db, watch) = (db.clone(), Watch::new(db));
-        Self { db, run, cursor, read: VecDeque::new(), watch, has_ended: false, flow: None }
+        Self {
+            db,
+            run,
+            cursor,
+            read: VecDeque::new(),
+            watch,
+            has_ended: false,
+            is_over: false,
+            has_read: false,
+            flow: None,
+        }
     }
 
     async fn next(&mut self) -> Option<Result<Event, ClientError>> {
@@ -95,8 +110,14 @@ impl Reader {
             if let Some(event) = self.read.pop_front() {
                 return Some(Ok(event));
             }
+            if self.is_over {
+                return None;
+            }
             match self.page().await {
-                Err(error) => return Some(Err(error)),
+                Err(error) => {
+                    self.is_over = matches!(error, ClientError::UnknownRun { .. });
+                    return Some(Err(error));
+                }
                 Ok(true) => {}
                 Ok(false) if self.has_ended => return None,
                 Ok(false) => self.watch.changed(self.flow.as_deref(), None).await,
@@ -112,7 +133,7 @@ impl Reader {
             self.look_at_the_run().await?;
             return Ok(false);
         };
-        self.cursor = last.seq;
+        (self.cursor, self.has_read) = (last.seq, true);
         for event in &events {
             self.note(&event.what);
         }
@@ -129,9 +150,9 @@ impl Reader {
         }
     }
 
-    /// A reader that began after the last event would otherwise wait for ever.
+    /// A reader that began after the last event, or after one that never comes, would otherwise wait for ever.
     async fn look_at_the_run(&mut self) -> Result<(), ClientError> {
-        if self.flow.is_some() {
+        if self.has_read && self.flow.is_some() {
             return Ok(());
         }
         let run = self.run;

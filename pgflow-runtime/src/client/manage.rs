@@ -19,13 +19,19 @@ impl Db {
         Err(ClientError::OtherFlow { run: id, flow: record.flow, expected: F::SLUG })
     }
 
-    /// Ends a run before it is done. Running handlers are told at the next heartbeat; no new one starts.
+    /// Ends a run before it is done. Running handlers are told at the next heartbeat; no new task is claimed.
+    ///
+    /// If the first answer gets lost, the call is repeated, and then says that the run has ended: it does not know by
+    /// whom it was cancelled. Postgres has no character NUL, so it is replaced in the reason, on every database.
     pub async fn cancel(&self, id: RunId, reason: Option<&str>) -> Result<Cancelled, ClientError> {
-        let reason = reason.map(str::to_owned);
+        let reason = reason.map(|reason| reason.replace('\0', "\u{fffd}"));
         Ok(patiently(self, move |backend| cancel(backend, id, reason.clone())).await?)
     }
 
     /// Lets a failed run go on from what failed; completed work is kept.
+    ///
+    /// If the first answer gets lost, the call is repeated, and then says that the run has not failed; a run that has
+    /// failed again by then is let go on once more.
     pub async fn retry(&self, id: RunId) -> Result<Retried, ClientError> {
         Ok(patiently(self, move |backend| backend.retry(id)).await?)
     }

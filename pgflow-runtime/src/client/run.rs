@@ -69,7 +69,8 @@ impl<F: Flow> Run<F> {
 
     /// Waits until it has ended, but not longer than this: `None` means that it still goes on.
     pub async fn wait_for(&self, timeout: Duration) -> Result<Option<RunStatus>, ClientError> {
-        self.ended(Some(Instant::now() + timeout)).await
+        // A time that no clock will ever show is no limit.
+        self.ended(Instant::now().checked_add(timeout)).await
     }
 
     async fn ended(&self, until: Option<Instant>) -> Result<Option<RunStatus>, ClientError> {

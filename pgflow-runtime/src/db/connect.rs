@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::url::{Kind, kind, shown};
-use super::{ConnectError, Db, UrlError, environment};
+use super::url::{Kind, kind};
+use super::{ConnectError, Db, UrlError, environment, shown};
 use crate::backend::{Backend, BackendError};
 
 impl Db {
@@ -24,6 +24,9 @@ impl Db {
         let name = shown(url);
         match open(kind(url)?, url).await {
             Ok(backend) => Ok(Self::named(backend, name)),
+            Err(BackendError::Refused(source)) => {
+                Err(ConnectError::Refused { database: name, source })
+            }
             Err(source) => Err(ConnectError::Backend { database: name, source }),
         }
     }

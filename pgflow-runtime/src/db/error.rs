@@ -11,6 +11,14 @@ pub enum ConnectError {
     /// The URL does not say which database to use.
     #[error(transparent)]
     Url(#[from] UrlError),
+    /// It can't be used as the URL says: there is no such database, file or directory, or the password is wrong.
+    #[error("cannot use {database}")]
+    Refused {
+        /// Its URL, without password.
+        database: String,
+        /// Why.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// The database does not let us in.
     #[error("cannot connect to {database}")]
     Backend {

@@ -5,6 +5,7 @@ mod connect;
 mod environment;
 mod error;
 mod register;
+mod shown;
 mod suggest;
 mod url;
 
@@ -13,9 +14,13 @@ use std::sync::Arc;
 
 use pgflow_machine::Limits;
 use tokio::sync::OnceCell;
+use tokio_util::sync::CancellationToken;
 
 pub use error::{ConnectError, RegisterFlowError};
 pub(crate) use register::version_of;
+pub(crate) use shown::shown;
+#[cfg(feature = "sqlite")]
+pub(crate) use shown::shown_file;
 pub use url::UrlError;
 
 use crate::backend::{Backend, BackendError};
@@ -40,6 +45,8 @@ pub struct Db {
     /// What people are shown: no password is in it.
     name: Arc<str>,
     limits: Arc<OnceCell<Limits>>,
+    /// Workers stop when it is closed.
+    closed: CancellationToken,
 }
 
 impl Db {
@@ -50,7 +57,12 @@ impl Db {
     }
 
     fn named(backend: Arc<dyn Backend>, name: String) -> Self {
-        Self { backend, name: name.into(), limits: Arc::default() }
+        Self {
+            backend,
+            name: name.into(),
+            limits: Arc::default(),
+            closed: CancellationToken::new(),
+        }
     }
 
     /// Brings the database's schema up to date. Safe to call at every start of every process.
@@ -68,9 +80,16 @@ impl Db {
         self.limits.get_or_try_init(|| self.backend.limits()).await.copied()
     }
 
-    /// Closes its connections, for all clones.
+    /// Closes its connections, for all clones. From then on every call fails with [`BackendError::Closed`], and so
+    /// does a worker that still runs: stop workers first, so that they can settle or give back what they have.
     pub async fn close(&self) -> Result<(), BackendError> {
+        self.closed.cancel();
         self.backend.close().await
+    }
+
+    /// Ready when it is closed.
+    pub(crate) fn closed(&self) -> impl Future<Output = ()> + Send + 'static {
+        self.closed.clone().cancelled_owned()
     }
 }
 

@@ -31,6 +31,7 @@ mod settle;
 mod store;
 mod unknown;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -59,6 +60,7 @@ pub struct Memory {
 struct Shared {
     store: Mutex<Store>,
     wakes: broadcast::Sender<Wake>,
+    is_closed: AtomicBool,
 }
 
 impl Memory {
@@ -75,7 +77,13 @@ impl Memory {
 
     fn at(clock: Clock) -> Self {
         let store = Mutex::new(Store::new(clock));
-        Self { shared: Arc::new(Shared { store, wakes: broadcast::Sender::new(WAKES) }) }
+        Self {
+            shared: Arc::new(Shared {
+                store,
+                wakes: broadcast::Sender::new(WAKES),
+                is_closed: AtomicBool::new(false),
+            }),
+        }
     }
 
     /// What time it is.
@@ -115,6 +123,9 @@ impl Memory {
         &self,
         transition: impl FnOnce(&mut Store) -> Result<T, BackendError>,
     ) -> Reply<'a, T> {
+        if self.shared.is_closed.load(Ordering::Acquire) {
+            return Box::pin(std::future::ready(Err(BackendError::Closed)));
+        }
         let mut store = self.store();
         let result = transition(&mut store);
         for flow in store.take_changed() {
@@ -216,7 +227,8 @@ impl Backend for Memory {
     }
 
     fn close(&self) -> Reply<'_, ()> {
-        self.transact(|_| Ok(()))
+        self.shared.is_closed.store(true, Ordering::Release);
+        Box::pin(std::future::ready(Ok(())))
     }
 }
 

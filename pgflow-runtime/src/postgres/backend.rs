@@ -32,7 +32,7 @@ impl Backend for Postgres {
 
     fn migrate(&self) -> Reply<'_, ()> {
         Box::pin(async {
-            let pool = self.pool();
+            let pool = self.pool()?;
             let report = migrate(&pool).await.map_err(why_not_migrated);
             pool.close().await;
             report.map(drop)
@@ -41,7 +41,7 @@ impl Backend for Postgres {
 
     fn apply<'a>(&'a self, migrations: &'a FlowMigrations) -> Reply<'a, Vec<&'static str>> {
         Box::pin(async {
-            let pool = self.pool();
+            let pool = self.pool()?;
             let applied = migrate_flows(&pool, migrations).await.map_err(why_not_applied);
             pool.close().await;
             applied
@@ -136,11 +136,14 @@ impl Backend for Postgres {
 
 impl Postgres {
     /// For what may have to wait for others for longer than a call may take.
-    fn pool(&self) -> PgPool {
-        if self.direct_is_pooled {
-            return shared::pool(2, self.direct.clone());
+    fn pool(&self) -> Result<PgPool, BackendError> {
+        if self.stop.is_cancelled() {
+            return Err(BackendError::Closed);
         }
-        PgPoolOptions::new().max_connections(2).connect_lazy_with(self.direct.clone())
+        if self.direct_is_pooled {
+            return Ok(shared::pool(2, self.direct.clone()));
+        }
+        Ok(PgPoolOptions::new().max_connections(2).connect_lazy_with(self.direct.clone()))
     }
 }
 

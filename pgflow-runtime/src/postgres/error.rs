@@ -3,11 +3,13 @@
 use std::io;
 use std::time::Duration;
 
-use crate::backend::BackendError;
+use crate::backend::{BackendError, Said};
 
 /// Why an error happened, as far as the engine has to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
+    /// By ourselves.
+    Closed,
     /// Nobody knows whether the call took effect.
     Unreachable,
     /// It did not, and may later.
@@ -21,11 +23,12 @@ enum Kind {
 /// As the contract spells it.
 pub(super) fn translate(error: sqlx::Error) -> BackendError {
     match kind(&error) {
+        Kind::Closed => BackendError::Closed,
         Kind::Unreachable if is_timeout(&error) => BackendError::no_answer(error.to_string()),
-        Kind::Unreachable => BackendError::Unreachable(Box::new(error)),
-        Kind::Unavailable => BackendError::Unavailable(Box::new(error)),
+        Kind::Unreachable => BackendError::Unreachable(Box::new(Said(error))),
+        Kind::Unavailable => BackendError::Unavailable(Box::new(Said(error))),
         Kind::Schema => BackendError::Schema(format!("{}; run `migrate` first", text(&error))),
-        Kind::Refused => BackendError::Refused(Box::new(error)),
+        Kind::Refused => BackendError::Refused(Box::new(Said(error))),
     }
 }
 
@@ -79,10 +82,10 @@ fn is_stale_statement(error: &sqlx::Error) -> bool {
 
 fn kind(error: &sqlx::Error) -> Kind {
     match error {
-        sqlx::Error::Io(_)
-        | sqlx::Error::Protocol(_)
-        | sqlx::Error::PoolClosed
-        | sqlx::Error::WorkerCrashed => Kind::Unreachable,
+        sqlx::Error::Io(_) | sqlx::Error::Protocol(_) | sqlx::Error::WorkerCrashed => {
+            Kind::Unreachable
+        }
+        sqlx::Error::PoolClosed => Kind::Closed,
         sqlx::Error::PoolTimedOut => Kind::Unavailable,
         sqlx::Error::Database(_) => kind_of(code(error).as_deref().unwrap_or(""), &text(error)),
         _ => Kind::Refused,

@@ -27,6 +27,7 @@ mod start_many;
 mod transaction;
 mod unknown;
 mod unstorable;
+mod url;
 mod versions;
 mod wake;
 mod workers;

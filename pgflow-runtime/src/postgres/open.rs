@@ -8,11 +8,12 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::engine::Engine;
-use super::options::{PostgresOptions, check_tls, parse};
+use super::options::{PostgresOptions, check_tls};
 use super::place::Place;
 use super::reach::{Reached, reach};
 use super::routes::Routes;
 use super::start_many::Starts;
+use super::url::parse;
 use super::wake::{Bell, Side};
 use super::workers::Workers;
 use crate::backend::BackendError;

@@ -6,6 +6,8 @@ use std::time::Duration;
 use sqlx::postgres::PgConnectOptions;
 
 use super::place::Place;
+#[cfg(not(feature = "tls"))]
+use super::url::BadUrl;
 use crate::backend::BackendError;
 
 /// How to connect to Postgres.
@@ -99,28 +101,6 @@ impl fmt::Debug for PostgresOptions {
     }
 }
 
-/// Why a URL can't be used.
-#[derive(Debug, thiserror::Error)]
-enum BadUrl {
-    #[error("this is not the URL of a Postgres database")]
-    Syntax(#[source] sqlx::Error),
-    #[cfg(not(feature = "tls"))]
-    #[error(
-        "the URL asks for an encrypted connection (`sslmode`), and this program was built without the \
-         feature `tls` of pgflow"
-    )]
-    NoTls,
-}
-
-/// Reads a URL.
-pub(super) fn parse(url: &str) -> Result<PgConnectOptions, BackendError> {
-    let options = url
-        .parse::<PgConnectOptions>()
-        .map_err(|error| BackendError::Refused(Box::new(BadUrl::Syntax(error))))?;
-    check_tls(&options)?;
-    Ok(options)
-}
-
 #[cfg(feature = "tls")]
 #[expect(clippy::unnecessary_wraps, reason = "without the feature there is an error")]
 pub(super) fn check_tls(_: &PgConnectOptions) -> Result<(), BackendError> {
@@ -132,12 +112,13 @@ pub(super) fn check_tls(options: &PgConnectOptions) -> Result<(), BackendError> 
     use sqlx::postgres::PgSslMode::{Allow, Disable, Prefer};
     match options.get_ssl_mode() {
         Disable | Allow | Prefer => Ok(()),
-        _ => Err(BackendError::Refused(Box::new(BadUrl::NoTls))),
+        _ => Err(BadUrl::NoTls.into()),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::url::parse;
     use super::*;
 
     const SECRET: &str = "hunter2";
@@ -148,6 +129,9 @@ mod tests {
             "postgres://app:hunter2@db.example:6432/shop",
             "postgres://app@db.example/shop?password=hunter2",
             "postgres://app:hunter2@db.example:notaport/shop",
+            "postgres:app:hunter2@db.example/shop",
+            "postgres://app@db.example/shop?sslmode=hunter2",
+            "postgres://app@db.example/shop?port=hunter2",
         ] {
             let options =
                 PostgresOptions { listen_url: Some(url.to_owned()), ..PostgresOptions::new(url) };

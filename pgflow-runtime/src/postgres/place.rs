@@ -13,7 +13,7 @@ impl Place {
     }
 
     pub(super) fn of_url(url: &str) -> Self {
-        Self(url.parse().ok())
+        Self(super::url::read(url).ok())
     }
 }
 

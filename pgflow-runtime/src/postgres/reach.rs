@@ -7,8 +7,9 @@ use sqlx::postgres::PgConnectOptions;
 
 use super::connections::connect;
 use super::error::{code, translate};
-use super::options::{Durability, Pooling, PostgresOptions, parse};
+use super::options::{Durability, Pooling, PostgresOptions};
 use super::probe::keeps_session;
+use super::url::parse;
 use crate::backend::BackendError;
 
 /// The ways to a database.

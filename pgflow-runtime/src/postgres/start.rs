@@ -8,8 +8,8 @@ use sqlx::{PgConnection, Row};
 use super::engine::{Lane, Statement};
 use super::error::{code, is_about, translate};
 use super::open::Postgres;
-use crate::StartIn;
 use crate::backend::{BackendError, NewRun, Parts, Reply, Started};
+use crate::start_in::{StartIn, check_transaction};
 
 const START: &str = "select flow_slug, created from pgflow.start_run($1, $2, $3)";
 
@@ -50,6 +50,7 @@ impl Postgres {
 impl StartIn for PgConnection {
     fn start_run(&mut self, run: NewRun) -> Reply<'_, Started> {
         Box::pin(async move {
+            check_transaction(self)?;
             match statement(&run).fetch_one(self).await {
                 Ok(row) => started(&row),
                 Err(error) => Err(why_not_started(&run, error)),

@@ -2,7 +2,7 @@
 
 use std::error::Error as StdError;
 
-use crate::backend::BackendError;
+use crate::backend::{BackendError, Said};
 
 /// Why a database file can't be used.
 #[derive(Debug, thiserror::Error)]
@@ -11,38 +11,38 @@ pub enum SqliteError {
     /// The directory of the file is missing.
     #[error("cannot create the database file {file}: its directory does not exist")]
     NoDirectory {
-        /// The file.
+        /// What of its path may be shown.
         file: String,
     },
     /// The URL is not one of SQLite.
     #[error("`{url}` is not the URL of an SQLite database: {why}")]
     InvalidUrl {
-        /// The URL.
+        /// What of the URL may be shown.
         url: String,
         /// What is wrong with it.
         why: String,
     },
     /// The file can't be opened.
     #[error("cannot open the database file; is it a directory, or not ours to read?")]
-    CannotOpen(#[source] sqlx::Error),
+    CannotOpen(#[source] Said),
     /// The file is something else.
     #[error("the file is not an SQLite database, or it is damaged")]
-    NotADatabase(#[source] sqlx::Error),
+    NotADatabase(#[source] Said),
     /// The file, or its directory, can't be written.
     #[error("the database file is read-only")]
-    ReadOnly(#[source] sqlx::Error),
+    ReadOnly(#[source] Said),
     /// The disk is full.
     #[error("there is no space left for the database file")]
-    Full(#[source] sqlx::Error),
+    Full(#[source] Said),
     /// Somebody else holds the write lock for too long.
     #[error("another connection has kept the database file locked for too long")]
-    Busy(#[source] sqlx::Error),
+    Busy(#[source] Said),
     /// Reading or writing the file failed.
     #[error("the database file could not be read or written")]
-    Io(#[source] sqlx::Error),
+    Io(#[source] Said),
     /// Something that should not happen.
     #[error(transparent)]
-    Other(sqlx::Error),
+    Other(Said),
 }
 
 /// What goes wrong inside this backend.
@@ -106,22 +106,20 @@ fn classify(error: sqlx::Error) -> BackendError {
         let text = "its tables are missing; call `migrate` first";
         return BackendError::Schema(text.to_owned());
     }
-    match primary_code(&error) {
-        Some(5 | 6 | 15) => SqliteError::Busy(error),
-        Some(8) => SqliteError::ReadOnly(error),
-        Some(10) => SqliteError::Io(error),
-        Some(13) => SqliteError::Full(error),
-        Some(14) => SqliteError::CannotOpen(error),
-        Some(11 | 26) => SqliteError::NotADatabase(error),
-        _ => match error {
-            sqlx::Error::PoolTimedOut => SqliteError::Busy(error),
-            sqlx::Error::Io(_) | sqlx::Error::WorkerCrashed | sqlx::Error::PoolClosed => {
-                SqliteError::Io(error)
-            }
-            error => SqliteError::Other(error),
-        },
+    if matches!(error, sqlx::Error::PoolClosed) {
+        return BackendError::Closed;
     }
-    .into()
+    let code = primary_code(&error);
+    let kind: fn(Said) -> SqliteError = match (code, &error) {
+        (Some(5 | 6 | 15), _) | (_, sqlx::Error::PoolTimedOut) => SqliteError::Busy,
+        (Some(8), _) => SqliteError::ReadOnly,
+        (Some(10), _) | (_, sqlx::Error::Io(_) | sqlx::Error::WorkerCrashed) => SqliteError::Io,
+        (Some(13), _) => SqliteError::Full,
+        (Some(14), _) => SqliteError::CannotOpen,
+        (Some(11 | 26), _) => SqliteError::NotADatabase,
+        _ => SqliteError::Other,
+    };
+    kind(Said(error)).into()
 }
 
 /// Whether it may help to ask again at once.

@@ -10,6 +10,7 @@ use sqlx::{ConnectOptions, Connection, Sqlite, Transaction};
 
 use super::error::{Result, is_busy};
 use super::{Durability, SqliteError, SqliteOptions};
+use crate::db::shown_file;
 
 /// How often the write lock is asked for, each time for as long as the busy timeout says.
 const TRIES: u32 = 3;
@@ -111,7 +112,7 @@ fn check_directory(file: &Path) -> Result<()> {
     let directory = file.parent().filter(|directory| !directory.as_os_str().is_empty());
     match directory {
         Some(directory) if !directory.is_dir() => {
-            Err(SqliteError::NoDirectory { file: file.display().to_string() }.into())
+            Err(SqliteError::NoDirectory { file: shown_file(&file.to_string_lossy()) }.into())
         }
         _ => Ok(()),
     }

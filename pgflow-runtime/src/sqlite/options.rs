@@ -5,6 +5,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use super::SqliteError;
+use crate::db::shown;
 
 /// How to open a database file.
 ///
@@ -74,10 +75,12 @@ impl SqliteOptions {
         match (name, value) {
             ("synchronous", "full") => Ok(self.durability(Durability::Full)),
             ("synchronous", "normal") => Ok(self.durability(Durability::Normal)),
-            ("synchronous", other) => {
-                Err(format!("synchronous is `full` or `normal`, not `{other}`"))
+            // What it is instead is not said: it may be the end of a password that nobody encoded.
+            ("synchronous", _) => Err("`synchronous` is either `full` or `normal`".to_owned()),
+            _ => {
+                Err("it has a parameter that is not `synchronous`, the only one there is"
+                    .to_owned())
             }
-            (other, _) => Err(format!("there is no parameter `{other}`, only `synchronous`")),
         }
     }
 }
@@ -88,16 +91,19 @@ impl FromStr for SqliteOptions {
     /// From `sqlite:app.db`, `sqlite:///var/lib/app.db`, `file:app.db` or `sqlite::memory:`, and perhaps
     /// `?synchronous=normal`.
     fn from_str(url: &str) -> Result<Self, SqliteError> {
-        parse(url).map_err(|why| SqliteError::InvalidUrl { url: url.to_owned(), why })
+        parse(url).map_err(|why| SqliteError::InvalidUrl { url: shown(url), why })
     }
 }
 
 fn parse(url: &str) -> Result<SqliteOptions, String> {
-    let rest = url.strip_prefix("sqlite:").or_else(|| url.strip_prefix("file:"));
+    let is_ours =
+        |scheme: &str| ["sqlite", "file"].iter().any(|ours| scheme.eq_ignore_ascii_case(ours));
+    let rest = url.split_once(':').filter(|(scheme, _)| is_ours(scheme)).map(|(_, rest)| rest);
     let rest = rest.ok_or("it begins with neither `sqlite:` nor `file:`")?;
     let rest = rest.strip_prefix("//").unwrap_or(rest);
     let (path, parameters) = rest.split_once('?').unwrap_or((rest, ""));
-    let options = match path {
+    // A name that begins or ends with a blank would be a mistake that nobody sees.
+    let options = match path.trim() {
         "" => return Err("it names no file".to_owned()),
         ":memory:" => SqliteOptions::memory(),
         path => SqliteOptions::file(path),
@@ -113,8 +119,14 @@ mod tests {
 
     #[test]
     fn urls_of_one_file_are_one() {
-        let urls =
-            ["sqlite:a/b.db", "sqlite://a/b.db", "file:a/b.db", "sqlite:a/b.db?synchronous=full"];
+        let urls = [
+            "sqlite:a/b.db",
+            "sqlite://a/b.db",
+            "file:a/b.db",
+            "sqlite:a/b.db?synchronous=full",
+            "SQLITE:a/b.db",
+            "sqlite: a/b.db",
+        ];
         for url in urls {
             assert_eq!(
                 url.parse::<SqliteOptions>().unwrap(),
@@ -131,6 +143,20 @@ mod tests {
         let why = |url: &str| url.parse::<SqliteOptions>().unwrap_err().to_string();
         assert!(why("").contains("neither"));
         assert!(why("sqlite:").contains("names no file"));
-        assert!(why("sqlite:a.db?mode=ro").contains("no parameter `mode`"));
+        assert!(why("sqlite:a.db?mode=ro").contains("the only one there is"));
+    }
+
+    #[test]
+    fn no_password_is_ever_shown() {
+        for url in [
+            "sqlite:x.db?key=secret",
+            "sqlite:x.db?secret",
+            "sqlite:x.db?synchronous=secret",
+            "sqlite://ann:a?secret@h/x.db",
+            "postgres://ann:secret@h/shop",
+        ] {
+            let error = url.parse::<SqliteOptions>().unwrap_err();
+            assert!(!format!("{error} {error:?}").contains("secret"), "{error}");
+        }
     }
 }

@@ -14,7 +14,7 @@ use super::load::Run;
 use super::write::Writes;
 use crate::backend::{BackendError, NewRun, Reply, Started};
 use crate::gathering::Gathering;
-use crate::start_in::StartIn;
+use crate::start_in::{StartIn, check_transaction};
 
 const INSERT: &str = "
     insert into pgflow_runs (run_id, flow, status, remaining_steps, last_seq, started_at)
@@ -151,6 +151,7 @@ impl StartIn for SqliteConnection {
     /// lock while others write, and fails at once.
     fn start_run(&mut self, run: NewRun) -> Reply<'_, Started> {
         Box::pin(async move {
+            check_transaction(self)?;
             let start = async {
                 let now = clock::now(self).await?;
                 let definitions = Arc::new(Definitions::newest_of(self, &run.flow).await?);

@@ -7,6 +7,7 @@ use super::health::{Health, Phase};
 use super::report::WorkerReport;
 use super::trip::Underway;
 use super::{WorkerError, signals, startup};
+use crate::backend::BackendError;
 use crate::db::Db;
 use crate::{Flow, RegisterError, Registry, States, Step};
 
@@ -47,6 +48,9 @@ pub struct Worker {
     pub(super) grace: Duration,
     pub(super) health: Health,
 }
+
+/// A year: no clock shows what comes after `Duration::MAX`.
+const LONGEST_GRACE: Duration = Duration::from_hours(365 * 24);
 
 /// How many tasks of a step run at once.
 #[derive(Debug)]
@@ -95,7 +99,7 @@ impl Worker {
 
     /// With so much time for handlers to end after the worker was asked to stop.
     pub fn grace(self, grace: Duration) -> Self {
-        Self { grace, ..self }
+        Self { grace: grace.min(LONGEST_GRACE), ..self }
     }
 
     /// How the worker is doing: can be asked while it runs.
@@ -137,13 +141,16 @@ impl Worker {
         mut shutdown: Underway<()>,
         at_once: Underway<()>,
     ) -> Result<WorkerReport, WorkerError> {
-        let health = self.health.clone();
+        let (health, closed) = (self.health.clone(), self.db.closed());
         let engine: Engine = tokio::select! {
             engine = startup::start(self) => engine?,
             () = &mut shutdown => return Ok(WorkerReport::default()),
         };
         health.phase(Phase::Working);
-        let report = engine.run(shutdown, at_once).await;
+        let report = tokio::select! {
+            report = engine.run(shutdown, at_once) => report,
+            () = closed => return Err(BackendError::Closed.into()),
+        };
         tracing::info!(%report, "worker stopped");
         Ok(report)
     }

@@ -1,7 +1,8 @@
 //! `cargo run --example quickstart`, all its ways.
 
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use pgflow_test_support::TestDb;
@@ -60,6 +61,7 @@ fn check(shown: &str) {
         "website completed",
         "links completed",
         "check_link started, 24 tasks",
+        "check_link 24/24",
         "check_link completed",
         "report started",
         "report completed",
@@ -73,6 +75,7 @@ fn check(shown: &str) {
     }
     assert!(shown.contains("sentiment completed"), "{shown}");
     assert!(shown.matches("/24\n").count() >= 2, "the map's progress is seen: {shown}");
+    assert!(!shown.contains("/0\n"), "there is no progress of a map without tasks: {shown}");
 }
 
 /// The worker is killed while it works, and another one finishes.
@@ -106,6 +109,49 @@ async fn on_postgres() {
     assert!(!dir.0.join("quickstart.db").exists());
 }
 
+/// The program itself: a signal to cargo would not reach it.
+fn program(dir: &Path) -> Child {
+    assert!(quickstart(dir, &["--help"]).status.success(), "it compiles");
+    let deps = std::env::current_exe().expect("this test");
+    let program =
+        deps.parent().and_then(Path::parent).expect("a directory").join("examples/quickstart");
+    let mut command = Command::new(program);
+    let command = command.current_dir(dir).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("it starts")
+}
+
+/// Reads what it prints until it prints this.
+fn read_until(program: &mut Child, text: &str) {
+    let mut lines = BufReader::new(program.stdout.as_mut().expect("a pipe")).lines();
+    assert!(lines.any(|line| line.expect("text").contains(text)), "no `{text}`");
+}
+
+#[test]
+fn an_interrupt_says_what_comes_next() {
+    let dir = Dir::new("quickstart-interrupt");
+    let mut program = program(&dir.0);
+    read_until(&mut program, "website completed");
+    let kill = Command::new("kill").args(["-INT", &program.id().to_string()]).status();
+    assert!(kill.expect("kill runs").success());
+    let output = program.wait_with_output().expect("it ends");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(stdout.contains("nothing is lost: start me again"), "{stdout}");
+    assert_eq!(output.status.code(), Some(130));
+    // The new run is not kept waiting by the old one.
+    check(&shown(&dir.0, &[]));
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_panic() {
+    let dir = Dir::new("quickstart-pipe");
+    let mut program = program(&dir.0);
+    read_until(&mut program, "run ");
+    drop(program.stdout.take());
+    let output = program.wait_with_output().expect("it ends");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert!(output.status.success(), "{}", output.status);
+}
+
 #[test]
 fn in_memory_but_not_with_a_crash() {
     let dir = Dir::new("quickstart-memory");
@@ -114,6 +160,7 @@ fn in_memory_but_not_with_a_crash() {
     let stderr = String::from_utf8_lossy(&refused.stderr);
     assert!(!refused.status.success());
     assert!(stderr.contains("needs a database that other processes can use"), "{stderr}");
+    assert_eq!(String::from_utf8_lossy(&refused.stdout), "", "nothing was started");
     let typo = quickstart(&dir.0, &["--database", "sqllite:a.db"]);
     assert!(String::from_utf8_lossy(&typo.stderr).contains("did you mean `sqlite:`?"));
 }

@@ -147,7 +147,7 @@ async fn a_cancelled_run_stops_its_handler(fresh: Fresh) -> Outcome {
     // A quarter of the lease of eight seconds, and some time for a busy machine.
     tokio::time::timeout(Duration::from_secs(10), heard.0.notified()).await?;
     let error = run.output().await.expect_err("it was cancelled").to_string();
-    assert!(error.ends_with("has cancelled: changed my mind"), "{error}");
+    assert!(error.ends_with("was cancelled: changed my mind"), "{error}");
     let report = worker.stop().await?;
     assert_eq!((report.settled, report.superseded), (1, 1), "{report}");
     Ok(())

@@ -1,7 +1,8 @@
 //! Steps that share the transaction which records their completion, and runs that start in one.
 
+use pgflow::backend::BackendError;
 use pgflow::prelude::*;
-use pgflow::{RunQuery, RunStatus};
+use pgflow::{ClientError, RunQuery, RunStatus};
 use pgflow_worker_tests::{Fresh, Outcome, on};
 use sqlx::Connection;
 
@@ -39,8 +40,8 @@ mod parent {
     }
 }
 
-on!(sqlite: what_a_step_writes_is_there_once, a_run_starts_with_the_step, a_run_starts_with_its_caller);
-on!(postgres: what_a_step_writes_is_there_once, a_run_starts_with_the_step, a_run_starts_with_its_caller);
+on!(sqlite: what_a_step_writes_is_there_once, a_run_starts_with_the_step, a_run_starts_with_its_caller, a_run_needs_a_transaction);
+on!(postgres: what_a_step_writes_is_there_once, a_run_starts_with_the_step, a_run_starts_with_its_caller, a_run_needs_a_transaction);
 
 async fn insert(tx: &mut Tx, item: i64) -> Result<()> {
     if let Some(connection) = tx.postgres() {
@@ -125,5 +126,21 @@ async fn a_run_starts_with_its_caller(fresh: Fresh) -> Outcome {
         };
         assert_eq!(db.get::<child::Flow>(id).await?.is_some(), commits);
     }
+    Ok(())
+}
+
+async fn a_run_needs_a_transaction(fresh: Fresh) -> Outcome {
+    let db = &fresh.db;
+    db.register(child::Flow).await?;
+    let refused = if fresh.url.starts_with("sqlite:") {
+        let mut connection = sqlx::SqliteConnection::connect(&fresh.url).await?;
+        db.start_in(&mut connection, child::Flow, &()).await
+    } else {
+        let mut connection = sqlx::PgConnection::connect(&fresh.url).await?;
+        db.start_in(&mut connection, child::Flow, &()).await
+    };
+    let error = refused.expect_err("it would be there at once");
+    assert!(matches!(error, ClientError::Backend(BackendError::NoTransaction)), "{error:?}");
+    assert_eq!(db.list(&RunQuery::default()).await?.runs, []);
     Ok(())
 }
