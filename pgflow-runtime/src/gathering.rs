@@ -4,12 +4,29 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{Semaphore, oneshot};
 
+use crate::backend::BackendError;
+
 /// Gathers calls: the first one goes at once; those that come meanwhile go together when it is back. So
 /// nothing waits when there is little to do, and there are few transactions when there is much.
 #[derive(Debug)]
 pub(crate) struct Gathering<T, R> {
     waiting: Mutex<Vec<Waiting<T, R>>>,
     turn: Semaphore,
+}
+
+/// What may be the answer for those, too, who have not asked yet.
+pub(crate) trait Answer: Sized {
+    /// The same for another caller, if asking is in vain for now.
+    fn for_others(&self) -> Option<Self>;
+}
+
+/// Nobody waits until each of many calls before his own has found out that nobody answers. A call that is
+/// refused, or whose connection breaks, holds up nobody.
+impl<T> Answer for Result<T, BackendError> {
+    fn for_others(&self) -> Option<Self> {
+        let error = self.as_ref().err()?;
+        error.is_no_answer().then(|| Err(error.for_others()))
+    }
 }
 
 #[derive(Debug)]
@@ -24,7 +41,7 @@ impl<T, R> Default for Gathering<T, R> {
     }
 }
 
-impl<T: Clone, R> Gathering<T, R> {
+impl<T: Clone, R: Answer> Gathering<T, R> {
     /// The answer for this item. `deliver` is called by one of those who wait, for up to `most` of them, and
     /// answers in their order. If that one is dropped on the way, the others ask again, so asking twice must be
     /// safe; and whoever calls this must go on polling, since others may wait for it.
@@ -45,13 +62,23 @@ impl<T: Clone, R> Gathering<T, R> {
                 _turn = self.turn.acquire() => {
                     let (items, askers) = self.take(most);
                     if !items.is_empty() {
-                        for (asker, reply) in askers.into_iter().zip(deliver(items).await) {
-                            // Whoever does not wait any more does not need it.
-                            let _ = asker.send(reply);
-                        }
+                        self.answer(askers, deliver(items).await);
                     }
                 }
             }
+        }
+    }
+
+    /// Whoever does not wait any more does not need it.
+    fn answer(&self, askers: Vec<oneshot::Sender<R>>, answers: Vec<R>) {
+        if answers.last().and_then(R::for_others).is_some() {
+            for waiting in self.lock().drain(..) {
+                let answer = answers.last().and_then(R::for_others);
+                let _ = answer.map(|answer| waiting.asker.send(answer));
+            }
+        }
+        for (asker, answer) in askers.into_iter().zip(answers) {
+            let _ = asker.send(answer);
         }
     }
 
@@ -82,6 +109,13 @@ mod tests {
     use tokio::task::JoinSet;
 
     use super::*;
+
+    /// Zero is nobody's answer alone.
+    impl Answer for u32 {
+        fn for_others(&self) -> Option<Self> {
+            (*self == 0).then_some(0)
+        }
+    }
 
     #[derive(Default)]
     struct Post {
@@ -127,5 +161,17 @@ mod tests {
         assert_eq!((first.await.unwrap(), fourth.await.unwrap()), (2, 8));
         let batches = post.batches.lock().unwrap();
         assert_eq!(*batches, [1, 2, 1], "nobody asked for the dropped one");
+    }
+    #[tokio::test(start_paused = true)]
+    async fn when_asking_is_in_vain_nobody_waits_for_his_turn() {
+        let post = Arc::new(Post::default());
+        let mut calls = JoinSet::new();
+        for item in [0, 1, 2, 3] {
+            let post = post.clone();
+            calls.spawn(async move { post.double(item, 1).await });
+        }
+        assert_eq!(calls.join_all().await, [0; 4]);
+        assert_eq!(post.double(7, 1).await, 14, "whoever comes later asks again");
+        assert_eq!(*post.batches.lock().unwrap(), [1, 1]);
     }
 }

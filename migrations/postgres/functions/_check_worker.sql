@@ -1,12 +1,17 @@
 -- Reports an unknown worker as the foreign key would that step_tasks does without: checking it
--- once per call instead of once per row is what keeps claims cheap.
+-- once per call instead of once per row is what keeps claims cheap. The worker stays until the caller
+-- commits.
 create or replace function pgflow._check_worker(worker_id uuid) returns void
-language plpgsql stable
+language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if _check_worker.worker_id is not null
-     and not exists (select from pgflow.workers w where w.worker_id = _check_worker.worker_id) then
+  if _check_worker.worker_id is null then
+    return;
+  end if;
+  -- One that is just being deleted counts as gone: a claim waits for nobody.
+  perform from pgflow.workers w where w.worker_id = _check_worker.worker_id for key share skip locked;
+  if not found then
     raise exception 'insert or update on table "step_tasks" violates foreign key constraint "step_tasks_last_worker_id_fkey"'
       using errcode = 'foreign_key_violation',
             detail = format('Key (last_worker_id)=(%s) is not present in table "workers".', _check_worker.worker_id),

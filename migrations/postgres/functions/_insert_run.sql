@@ -16,8 +16,12 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
+  v_record_events boolean;
   v_result record;
 begin
+  -- Before its steps are looked at: if the flow is just being replaced, those are wanted that come.
+  select f.record_events into v_record_events from pgflow.flows f
+   where f.flow_slug = _insert_run.flow_slug for key share;
   with plan as materialized (
     select
       count(*)::int as steps,
@@ -31,8 +35,7 @@ begin
     from pgflow.steps s where s.flow_slug = _insert_run.flow_slug
   ), run as (
     insert into pgflow.runs (run_id, flow_slug, input, remaining_steps, record_events)
-    select _insert_run.run_id, _insert_run.flow_slug, _insert_run.input, p.steps, coalesce(
-        (select f.record_events from pgflow.flows f where f.flow_slug = _insert_run.flow_slug), true)
+    select _insert_run.run_id, _insert_run.flow_slug, _insert_run.input, p.steps, coalesce(v_record_events, true)
       from plan p
     returning *
   ), states as (

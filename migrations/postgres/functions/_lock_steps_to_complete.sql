@@ -1,5 +1,6 @@
 -- Locks what completing these tasks may change: map steps, whose tasks share a counter, then the
--- runs of steps that may end. A single step always ends, and its run's lock covers it.
+-- runs of steps that may end. A single step always ends, and its run's lock covers it. Map steps that
+-- are over are locked too: a retry of the run may be about to open them again.
 -- Returns whether a step must put out an array because a map step waits for it.
 create or replace function pgflow._lock_steps_to_complete(p_run_ids uuid[], p_step_slugs text[]) returns boolean
 language plpgsql
@@ -23,7 +24,7 @@ begin
     select s.run_id, s.remaining_tasks <= w.items as may_end
       from wanted w
       join pgflow.step_states s on s.run_id = w.run_id and s.step_slug = w.step_slug
-     where w.is_map and s.status = 'started'
+     where w.is_map and s.status <> 'created'
      order by s.run_id, s.step_slug
        for no key update of s
   )

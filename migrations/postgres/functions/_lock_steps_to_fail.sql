@@ -17,7 +17,7 @@ begin
   perform from (select distinct k.run_id, k.step_slug from unnest(p_run_ids, p_step_slugs) k(run_id, step_slug)) k
     join pgflow.step_states s on s.run_id = k.run_id and s.step_slug = k.step_slug
     join pgflow.steps d on d.flow_slug = s.flow_slug and d.step_slug = s.step_slug
-   where s.status = 'started' and d.step_type = 'map'
+   where s.status <> 'created' and d.step_type = 'map'
    order by s.run_id, s.step_slug
      for no key update of s;
 

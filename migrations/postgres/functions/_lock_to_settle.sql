@@ -9,7 +9,7 @@ begin
   perform from (select distinct k.run_id, k.step_slug from unnest(run_ids, step_slugs) k(run_id, step_slug)) k
     join pgflow.step_states s on s.run_id = k.run_id and s.step_slug = k.step_slug
     join pgflow.steps d on d.flow_slug = s.flow_slug and d.step_slug = s.step_slug
-   where s.status = 'started' and d.step_type = 'map'
+   where s.status <> 'created' and d.step_type = 'map'
    order by s.run_id, s.step_slug
      for no key update of s;
   perform from pgflow.runs r where r.run_id = any (run_ids) order by r.run_id for no key update;

@@ -7,14 +7,17 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  v_queue text := format('pgmq.%I', pgmq.format_table_name(_seize_flow.flow_slug, 'q'));
+  v_table text;
 begin
   perform from pgflow.flows f where f.flow_slug = _seize_flow.flow_slug for update;
   for attempt in 1 .. 1000 loop
     begin
-      if to_regclass(v_queue) is not null then
-        execute format('lock table %s in access exclusive mode nowait', v_queue);
-      end if;
+      foreach v_table in array array['q', 'a'] loop
+        v_table := format('pgmq.%I', pgmq.format_table_name(_seize_flow.flow_slug, v_table));
+        if to_regclass(v_table) is not null then
+          execute format('lock table %s in access exclusive mode nowait', v_table);
+        end if;
+      end loop;
       perform from pgflow.runs r where r.flow_slug = _seize_flow.flow_slug for update nowait;
       perform from pgflow.runs r join pgflow.step_states s on s.run_id = r.run_id
         where r.flow_slug = _seize_flow.flow_slug for update of s nowait;

@@ -21,7 +21,12 @@ begin
   perform pgflow._lock_to_settle(done_runs || failed_runs, done_steps || failed_steps, done_indexes || failed_indexes);
   select * into v_done from pgflow._complete_work(
     done_runs, done_steps, done_indexes, done_outputs, done_attempts,
-    pgflow._lock_steps_to_complete(done_runs, done_steps));
+    -- Of locks there is only one round: a second would go back in their order.
+    exists (
+      select from unnest(done_runs, done_steps) k(run_id, step_slug)
+        join pgflow.runs r on r.run_id = k.run_id
+        join pgflow.steps d on d.flow_slug = r.flow_slug and d.step_slug = k.step_slug
+       where d.feeds_map));
   v_exhausted := pgflow._exhausted_runs(failed_runs, failed_steps, failed_indexes, failed_attempts, failed_fatal);
   failed := pgflow._fail_work(
     failed_runs, failed_steps, failed_indexes, failed_errors, failed_attempts, failed_fatal, v_exhausted);

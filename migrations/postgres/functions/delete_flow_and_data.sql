@@ -4,6 +4,8 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  -- As in create_flow: who creates it again waits here, and holds nothing yet.
+  perform pg_advisory_xact_lock(2, hashtext(lower(p_flow_slug)));
   perform pgflow._seize_flow(p_flow_slug);
   perform pgmq.drop_queue(p_flow_slug);
   delete from pgflow.event_log e using pgflow.runs r

@@ -16,6 +16,7 @@ as $$
 #variable_conflict use_column
 declare
   v_version record;
+  v_queue text;
 begin
   for v_version in
     select v.flow_name, v.version, v.flow_slug from pgflow.flow_versions v where v.flow_name = any (flow_names)
@@ -30,10 +31,14 @@ begin
     version := v_version.version;
     flow_slug := v_version.flow_slug;
     is_current := flow_slug = pgflow.current_flow(flow_name);
-    execute format(
-      'select count(distinct m.message ->> ''run_id''), count(*), min(m.enqueued_at) from pgmq.%I m',
-      pgmq.format_table_name(flow_slug, 'q')
-    ) into open_runs, open_tasks, oldest_at;
+    open_runs := 0; open_tasks := 0; oldest_at := null;
+    v_queue := pgmq.format_table_name(flow_slug, 'q');
+    -- One that somebody dropped must not hide the others.
+    if to_regclass(format('pgmq.%I', v_queue)) is not null then
+      execute format(
+        'select count(distinct m.message ->> ''run_id''), count(*), min(m.enqueued_at) from pgmq.%I m', v_queue
+      ) into open_runs, open_tasks, oldest_at;
+    end if;
     return next;
   end loop;
 end;

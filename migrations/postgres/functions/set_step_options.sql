@@ -14,6 +14,8 @@ as $$
 declare
   v_step pgflow.steps;
 begin
+  -- The flow before its steps, as when steps are added or the flow is deleted.
+  perform from pgflow.flows f where f.flow_slug = set_step_options.flow_slug for no key update;
   update pgflow.steps s
      set opt_max_attempts = set_step_options.max_attempts,
          opt_base_delay = set_step_options.base_delay,

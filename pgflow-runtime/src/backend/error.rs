@@ -77,10 +77,25 @@ impl BackendError {
         matches!(self, Self::Unreachable(_) | Self::Unavailable(_))
     }
 
+    /// Nothing came in time: whoever asks next may wait as long.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn no_answer(text: String) -> Self {
+        Self::Unreachable(Box::new(NoAnswer(text)))
+    }
+
+    /// Whether this is such an error.
+    #[cfg(any(feature = "postgres", feature = "sqlite"))]
+    pub(crate) fn is_no_answer(&self) -> bool {
+        matches!(self, Self::Unreachable(source) if source.is::<NoAnswer>())
+    }
+
     /// The same for another call, which went along with the one that failed.
     #[cfg(any(feature = "postgres", feature = "sqlite"))]
     pub(crate) fn for_others(&self) -> Self {
         match self {
+            Self::Unreachable(source) if self.is_no_answer() => {
+                Self::Unreachable(Box::new(NoAnswer(source.to_string())))
+            }
             Self::Unreachable(source) => Self::Unreachable(source.to_string().into()),
             Self::Unavailable(source) => Self::Unavailable(source.to_string().into()),
             Self::Closed => Self::Closed,
@@ -88,3 +103,9 @@ impl BackendError {
         }
     }
 }
+
+/// Nothing came in time.
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct NoAnswer(String);

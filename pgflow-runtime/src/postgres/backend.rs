@@ -8,6 +8,7 @@ use super::error::translate;
 use super::migrate::{MigrateError, migrate};
 use super::migrate_flows::{MigrateFlowsError, migrate_flows};
 use super::open::Postgres;
+use super::shared;
 use crate::FlowMigrations;
 use crate::backend::{
     Abilities, Backend, BackendError, Cancelled, Claim, Claimed, Ensured, FlowVersion,
@@ -138,6 +139,9 @@ impl Postgres {
     fn pool(&self) -> Result<PgPool, BackendError> {
         if self.stop.is_cancelled() {
             return Err(BackendError::Closed);
+        }
+        if self.direct_is_pooled {
+            return Ok(shared::pool(2, self.direct.clone()));
         }
         Ok(PgPoolOptions::new().max_connections(2).connect_lazy_with(self.direct.clone()))
     }

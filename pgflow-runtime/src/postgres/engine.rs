@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use sqlx::postgres::{PgArguments, PgConnectOptions, PgConnection, PgRow};
 use sqlx::{Connection, Postgres};
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 use tokio::time::{sleep, timeout};
 
 use super::connections::Connections;
-use super::error::{is_passing, keeps_connection, timed_out};
+use super::error::{is_passing, is_timeout, keeps_connection, timed_out};
 use super::jitter::jitter;
 
 /// How often a call is made that loses against other transactions.
@@ -30,6 +30,8 @@ pub(super) enum Lane {
 pub(super) struct Engine {
     connections: Connections,
     clients: Semaphore,
+    /// Somebody got no answer.
+    silence: Notify,
     /// Whether a pooler gives each transaction to another session.
     is_pooled: bool,
     /// How long the server may take to answer: longer means that nobody is there.
@@ -45,7 +47,7 @@ impl Engine {
     ) -> Self {
         let connections = Connections::new(options.clone(), max.max(1));
         let clients = Semaphore::new(max.saturating_sub(1).max(1));
-        Self { connections, clients, is_pooled, answer_within }
+        Self { connections, clients, silence: Notify::new(), is_pooled, answer_within }
     }
 
     /// Runs a statement and commits. Repeats it when it lost against another transaction.
@@ -56,9 +58,7 @@ impl Engine {
     ) -> Result<Vec<PgRow>, sqlx::Error> {
         let _turn = match lane {
             Lane::Worker => None,
-            Lane::Client => {
-                Some(self.clients.acquire().await.map_err(|_| sqlx::Error::PoolClosed)?)
-            }
+            Lane::Client => Some(self.turn().await?),
         };
         let mut tries = 1;
         loop {
@@ -68,8 +68,22 @@ impl Engine {
                     sleep(jitter(Duration::from_millis(10) * tries)).await;
                     tries += 1;
                 }
+                Err(error) if is_timeout(&error) => {
+                    self.silence.notify_waiters();
+                    return Err(error);
+                }
                 answer => return answer,
             }
+        }
+    }
+
+    /// A client's, in the order of asking. When nobody answers, those who wait are told at once: one after the
+    /// other they would wait for the same silence.
+    async fn turn(&self) -> Result<SemaphorePermit<'_>, sqlx::Error> {
+        tokio::select! {
+            biased;
+            () = self.silence.notified() => Err(timed_out("another call", self.answer_within)),
+            turn = self.clients.acquire() => turn.map_err(|_| sqlx::Error::PoolClosed),
         }
     }
 
@@ -106,6 +120,11 @@ impl Engine {
         let rows = statement.persistent(false).fetch_all(&mut *transaction).await?;
         transaction.commit().await?;
         Ok(rows)
+    }
+
+    /// Whether a pooler gives each transaction to another session.
+    pub(super) fn is_pooled(&self) -> bool {
+        self.is_pooled
     }
 
     pub(super) async fn close(&self) {

@@ -24,6 +24,7 @@ enum Kind {
 pub(super) fn translate(error: sqlx::Error) -> BackendError {
     match kind(&error) {
         Kind::Closed => BackendError::Closed,
+        Kind::Unreachable if is_timeout(&error) => BackendError::no_answer(Said(error).to_string()),
         Kind::Unreachable => BackendError::Unreachable(Box::new(Said(error))),
         Kind::Unavailable => BackendError::Unavailable(Box::new(Said(error))),
         Kind::Schema => BackendError::Schema(format!("{}; run `migrate` first", text(&error))),
@@ -35,6 +36,11 @@ pub(super) fn translate(error: sqlx::Error) -> BackendError {
 pub(super) fn timed_out(doing: &str, after: Duration) -> sqlx::Error {
     let text = format!("{doing} took longer than {} seconds", after.as_secs_f32());
     sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, text))
+}
+
+/// Whether it is one of those.
+pub(super) fn is_timeout(error: &sqlx::Error) -> bool {
+    matches!(error, sqlx::Error::Io(error) if error.kind() == io::ErrorKind::TimedOut)
 }
 
 /// A row that is not what our functions return.

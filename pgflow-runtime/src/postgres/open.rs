@@ -8,10 +8,9 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::engine::Engine;
-use super::error::translate;
-use super::options::{Durability, Pooling, PostgresOptions, check_tls};
+use super::options::{PostgresOptions, check_tls};
 use super::place::Place;
-use super::probe::keeps_session;
+use super::reach::{Reached, reach};
 use super::routes::Routes;
 use super::start_many::Starts;
 use super::url::parse;
@@ -44,6 +43,8 @@ pub struct Postgres {
     pub(super) owns_steps: bool,
     /// For what takes long or needs a session.
     pub(super) direct: PgConnectOptions,
+    /// There is no direct way.
+    pub(super) direct_is_pooled: bool,
     pub(super) bell: Arc<Bell>,
     pub(super) routes: Routes,
     pub(super) workers: Workers,
@@ -79,31 +80,19 @@ impl Postgres {
         steps: Option<PgPool>,
         options: &PostgresOptions,
     ) -> Result<Self, BackendError> {
-        // A pooler may not know this setting, and no current server needs it.
-        let main = main.extra_float_digits(None);
-        let direct = options.listen_url.as_deref().map(parse).transpose()?;
-        let direct = direct.map(|direct| direct.extra_float_digits(None));
-        let is_pooled = is_pooled(&main, options.pooling).await?;
-        let may_listen = match &direct {
-            Some(direct) => keeps_session(direct).await.map_err(translate)?,
-            None => !is_pooled,
-        };
-        if !may_listen {
+        let Reached { main, is_pooled, direct, direct_is_pooled } = reach(main, options).await?;
+        if direct_is_pooled {
             tracing::warn!(
                 "a pooler shares sessions between transactions, so there are no hints from other processes: \
                  workers look once a second; set PGFLOW_LISTEN_URL to a direct connection for speed"
             );
         }
-        let main = set_up(main, is_pooled, options.durability);
-        let side_is_pooled = is_pooled && direct.is_none();
-        let direct = direct.unwrap_or_else(|| main.clone());
         let bell = Arc::new(Bell::new());
         let stop = CancellationToken::new();
         let side = Side {
             bell: Arc::clone(&bell),
             options: direct.clone(),
-            may_listen,
-            is_pooled: side_is_pooled,
+            is_pooled: direct_is_pooled,
             check_every: options.check_listener_every,
         };
         side.spawn(stop.clone());
@@ -113,6 +102,7 @@ impl Postgres {
             owns_steps: steps.is_none(),
             steps: steps.unwrap_or_else(|| steps_pool(options.tx_connections, main)),
             direct,
+            direct_is_pooled,
             bell,
             routes: Routes::default(),
             workers: Workers::default(),
@@ -120,31 +110,6 @@ impl Postgres {
             stop: stop.clone(),
             _side: stop.drop_guard(),
         })
-    }
-}
-
-async fn is_pooled(main: &PgConnectOptions, pooling: Pooling) -> Result<bool, BackendError> {
-    match pooling {
-        Pooling::Transactions => Ok(true),
-        Pooling::None => Ok(false),
-        Pooling::Detect => keeps_session(main).await.map(|kept| !kept).map_err(translate),
-    }
-}
-
-/// Settings of a session, where sessions are ours.
-fn set_up(main: PgConnectOptions, is_pooled: bool, durability: Durability) -> PgConnectOptions {
-    if is_pooled {
-        return main.statement_cache_capacity(0);
-    }
-    // The server, too, is to notice a client that is gone, and drop the locks of its transaction.
-    let main = main.options([
-        ("tcp_keepalives_idle", "15"),
-        ("tcp_keepalives_interval", "5"),
-        ("tcp_keepalives_count", "3"),
-    ]);
-    match durability {
-        Durability::Server => main,
-        Durability::Relaxed => main.options([("synchronous_commit", "off")]),
     }
 }
 

@@ -9,7 +9,7 @@ use super::engine::Lane;
 use super::error::translate;
 use super::open::Postgres;
 use crate::backend::{BackendError, NewRun, Started};
-use crate::gathering::Gathering;
+use crate::gathering::{Answer, Gathering};
 
 /// Starts that wait for their turn.
 pub(super) type Starts = Gathering<NewRun, Outcome>;
@@ -19,6 +19,9 @@ type Outcome = Result<Started, BackendError>;
 /// everybody.
 const MOST: usize = 50;
 
+/// Bytes of an input that goes with others. All of them together are to take much less time than an answer may.
+const SMALL: usize = 1 << 16;
+
 const START: &str = "select s.flow_slug, s.created
    from unnest($1::text[], $2::jsonb[], $3::uuid[]) with ordinality as u (flow, input, id, n)
    cross join lateral pgflow.start_run(u.flow, u.input, u.id) s
@@ -27,8 +30,8 @@ const START: &str = "select s.flow_slug, s.created
 impl Postgres {
     /// Starts a run, with others that are started at the same time.
     pub(super) async fn start_gathered(&self, run: NewRun) -> Outcome {
-        if run.input.is_array() {
-            // Probably for a map: others are not to wait for its tasks.
+        // An array is probably for a map: others are not to wait for its tasks, nor for something big.
+        if run.input.is_array() || !is_small(&run.input) {
             return self.start_run(&run).await;
         }
         self.starts.send(run, MOST, |runs| self.start_runs(runs)).await
@@ -69,10 +72,54 @@ impl Postgres {
     }
 
     async fn one_by_one(&self, runs: &[NewRun]) -> Vec<Outcome> {
-        let mut outcomes = Vec::new();
+        let mut outcomes: Vec<Outcome> = Vec::new();
         for run in runs {
-            outcomes.push(self.start_run(run).await);
+            // When nobody answers there is no use in waiting once per run.
+            outcomes.push(match outcomes.last().and_then(Outcome::for_others) {
+                Some(outcome) => outcome,
+                None => self.start_run(run).await,
+            });
         }
         outcomes
+    }
+}
+
+/// About, and without writing it down.
+fn is_small(input: &Value) -> bool {
+    left_of(SMALL, input).is_some()
+}
+
+fn left_of(bytes: usize, value: &Value) -> Option<usize> {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => bytes.checked_sub(4),
+        Value::String(text) => bytes.checked_sub(text.len() + 2),
+        Value::Array(items) => items.iter().try_fold(bytes.checked_sub(2)?, left_of),
+        Value::Object(entries) => {
+            entries.iter().try_fold(bytes.checked_sub(2)?, |bytes, (key, value)| {
+                left_of(bytes.checked_sub(key.len() + 4)?, value)
+            })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_big_is_big_in_any_form() {
+        let text = "x".repeat(SMALL);
+        let many: Vec<u8> = vec![0; SMALL];
+        for big in [json!(text), json!({ "in": { "text": text } }), json!({ "in": [many] })] {
+            assert!(!is_small(&big));
+        }
+        let half = &text[..SMALL / 2];
+        assert!(!is_small(&json!({ "one": half, "two": half })));
+        assert!(is_small(&json!({ "one": half, "two": [1, 2.5, null, true] })));
+        let keys: serde_json::Map<_, _> =
+            (0..100).map(|n| (format!("{n}{}", "k".repeat(SMALL / 100)), json!(1))).collect();
+        assert!(!is_small(&Value::Object(keys)));
     }
 }

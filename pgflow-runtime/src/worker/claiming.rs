@@ -8,7 +8,7 @@ use super::engine::Engine;
 use super::held::Holding;
 use super::metrics::{self, gauged};
 use super::trip::Returned;
-use super::trouble;
+use super::{trouble, upkeep};
 use crate::backend::{BackendError, Claim, ClaimedTask, Work};
 use crate::cancel::Cancel;
 use crate::{Served, StepDef};
@@ -32,7 +32,7 @@ impl Engine {
     pub(super) fn returned(&mut self, returned: Returned) {
         (self.in_flight, self.is_asking) = (0, false);
         let kind = returned.kind();
-        self.requeued(returned.swept.unwrap_or_default());
+        upkeep::requeued(returned.swept.unwrap_or_default());
         if let Some(unknown) = returned.unknown {
             self.asked(unknown);
         }

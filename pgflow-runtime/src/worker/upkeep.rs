@@ -37,7 +37,7 @@ impl Engine {
     fn swept(&mut self, swept: Result<Swept, BackendError>) {
         match swept {
             Ok(swept) => {
-                self.requeued(swept);
+                requeued(swept);
                 if swept.requeued > 0 {
                     self.pace.hint(Instant::now());
                 }
@@ -47,13 +47,13 @@ impl Engine {
             }
         }
     }
+}
 
-    /// What a sweep did, alone or with a claim.
-    pub(super) fn requeued(&self, Swept { requeued }: Swept) {
-        if requeued > 0 {
-            tracing::warn!(requeued, "took back tasks of a worker that is gone");
-            ::metrics::counter!(metrics::REQUEUED).increment(requeued);
-        }
+/// Says what a sweep did, alone or with a claim.
+pub(super) fn requeued(Swept { requeued }: Swept) {
+    if requeued > 0 {
+        tracing::warn!(requeued, "took back tasks of a worker that is gone");
+        ::metrics::counter!(metrics::REQUEUED).increment(requeued);
     }
 }
 

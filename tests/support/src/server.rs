@@ -55,11 +55,22 @@ impl Server {
     }
 
     /// Starts a server with these programs.
+    #[allow(clippy::needless_pass_by_value)] // Found for one call.
     pub fn start_with(binaries: Binaries, options: &ServerOptions) -> Result<Self> {
         let version_num = binaries.version_num()?;
-        let cluster = Cluster::create(binaries, options)?;
-        cluster.start()?;
-        Ok(Self::new(Kind::Own(cluster), version_num))
+        let start = || -> Result<Cluster> {
+            let cluster = Cluster::create(binaries.clone(), options)?;
+            cluster.start()?;
+            Ok(cluster)
+        };
+        // Somebody else may have taken the port meanwhile.
+        let again = |error| if options.tls.is_some() { start() } else { Err(error) };
+        Ok(Self::new(Kind::Own(start().or_else(again)?), version_num))
+    }
+
+    /// Where a server with [`tls`](ServerOptions::tls) listens.
+    pub fn port(&self) -> Option<u16> {
+        self.cluster().ok().map(|cluster| cluster.port)
     }
 
     fn new(kind: Kind, version_num: u32) -> Self {
@@ -70,7 +81,8 @@ impl Server {
     pub fn url(&self, db: &str) -> String {
         match &self.kind {
             Kind::Own(cluster) => {
-                format!("postgresql:///{db}?host={}&user=postgres", cluster.dir.display())
+                let (dir, port) = (cluster.dir.display(), cluster.port);
+                format!("postgresql:///{db}?host={dir}&port={port}&user=postgres")
             }
             Kind::External(url) => url.with_database(db),
         }
@@ -116,7 +128,7 @@ impl Server {
     }
 }
 
-fn fail(error: &Error) -> ! {
+pub(crate) fn fail(error: &Error) -> ! {
     let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
     panic!("{error}{}", cause.unwrap_or_default())
 }

@@ -59,7 +59,7 @@ impl<'s> Session<'s> {
     pub(super) async fn serve(&mut self) -> Result<(), sqlx::Error> {
         let bell = Arc::clone(&self.side.bell);
         loop {
-            if self.side.may_listen && bell.is_heard() && !self.is_listening {
+            if !self.side.is_pooled && bell.is_heard() && !self.is_listening {
                 self.listen().await?;
             }
             if bell.has_news() && self.pace.next() <= Instant::now() {

@@ -21,9 +21,7 @@ const QUIET: Duration = Duration::from_mins(1);
 pub(in crate::postgres) struct Side {
     pub(in crate::postgres) bell: Arc<Bell>,
     pub(in crate::postgres) options: PgConnectOptions,
-    /// Whether notifications arrive on a session.
-    pub(in crate::postgres) may_listen: bool,
-    /// Whether a pooler gives each transaction to another session.
+    /// Whether a pooler gives each transaction to another session, so that no notification arrives.
     pub(in crate::postgres) is_pooled: bool,
     pub(in crate::postgres) check_every: Duration,
 }
@@ -60,7 +58,7 @@ impl Side {
     }
 
     async fn is_needed(&self) {
-        while !(self.bell.has_news() || (self.may_listen && self.bell.is_heard())) {
+        while !(self.bell.has_news() || (!self.is_pooled && self.bell.is_heard())) {
             self.bell.stirred.notified().await;
         }
     }

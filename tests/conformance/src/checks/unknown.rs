@@ -64,7 +64,8 @@ async fn left_alone(cx: Arc<Cx>) {
     ended.cancel(None).await;
     let [in_far] = far.take(["a#0"]).await;
     let backend = cx.backend();
-    let by_another = backend.release_unknown(WorkerId::new(), &[flow.clone()], &[]).await;
+    let by_another =
+        backend.release_unknown(WorkerId::new(), std::slice::from_ref(&flow), &[]).await;
     assert_eq!(by_another.expect("an answer"), 0, "what it holds is its own");
     assert_eq!(cx.release_unknown(&flow, &[&of_run.lease]).await, 0);
     run.done(&of_run, 1).await;

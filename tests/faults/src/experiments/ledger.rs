@@ -68,6 +68,10 @@ async fn survive<F: Flow>(lab: &mut Lab, base: &Base, flow: &str, run: &Run<F>) 
             _ => {}
         }
         ticks.tick().await;
+        for worker in &mut workers {
+            let ended = worker.ended()?;
+            ensure!(ended.is_none(), "a worker ended without being killed: {ended:?}");
+        }
         let Some(victim) = victim(lab, &workers)? else { continue };
         workers[victim].kill9().await?;
         workers[victim] = start(lab, base, flow)?;

@@ -5,6 +5,8 @@ mod errors;
 mod flows;
 mod hints;
 mod pooled;
+mod pooled_worker;
 mod runs;
 mod settling;
+mod starts;
 mod transactions;

@@ -91,12 +91,4 @@ pub(super) const ALL: &[Mutation] = &[
         why: "a batch of failures would take its task locks in two rounds, and deadlock",
         tests: &["mutants::locks"],
     },
-    Mutation {
-        name: "lock-prune-waits",
-        file: "functions/prune_data_older_than.sql",
-        find: "for update of r skip locked",
-        replace: "for update of r",
-        why: "pruning would wait for whoever holds an old run",
-        tests: &["mutants::locks"],
-    },
 ];

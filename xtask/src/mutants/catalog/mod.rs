@@ -8,8 +8,10 @@ mod events;
 mod fences;
 mod guards;
 mod limits;
+mod lock_order;
 mod locks;
 mod maintenance;
+mod options;
 mod order;
 mod retry;
 mod security;
@@ -22,6 +24,7 @@ use super::mutation::Mutation;
 const TOPICS: &[&[Mutation]] = &[
     fences::ALL,
     locks::ALL,
+    lock_order::ALL,
     order::ALL,
     archives::ALL,
     guards::ALL,
@@ -36,6 +39,7 @@ const TOPICS: &[&[Mutation]] = &[
     verdicts::ALL,
     worker::ALL,
     retry::ALL,
+    options::ALL,
 ];
 
 pub(crate) fn all() -> impl Iterator<Item = Mutation> {

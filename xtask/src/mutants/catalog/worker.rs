@@ -52,6 +52,14 @@ pub(super) const ALL: &[Mutation] = &[
         tests: &["work::quotas"],
     },
     Mutation {
+        name: "both-type-violation",
+        file: "functions/_settle_both.sql",
+        find: "where d.feeds_map));",
+        replace: "where false));",
+        why: "in a mixed batch a map step would get something that is not an array",
+        tests: &["settling::batch_mixed"],
+    },
+    Mutation {
         name: "both-messages",
         file: "functions/_settle_both.sql",
         find: "    v_done.flow_slugs, v_done.message_ids);",

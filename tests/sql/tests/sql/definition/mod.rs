@@ -4,5 +4,7 @@ mod add_step;
 mod add_step_refusals;
 mod create_flow;
 mod delete_flow;
+mod options;
 mod slug;
 mod topology;
+mod versions;

@@ -4,4 +4,5 @@ mod off;
 mod order;
 mod payload;
 mod payload_skips;
+mod read_events;
 mod transaction;

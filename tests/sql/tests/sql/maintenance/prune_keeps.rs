@@ -30,6 +30,20 @@ async fn a_run_that_ended_lately_stays() {
     db.check().await;
 }
 
+/// Whether a run has ended is seen under its lock: it may have been taken up again since it was found.
+#[tokio::test]
+async fn a_run_that_was_taken_up_again_stays() {
+    let db = Db::with(&define("f", &["a; max_attempts => 1"])).await;
+    let run = db.start("f", "{}").await;
+    run.exhaust("a", "boom").await;
+    db.run(&format!("select pgflow.retry_run('{}')", run.id)).await;
+    let found = format!("array['{}']::uuid[], now() + interval '1 hour'", run.id);
+    assert_eq!(db.one(&format!("select runs from pgflow._prune_runs({found})")).await, "0");
+    run.finish("a", "1").await;
+    assert_eq!(db.one(&format!("select runs from pgflow._prune_runs({found})")).await, "1");
+    db.check().await;
+}
+
 #[tokio::test]
 async fn a_flow_stays_without_its_runs() {
     let db = Db::with(&define("f", &["a"])).await;

@@ -1,5 +1,7 @@
 //! How functions are declared.
 
+use std::path::Path;
+
 use crate::harness::Db;
 
 const OURS: &str = "from pg_proc where pronamespace = 'pgflow'::regnamespace";
@@ -11,6 +13,34 @@ async fn every_function_pins_its_search_path() {
         "select proname {OURS} and not coalesce(proconfig, '{{}}') @> array['search_path=pg_catalog, pg_temp'] order by 1"
     );
     assert_eq!(db.rows(&open).await, [""; 0]);
+}
+
+/// A function is named by a test of what it does, not only by those of all functions.
+#[tokio::test]
+async fn every_function_has_a_test() {
+    let db = Db::new().await;
+    let public = format!("select proname {OURS} and proname !~ '^_' order by 1");
+    let tests = sources(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/sql")));
+    let named = |name: &String| {
+        tests.contains(&format!("pgflow.{name}(")) || tests.contains(&format!("\"{name}\""))
+    };
+    let mut untested = db.rows(&public).await;
+    untested.retain(|name| !named(name));
+    assert_eq!(untested, [""; 0]);
+}
+
+/// The text of all tests but those that list functions.
+fn sources(directory: &Path) -> String {
+    let mut text = String::new();
+    for entry in std::fs::read_dir(directory).expect("the tests are there") {
+        let path = entry.expect("an entry").path();
+        if path.is_file() {
+            text += &std::fs::read_to_string(&path).expect("text");
+        } else if !path.ends_with("schema") && !path.ends_with("security") {
+            text += &sources(&path);
+        }
+    }
+    text
 }
 
 #[tokio::test]

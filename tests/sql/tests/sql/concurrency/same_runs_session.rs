@@ -1,0 +1,206 @@
+//! One session of those that work on the same few runs.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use uuid::Uuid;
+
+use crate::harness::{self, Failure, Random, Task, define};
+
+/// A flow that fails easily and has a map step, whose lock comes before that of its run.
+pub(super) fn flow(map: &str) -> String {
+    define("f", &["a; max_attempts => 1", map, "j after a; max_attempts => 1"])
+}
+
+/// What is done, and how often in proportion.
+pub(super) type Actions = &'static [(&'static str, usize)];
+
+pub(super) const MAINTENANCE: Actions = &[
+    ("start", 6),
+    ("claim", 8),
+    ("complete", 3),
+    ("fail", 4),
+    ("both", 3),
+    ("beat", 3),
+    ("release", 2),
+    ("retry", 8),
+    ("cancel", 2),
+    ("requeue", 2),
+    ("prune", 2),
+];
+
+pub(super) const REPLACING: Actions = &[
+    ("start", 10),
+    ("claim", 14),
+    ("complete", 6),
+    ("fail", 6),
+    ("both", 3),
+    ("retry", 8),
+    ("cancel", 2),
+    ("requeue", 3),
+    ("prune", 2),
+    ("replace", 1),
+    ("create", 1),
+    ("options", 1),
+];
+
+/// What a session may be told: no such run, a run in another state, a flow or its queue that is
+/// gone for a moment, a flow that is too busy to be deleted.
+const EXPECTED: [&str; 5] = ["P0002", "55000", "23503", "42P01", "55P03"];
+
+/// Answers of a call that changed nothing.
+const NOTHING: [&str; 6] = ["", "0", "unknown", "fenced", "run_ended", "lost"];
+
+pub(super) struct Session {
+    session: harness::Session,
+    random: Random,
+    starts: Arc<AtomicUsize>,
+    worker: Uuid,
+    held: Vec<Task>,
+    pub(super) done: BTreeMap<&'static str, usize>,
+}
+
+impl Session {
+    /// `starts` counts the starts of all sessions.
+    pub(super) fn new(session: harness::Session, random: Random, starts: Arc<AtomicUsize>) -> Self {
+        let worker = Uuid::now_v7();
+        Self { session, random, starts, worker, held: Vec::new(), done: BTreeMap::new() }
+    }
+
+    pub(super) async fn act(&mut self, actions: Actions) {
+        let action = self.pick(actions);
+        let statement = self.statement(action);
+        match self.session.ask(&statement).await {
+            Ok(rows) => self.note(action, &rows),
+            Err(Failure { code, .. }) if EXPECTED.contains(&code.as_str()) => {}
+            Err(failure) => panic!("{failure}\nin {statement}"),
+        }
+    }
+
+    fn pick(&mut self, actions: Actions) -> &'static str {
+        let mut draw = self.random.below(actions.iter().map(|(_, weight)| weight).sum());
+        for (action, weight) in actions {
+            if draw < *weight {
+                return action;
+            }
+            draw -= weight;
+        }
+        unreachable!("the draw is below the sum of all weights")
+    }
+
+    fn note(&mut self, action: &'static str, rows: &[String]) {
+        if action == "claim" {
+            self.held
+                .extend(rows.iter().filter(|row| row.starts_with('{')).map(|row| Task::parse(row)));
+        }
+        if rows.iter().any(|row| !NOTHING.contains(&row.as_str())) {
+            *self.done.entry(action).or_default() += 1;
+        }
+    }
+
+    fn statement(&mut self, action: &str) -> String {
+        let run = self.run(action == "start");
+        match action {
+            "start" => format!(
+                "select run_id from pgflow.start_run('f', '[1, 2, 3]', {run}) where created"
+            ),
+            "claim" => self.claim(),
+            "complete" => self.settle("complete_tasks", "array_fill('[1]'::jsonb, k.size)"),
+            "fail" => self.settle("fail_tasks", "array_fill('boom'::text, k.size)"),
+            "both" => self.both(),
+            "beat" => self.beat(),
+            "release" => format!(
+                "select outcome from {} pgflow.release_tasks(k.runs, k.steps, k.indexes, k.attempts)",
+                self.some()
+            ),
+            "retry" => "select r.status from (
+                    select run_id from pgflow.runs where status = 'failed' order by random() limit 1
+                ) f, pgflow.retry_run(f.run_id) r"
+                .to_owned(),
+            "cancel" => format!(
+                "select run_id from pgflow.cancel_run({run}, 'no') where cancelled_at = now()"
+            ),
+            "requeue" => "select pgflow.requeue_stalled_tasks(grace => -100)".to_owned(),
+            "prune" => {
+                "select runs from pgflow.prune_data_older_than(interval '-1 hour')".to_owned()
+            }
+            "replace" => self.replace(),
+            "create" => "select flow_slug from pgflow.create_flow('f')".to_owned(),
+            "options" => {
+                "select step_slug from pgflow.set_step_options('f', 'a', max_attempts => 1)"
+                    .to_owned()
+            }
+            other => panic!("no action {other}"),
+        }
+    }
+
+    /// One of the newest few. Each is started by two sessions, more or less at once, and not again:
+    /// late results are fenced within the life of a run only.
+    fn run(&mut self, new: bool) -> String {
+        let starts = self.starts.fetch_add(usize::from(new), Ordering::Relaxed);
+        let back = if new { 0 } else { self.random.below(4) };
+        format!("'00000000-0000-4000-8000-{:012}'", (starts / 2).saturating_sub(back))
+    }
+
+    /// Workers are pruned with the rest, so each claim registers anew.
+    fn claim(&self) -> String {
+        let insert = "insert into pgflow.workers (worker_id, queue_name, function_name) values";
+        let worker = &self.worker;
+        format!(
+            "{insert} ('{worker}', 'f', 'f') on conflict do nothing;
+                 select to_jsonb(t) from pgflow.claim_tasks(array['f'], 3, '{worker}') t"
+        )
+    }
+
+    /// Some of the tasks it holds, in any order, as arrays to select from.
+    fn some(&mut self) -> String {
+        self.random.shuffle(&mut self.held);
+        self.held.truncate(20);
+        let some = self.held[..self.held.len().min(3)].to_vec();
+        // What it forgets somebody has to take back; what it keeps it settles again, too late.
+        self.held.drain(..self.random.below(some.len() + 1));
+        let list =
+            |cell: &dyn Fn(&Task) -> String| some.iter().map(cell).collect::<Vec<_>>().join(", ");
+        format!(
+            "(values (array[{}]::uuid[], array[{}]::text[], array[{}]::int[], array[{}]::int[], array[{}]))
+                k(runs, steps, indexes, attempts, size),",
+            list(&|task| format!("'{}'", task.run)),
+            list(&|task| format!("'{}'", task.step)),
+            list(&|task| task.index.to_string()),
+            list(&|task| task.attempt.to_string()),
+            some.len(),
+        )
+    }
+
+    fn settle(&mut self, function: &str, values: &str) -> String {
+        format!(
+            "select outcome from {} pgflow.{function}(k.runs, k.steps, k.indexes, {values}, k.attempts)",
+            self.some()
+        )
+    }
+
+    fn both(&mut self) -> String {
+        let (done, failed) = (self.some(), self.some().replace(" k(", " x("));
+        format!(
+            "select outcome from {done} {failed} pgflow.settle_and_claim(
+                k.runs, k.steps, k.indexes, array_fill('[1]'::jsonb, k.size), k.attempts,
+                x.runs, x.steps, x.indexes, array_fill('boom'::text, x.size), x.attempts,
+                null, null, array['f'], 0)"
+        )
+    }
+
+    fn beat(&mut self) -> String {
+        let worker = self.worker;
+        format!(
+            "select outcome from {} pgflow.heartbeat(k.runs, k.steps, k.indexes, k.attempts, '{worker}')",
+            self.some()
+        )
+    }
+
+    /// Deletes the flow and makes it anew; also in one transaction with its creation.
+    fn replace(&mut self) -> String {
+        let map = self.random.pick(&["m map", "n map"]);
+        format!("select pgflow.delete_flow_and_data('f'); {}; select 'replaced'", flow(map))
+    }
+}

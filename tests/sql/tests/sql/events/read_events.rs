@@ -1,0 +1,44 @@
+//! `read_events`: a run's events behind a cursor.
+
+use crate::harness::{Db, define};
+
+#[tokio::test]
+async fn pages_follow_each_other() {
+    let db = Db::with(&define("f", &["a", "b after a"])).await;
+    let run = db.start("f", "1").await;
+    run.finish("a", "1").await;
+    let read = |arguments: &str| {
+        format!(
+            "select seq, event_type, step_slug from pgflow.read_events('{}'{arguments})",
+            run.id
+        )
+    };
+    assert_eq!(db.rows(&read(", 0, 2")).await, ["1|run:started|NULL", "2|step:started|a"]);
+    assert_eq!(db.rows(&read(", 2, 2")).await, ["3|step:completed|a", "4|step:started|b"]);
+    assert_eq!(db.rows(&read(", after => 4")).await, [""; 0]);
+    run.finish("b", "2").await;
+    assert_eq!(
+        db.rows(&read(", after => 4")).await,
+        ["5|step:completed|b", "6|run:completed|NULL"]
+    );
+    assert_eq!(db.rows(&read("")).await.len(), 6);
+}
+
+#[tokio::test]
+async fn they_are_those_of_the_view() {
+    let db = Db::with(&define("f", &["a"])).await;
+    let (run, other) = (db.start("f", "1").await, db.start("f", "1").await);
+    run.finish("a", "{\"x\": 1}").await;
+    let columns = "seq, event_type, step_slug, payload, at";
+    let view =
+        format!("select {columns} from pgflow.events where run_id = '{}' order by seq", run.id);
+    assert_eq!(
+        db.rows(&format!("select {columns} from pgflow.read_events('{}')", run.id)).await,
+        db.rows(&view).await
+    );
+    assert_eq!(
+        db.one(&format!("select count(*) from pgflow.read_events('{}')", other.id)).await,
+        "2"
+    );
+    assert_eq!(db.rows("select seq from pgflow.read_events(gen_random_uuid())").await, [""; 0]);
+}
