@@ -24,7 +24,7 @@ enum Kind {
 pub(super) fn translate(error: sqlx::Error) -> BackendError {
     match kind(&error) {
         Kind::Closed => BackendError::Closed,
-        Kind::Unreachable if is_timeout(&error) => BackendError::no_answer(error.to_string()),
+        Kind::Unreachable if is_timeout(&error) => BackendError::no_answer(Said(error).to_string()),
         Kind::Unreachable => BackendError::Unreachable(Box::new(Said(error))),
         Kind::Unavailable => BackendError::Unavailable(Box::new(Said(error))),
         Kind::Schema => BackendError::Schema(format!("{}; run `migrate` first", text(&error))),
