@@ -8,6 +8,7 @@ use super::error::translate;
 use super::migrate::{MigrateError, migrate};
 use super::migrate_flows::{MigrateFlowsError, migrate_flows};
 use super::open::Postgres;
+use super::shared;
 use crate::FlowMigrations;
 use crate::backend::{
     Abilities, Backend, BackendError, Cancelled, Claim, Claimed, Ensured, FlowVersion,
@@ -136,6 +137,9 @@ impl Backend for Postgres {
 impl Postgres {
     /// For what may have to wait for others for longer than a call may take.
     fn pool(&self) -> PgPool {
+        if self.direct_is_pooled {
+            return shared::pool(2, self.direct.clone());
+        }
         PgPoolOptions::new().max_connections(2).connect_lazy_with(self.direct.clone())
     }
 }

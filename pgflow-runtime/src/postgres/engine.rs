@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sqlx::postgres::{PgArguments, PgConnectOptions, PgConnection, PgRow};
 use sqlx::{Connection, Postgres};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{sleep, timeout};
 
 use super::connections::Connections;
@@ -56,9 +56,7 @@ impl Engine {
     ) -> Result<Vec<PgRow>, sqlx::Error> {
         let _turn = match lane {
             Lane::Worker => None,
-            Lane::Client => {
-                Some(self.clients.acquire().await.map_err(|_| sqlx::Error::PoolClosed)?)
-            }
+            Lane::Client => Some(self.turn().await?),
         };
         let mut tries = 1;
         loop {
@@ -71,6 +69,12 @@ impl Engine {
                 answer => return answer,
             }
         }
+    }
+
+    /// A client's, in the order of asking.
+    async fn turn(&self) -> Result<SemaphorePermit<'_>, sqlx::Error> {
+        let turn = timeout(self.answer_within, self.clients.acquire()).await;
+        turn.map_err(|_| sqlx::Error::PoolTimedOut)?.map_err(|_| sqlx::Error::PoolClosed)
     }
 
     async fn ask_once(&self, statement: Statement<'_>) -> Result<Vec<PgRow>, sqlx::Error> {
@@ -106,6 +110,11 @@ impl Engine {
         let rows = statement.persistent(false).fetch_all(&mut *transaction).await?;
         transaction.commit().await?;
         Ok(rows)
+    }
+
+    /// Whether a pooler gives each transaction to another session.
+    pub(super) fn is_pooled(&self) -> bool {
+        self.is_pooled
     }
 
     pub(super) async fn close(&self) {

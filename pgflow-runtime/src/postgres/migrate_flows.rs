@@ -53,6 +53,7 @@ pub async fn migrate_flows(
     let mut transaction = pool.begin().await?;
     sqlx::query("select pg_advisory_xact_lock(3, hashtext($1))")
         .bind(migrations.package)
+        .persistent(false)
         .execute(&mut *transaction)
         .await?;
     let mut applied = Vec::new();
@@ -80,6 +81,7 @@ async fn is_applied(
     )
     .bind(package)
     .bind(name)
+    .persistent(false)
     .fetch_optional(connection)
     .await?;
     match found {
@@ -95,5 +97,5 @@ async fn record(
 ) -> Result<(), sqlx::Error> {
     let insert = "insert into pgflow.flow_migrations (package, name, checksum) values ($1, $2, $3)";
     let query = sqlx::query(insert).bind(package).bind(name).bind(checksum);
-    query.execute(connection).await.map(drop)
+    query.persistent(false).execute(connection).await.map(drop)
 }

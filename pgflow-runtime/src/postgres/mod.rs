@@ -20,6 +20,7 @@ mod probe;
 mod routes;
 mod runs;
 mod settle;
+mod shared;
 mod start;
 mod start_many;
 mod transaction;

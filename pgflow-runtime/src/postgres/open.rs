@@ -3,12 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use sqlx::PgPool;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::{Connection, PgPool};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::connections::connect;
 use super::engine::Engine;
-use super::error::translate;
+use super::error::{code, translate};
 use super::options::{Durability, Pooling, PostgresOptions, check_tls, parse};
 use super::place::Place;
 use super::probe::keeps_session;
@@ -43,6 +44,8 @@ pub struct Postgres {
     pub(super) owns_steps: bool,
     /// For what takes long or needs a session.
     pub(super) direct: PgConnectOptions,
+    /// There is no direct way.
+    pub(super) direct_is_pooled: bool,
     pub(super) bell: Arc<Bell>,
     pub(super) routes: Routes,
     pub(super) workers: Workers,
@@ -82,7 +85,7 @@ impl Postgres {
         let main = main.extra_float_digits(None);
         let direct = options.listen_url.as_deref().map(parse).transpose()?;
         let direct = direct.map(|direct| direct.extra_float_digits(None));
-        let is_pooled = is_pooled(&main, options.pooling).await?;
+        let (main, is_pooled) = reach(main, options).await.map_err(translate)?;
         let may_listen = match &direct {
             Some(direct) => keeps_session(direct).await.map_err(translate)?,
             None => !is_pooled,
@@ -93,8 +96,7 @@ impl Postgres {
                  workers look once a second; set PGFLOW_LISTEN_URL to a direct connection for speed"
             );
         }
-        let main = set_up(main, is_pooled, options.durability);
-        let side_is_pooled = is_pooled && direct.is_none();
+        let direct_is_pooled = is_pooled && direct.is_none();
         let direct = direct.unwrap_or_else(|| main.clone());
         let bell = Arc::new(Bell::new());
         let stop = CancellationToken::new();
@@ -102,7 +104,7 @@ impl Postgres {
             bell: Arc::clone(&bell),
             options: direct.clone(),
             may_listen,
-            is_pooled: side_is_pooled,
+            is_pooled: direct_is_pooled,
             check_every: options.check_listener_every,
         };
         side.spawn(stop.clone());
@@ -112,6 +114,7 @@ impl Postgres {
             owns_steps: steps.is_none(),
             steps: steps.unwrap_or_else(|| steps_pool(options.tx_connections, main)),
             direct,
+            direct_is_pooled,
             bell,
             routes: Routes::default(),
             workers: Workers::default(),
@@ -122,19 +125,39 @@ impl Postgres {
     }
 }
 
-async fn is_pooled(main: &PgConnectOptions, pooling: Pooling) -> Result<bool, BackendError> {
-    match pooling {
-        Pooling::Transactions => Ok(true),
-        Pooling::None => Ok(false),
-        Pooling::Detect => keeps_session(main).await.map(|kept| !kept).map_err(translate),
+/// How to connect, and whether a pooler gives each transaction to another session.
+async fn reach(
+    plain: PgConnectOptions,
+    options: &PostgresOptions,
+) -> Result<(PgConnectOptions, bool), sqlx::Error> {
+    if options.pooling == Pooling::Transactions {
+        return Ok((plain.statement_cache_capacity(0), true));
     }
+    let set_up = set_up(plain.clone(), options.durability);
+    match is_pooled(&set_up, options.pooling).await {
+        Ok(false) => return Ok((set_up, false)),
+        Ok(true) => {}
+        // PgBouncer takes no settings, also when it leaves sessions alone.
+        Err(error) if code(&error).as_deref() == Some("08P01") => {
+            if !is_pooled(&plain, options.pooling).await? {
+                return Ok((plain, false));
+            }
+        }
+        Err(error) => return Err(error),
+    }
+    Ok((plain.statement_cache_capacity(0), true))
+}
+
+async fn is_pooled(options: &PgConnectOptions, pooling: Pooling) -> Result<bool, sqlx::Error> {
+    if pooling == Pooling::Detect {
+        return keeps_session(options).await.map(|kept| !kept);
+    }
+    connect(options).await?.close().await?;
+    Ok(false)
 }
 
 /// Settings of a session, where sessions are ours.
-fn set_up(main: PgConnectOptions, is_pooled: bool, durability: Durability) -> PgConnectOptions {
-    if is_pooled {
-        return main.statement_cache_capacity(0);
-    }
+fn set_up(main: PgConnectOptions, durability: Durability) -> PgConnectOptions {
     // The server, too, is to notice a client that is gone, and drop the locks of its transaction.
     let main = main.options([
         ("tcp_keepalives_idle", "15"),

@@ -9,28 +9,39 @@ use tokio::time::timeout;
 use super::connections::connect;
 
 /// How long a pooler may have us wait for a session before that alone gives it away.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Whether what one transaction says to the session is still known in the next.
+const WHERE: &str = "select pg_backend_pid()";
+const WHERE_AND_STAY: &str = "begin; select pg_backend_pid()";
+
+/// Whether one transaction after the other is in the same session. Asks where it is and leaves no trace, as
+/// `listen` would in a session that is not ours.
 pub(super) async fn keeps_session(options: &PgConnectOptions) -> Result<bool, sqlx::Error> {
     let mut ours = connect(options).await?;
-    sqlx::raw_sql("listen pgflow_probe").execute(&mut ours).await?;
-    // A pooler that has just got a session back likes to give it to whoever comes next: that is
-    // to be somebody else.
     let mut other = connect(options).await?;
-    sqlx::raw_sql("begin; select 1").execute(&mut other).await?;
-    let listens = timeout(PATIENCE, listens(&mut ours)).await;
-    sqlx::raw_sql("rollback").execute(&mut other).await?;
-    let kept = listens.unwrap_or(Ok(false))?;
-    if kept {
-        // A courtesy; the server copes with less.
-        let _ = (ours.close().await, other.close().await);
-    }
-    Ok(kept)
+    let Ok(kept) = timeout(PATIENCE, keep_sessions(&mut ours, &mut other)).await else {
+        return Ok(false);
+    };
+    // A courtesy; the server copes with less.
+    let _ = (ours.close().await, other.close().await);
+    kept
 }
 
-async fn listens(connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
-    let query = "select count(*) from pg_listening_channels() c where c = 'pgflow_probe'";
-    let row = sqlx::raw_sql(query).fetch_one(connection).await?;
-    Ok(row.try_get::<i64, _>(0)? > 0)
+async fn keep_sessions(
+    ours: &mut PgConnection,
+    other: &mut PgConnection,
+) -> Result<bool, sqlx::Error> {
+    let first = ask(ours, WHERE).await?;
+    // A pooler that has just got a session back likes to give it to whoever comes next: that is to be
+    // somebody else, who keeps it.
+    let second = ask(other, WHERE_AND_STAY).await?;
+    let third = ask(ours, WHERE).await?;
+    sqlx::raw_sql("rollback").execute(&mut *other).await?;
+    // One that takes turns between two sessions has come round to the first by now.
+    let fourth = ask(other, WHERE).await?;
+    Ok(first != second && first == third && second == fourth)
+}
+
+async fn ask(connection: &mut PgConnection, question: &'static str) -> Result<i32, sqlx::Error> {
+    sqlx::raw_sql(question).fetch_one(connection).await?.try_get(0)
 }

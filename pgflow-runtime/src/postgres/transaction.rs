@@ -9,6 +9,7 @@ use super::claim::int;
 use super::error::translate;
 use super::open::Postgres;
 use super::settle::{outcome, output};
+use super::shared;
 use crate::backend::BackendError;
 use crate::tx::{Inner, Tx};
 
@@ -18,12 +19,15 @@ const COMPLETE: &str = "select outcome from pgflow.complete_tasks($1, $2, $3, $4
 impl Postgres {
     /// The fence counts when the step is recorded; looking now saves work that would be undone.
     pub(super) async fn begin_step(&self, lease: &Lease) -> Result<Option<Tx>, BackendError> {
-        let mut transaction = self.steps.begin().await.map_err(translate)?;
+        let is_pooled = self.engine.is_pooled();
+        let begin = if is_pooled { shared::BEGIN } else { "begin" };
+        let mut transaction = self.steps.begin_with(begin).await.map_err(translate)?;
         let statement = sqlx::query_scalar(HOLDS)
             .bind(lease.task.run.0)
             .bind(&lease.task.step)
             .bind(int(lease.task.index))
-            .bind(int(lease.attempt));
+            .bind(int(lease.attempt))
+            .persistent(!is_pooled);
         let holds = statement.fetch_one(&mut *transaction);
         let holds: bool = self.engine.in_time("a look", holds).await.map_err(translate)?;
         Ok(holds.then_some(Tx(Inner::Postgres(transaction))))
@@ -46,7 +50,8 @@ impl Postgres {
             let work = self.settle_tasks(std::slice::from_ref(settle), None).await?;
             return Ok(work.settled[0]);
         };
-        let record = record(transaction, &settle.lease, output);
+        let is_pooled = self.engine.is_pooled();
+        let record = record(transaction, &settle.lease, output, is_pooled);
         let word = self.engine.in_time("recording a step", record).await.map_err(translate)?;
         let settled = outcome(&word)?;
         self.ring_for(std::slice::from_ref(settle), &[settled]);
@@ -58,13 +63,18 @@ async fn record(
     mut transaction: Transaction<'static, sqlx::Postgres>,
     lease: &Lease,
     output: &Value,
+    is_pooled: bool,
 ) -> Result<String, sqlx::Error> {
     let mut completion = Completions::default();
     completion.push(lease, output);
-    let statement = completion.bind(sqlx::query(COMPLETE));
+    // The pool may be the application's, with a memory for statements.
+    let statement = completion.bind(sqlx::query(COMPLETE)).persistent(!is_pooled);
     let row = statement.fetch_one(&mut *transaction).await?;
     let outcome: String = row.try_get("outcome")?;
     if Settled::from_word(&outcome) == Some(Settled::Applied) {
+        if is_pooled {
+            shared::forget(&mut transaction).await?;
+        }
         transaction.commit().await?;
     } else {
         transaction.rollback().await?;

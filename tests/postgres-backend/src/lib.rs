@@ -2,10 +2,12 @@
 
 #![forbid(unsafe_code)]
 
-mod pooler;
+mod gate;
+mod pooled;
 mod wire;
 
-pub use pooler::Pooler;
+pub use gate::Gate;
+pub use pooled::{begun, leave_statements, without_settings};
 pub use wire::Wire;
 
 use std::time::Duration;

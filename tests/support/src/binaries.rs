@@ -19,9 +19,12 @@ impl Binaries {
         if let Some(major) = major {
             return npm::binaries(major).map(Self::in_dir);
         }
-        installed().or_else(|| apt::install().then(installed).flatten()).ok_or_else(|| {
-            Error::NotFound { help: format!("install one, for example with `{}`", command()) }
-        })
+        installed().or_else(|| apt::install("postgresql").then(installed).flatten()).ok_or_else(
+            || {
+                let help = format!("install one, for example with `{}`", command());
+                Error::NotFound { what: "Postgres server", help }
+            },
+        )
     }
 
     /// Those of a directory.
@@ -62,7 +65,7 @@ fn pg_config() -> Option<PathBuf> {
     output.status.success().then(|| PathBuf::from(dir.trim()))
 }
 
-fn path() -> Vec<PathBuf> {
+pub(crate) fn path() -> Vec<PathBuf> {
     std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default()
 }
 
@@ -83,7 +86,7 @@ fn debian() -> Vec<PathBuf> {
 fn command() -> &'static str {
     if cfg!(target_os = "macos") {
         "brew install postgresql@17"
-    } else if Path::new("/etc/debian_version").exists() {
+    } else if apt::is_debian() {
         "sudo apt-get install -y postgresql"
     } else if Path::new("/etc/alpine-release").exists() {
         "apk add postgresql"

@@ -1,13 +1,13 @@
 //! The processes and files of a server that we started.
 
-use std::os::unix::fs::chown;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crate::binaries::Binaries;
+use crate::directory::new_directory;
 use crate::error::{Doing, Error, Result};
 use crate::options::ServerOptions;
-use crate::process::{self, UNPRIVILEGED, run, unprivileged};
+use crate::process::{self, run, unprivileged};
 use crate::watchdog::Watchdog;
 
 /// A server that this process started.
@@ -21,7 +21,8 @@ pub(crate) struct Cluster {
 impl Cluster {
     pub(crate) fn create(binaries: Binaries, options: &ServerOptions) -> Result<Self> {
         let dir = new_directory(options.fsync)?;
-        let cluster = Self { binaries, _watchdog: Watchdog::watch(&dir)?, dir };
+        let cluster =
+            Self { binaries, _watchdog: Watchdog::watch(&dir, "data/postmaster.pid")?, dir };
         let data = cluster.data();
         run(unprivileged(&cluster.binaries.program("initdb"))
             .args(["-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "--no-sync", "-D"])
@@ -83,26 +84,4 @@ impl Cluster {
             let _ = std::fs::remove_file(self.dir.join(lock));
         }
     }
-}
-
-/// In memory if there is plenty, on disk if the data has to survive a crash.
-fn new_directory(durable: bool) -> Result<PathBuf> {
-    let memory = Path::new("/dev/shm");
-    let parent = if !durable && has_room(memory) { memory.into() } else { std::env::temp_dir() };
-    let nanos = std::time::UNIX_EPOCH.elapsed().map_or(0, |age| age.subsec_nanos());
-    let dir = parent.join(format!("pgflow-test-{}-{nanos}", std::process::id()));
-    std::fs::create_dir(&dir).doing(format!("create {}", dir.display()))?;
-    if process::is_root() {
-        chown(&dir, Some(UNPRIVILEGED), Some(UNPRIVILEGED))
-            .doing(format!("give {} to an unprivileged user", dir.display()))?;
-    }
-    Ok(dir)
-}
-
-/// Six gigabytes: a test costs about ten megabytes, and containers often have only 64 there.
-fn has_room(dir: &Path) -> bool {
-    let available = run(std::process::Command::new("df").arg("-Pk").arg(dir))
-        .ok()
-        .and_then(|table| table.lines().nth(1)?.split_whitespace().nth(3)?.parse::<u64>().ok());
-    available.is_some_and(|kilobytes| kilobytes >= 6 << 20)
 }

@@ -2,6 +2,7 @@
 
 use sqlx::postgres::{PgConnection, PgPool, PgPoolOptions};
 use sqlx::{AssertSqlSafe, Connection};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::server::Server;
@@ -53,6 +54,15 @@ impl TestDb {
     /// Its name on the server.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The directory that its server has its socket in.
+    ///
+    /// # Panics
+    /// When the server is not one that this process started.
+    pub fn socket_dir(&self) -> PathBuf {
+        let host = self.url.split_once("host=").and_then(|(_, rest)| rest.split('&').next());
+        host.map(PathBuf::from).expect("only a server that we started has its socket in the URL")
     }
 
     /// A connection that is not of the pool.

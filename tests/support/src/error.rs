@@ -7,8 +7,10 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum Error {
     /// No binaries, and no way to get them.
-    #[error("no Postgres server found on this machine\nhelp: {help}")]
+    #[error("no {what} found on this machine\nhelp: {help}")]
     NotFound {
+        /// What is missing.
+        what: &'static str,
         /// What to type.
         help: String,
     },

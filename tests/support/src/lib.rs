@@ -2,7 +2,8 @@
 //!
 //! [`Server`] is found on the machine (or installed), started by the first test of a process and
 //! gone when the process is, however it ends. [`TestDb`] is a database of a test's own, copied from
-//! a template that has pgmq and our core installed by the library's own `migrate`.
+//! a template that has pgmq and our core installed by the library's own `migrate`. [`PgBouncer`] is the real
+//! one, in front of such a database.
 //!
 //! ```no_run
 //! # async fn example() {
@@ -25,10 +26,12 @@ mod apt;
 mod binaries;
 mod cluster;
 mod database;
+mod directory;
 mod error;
 mod external;
 mod npm;
 mod options;
+mod pgbouncer;
 mod process;
 mod server;
 mod template;
@@ -38,6 +41,7 @@ pub use binaries::Binaries;
 pub use database::TestDb;
 pub use error::{Error, Result};
 pub use options::ServerOptions;
+pub use pgbouncer::{PgBouncer, PoolMode};
 pub use process::is_alive;
 pub use server::Server;
 pub use template::core;

@@ -116,7 +116,7 @@ impl Server {
     }
 }
 
-fn fail(error: &Error) -> ! {
+pub(crate) fn fail(error: &Error) -> ! {
     let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
     panic!("{error}{}", cause.unwrap_or_default())
 }

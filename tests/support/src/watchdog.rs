@@ -17,7 +17,7 @@ is_ours() {
   { ps -p "$pid" -o args= 2>/dev/null || tr '\0' ' ' <"/proc/$pid/cmdline"; } 2>/dev/null |
     grep -qF -- "$1"
 }
-pid=$(head -n 1 "$1/data/postmaster.pid" 2>/dev/null)
+pid=$(head -n 1 "$1/$2" 2>/dev/null)
 is_ours "$1" && kill -QUIT "$pid"
 tries=0
 while is_ours "$1" && [ "$tries" -lt 100 ]; do sleep 0.05; tries=$((tries + 1)); done
@@ -32,11 +32,13 @@ pub(crate) struct Watchdog {
 }
 
 impl Watchdog {
-    /// Starts before the server does, so that nothing is ever left unwatched.
-    pub(crate) fn watch(dir: &Path) -> Result<Self> {
+    /// Starts before the server does, so that nothing is ever left unwatched. The server writes its pid
+    /// to a file in its directory, which its command line names.
+    pub(crate) fn watch(dir: &Path, pid_file: &str) -> Result<Self> {
         let shell = Command::new("sh")
             .args(["-c", SCRIPT, "pgflow-watchdog"])
             .arg(dir)
+            .arg(pid_file)
             .stdin(Stdio::piped())
             // Keeping our output open would make `cargo test` wait for us.
             .stdout(Stdio::null())

@@ -5,6 +5,7 @@ mod errors;
 mod flows;
 mod hints;
 mod pooled;
+mod pooled_worker;
 mod runs;
 mod settling;
 mod transactions;
