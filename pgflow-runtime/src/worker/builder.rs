@@ -57,7 +57,7 @@ pub(super) struct Limit {
 }
 
 impl Worker {
-    /// A worker without flows, for up to 16 tasks at once, with a grace period of 25 seconds.
+    /// A worker without flows, for up to 16 tasks at once, with a grace period of 20 seconds.
     pub fn new(db: &Db) -> Self {
         Self {
             db: db.clone(),
@@ -65,7 +65,7 @@ impl Worker {
             states: States::default(),
             concurrency: 16,
             limits: Vec::new(),
-            grace: Duration::from_secs(25),
+            grace: Duration::from_secs(20),
             health: Health::default(),
         }
     }
@@ -92,7 +92,9 @@ impl Worker {
         self
     }
 
-    /// With so much time for handlers to end after the worker was asked to stop.
+    /// With so much time for handlers to end after the worker was asked to stop. Besides this, a shutdown takes
+    /// up to a second for handlers that do not, and up to seven if the database does not answer: 28 in all with the
+    /// default of 20, within the 30 that Kubernetes gives.
     pub fn grace(self, grace: Duration) -> Self {
         Self { grace, ..self }
     }
@@ -107,6 +109,9 @@ impl Worker {
     /// an attempt.
     ///
     /// A database that does not answer is waited for, also at the start.
+    ///
+    /// If this future is dropped, as by `select!`, handlers are told to stop and aborted at once, and their results
+    /// are not recorded: their tasks wait for the end of their lease, and then run again. Let `shutdown` be ready instead.
     pub async fn run(
         self,
         shutdown: impl Future<Output = ()> + Send + 'static,
@@ -137,11 +142,13 @@ impl Worker {
         at_once: Underway<()>,
     ) -> Result<WorkerReport, WorkerError> {
         let health = self.health.clone();
+        let _ending = health.until_dropped();
         let engine: Engine = tokio::select! {
             engine = startup::start(self) => engine?,
             () = &mut shutdown => return Ok(WorkerReport::default()),
         };
         health.phase(Phase::Working);
+        health.running(0);
         let report = engine.run(shutdown, at_once).await;
         tracing::info!(%report, "worker stopped");
         Ok(report)

@@ -40,7 +40,7 @@ impl Holding {
         handler: AbortHandle,
         timeout: Duration,
     ) -> Self {
-        let beat_every = ((timeout + LEASE_MARGIN) / 4).min(LONGEST_BEAT);
+        let beat_every = (timeout.saturating_add(LEASE_MARGIN) / 4).min(LONGEST_BEAT);
         let beat_at = Instant::now() + beat_every;
         Self { step, flow, slot, cancel, handler, is_unwanted: false, beat_every, beat_at }
     }
@@ -152,6 +152,13 @@ impl Held {
             (!holding.is_unwanted).then_some(settle)
         });
         released.collect()
+    }
+}
+
+/// A worker that is dropped, or panics, leaves no handler behind: nobody would record what it returns.
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.give_up();
     }
 }
 
