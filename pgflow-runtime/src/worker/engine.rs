@@ -59,6 +59,7 @@ impl Engine {
             self.set_out(&mut trip);
             self.keep_up(&mut upkeep);
             if self.is_over(trip.is_some()) {
+                self.sign_off().await;
                 return self.report;
             }
             let due = self.due(trip.is_some(), upkeep.is_some());
@@ -177,5 +178,12 @@ impl Engine {
             Ended::Recorded(outcome) => self.report.count(&Verdict::Completed(().into()), outcome),
             Ended::Nothing => self.report.superseded += 1,
         }
+    }
+}
+
+/// Also of a worker that is dropped nobody says any longer that it is alive.
+impl Drop for Engine {
+    fn drop(&mut self) {
+        drop(self.desk.backend.sign_off(self.id));
     }
 }

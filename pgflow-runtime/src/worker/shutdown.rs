@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pgflow_machine::Verdict;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use super::engine::Engine;
 use super::health::Phase;
@@ -13,6 +13,9 @@ use crate::backoff::after;
 /// How long the last results may take to be recorded when the database does not answer. With the default grace
 /// period and a second for handlers that do not end, this is less than the 30 s that Kubernetes gives.
 const LAST_TRIPS: Duration = Duration::from_secs(7);
+
+/// How long saying goodbye may take.
+const GOODBYE: Duration = Duration::from_secs(1);
 
 /// What a worker is up to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +106,14 @@ impl Engine {
             return;
         }
         self.lost_claim.hurry(Instant::now());
+    }
+
+    /// Tells the database, if it listens.
+    pub(super) async fn sign_off(&self) {
+        if !self.trouble.is_on() {
+            // Nothing depends on it.
+            _ = timeout(GOODBYE, self.desk.backend.sign_off(self.id)).await;
+        }
     }
 
     /// Whether there is nothing left to do, or no time left to do it.
