@@ -3,6 +3,16 @@
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;
 
+use tokio::time::Instant;
+
+/// As good as for ever, and still a moment that every clock can name.
+const FAR: Duration = Duration::from_secs(30 * 365 * 86_400);
+
+/// The moment so long after `now`, however long that is.
+pub(crate) fn after(now: Instant, delay: Duration) -> Instant {
+    now + delay.min(FAR)
+}
+
 /// Delays that double up to a limit, each a little different so that processes do not ask in step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Backoff {
@@ -42,6 +52,13 @@ pub(crate) fn jittered(around: Duration) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_delay_is_too_long() {
+        let now = Instant::now();
+        assert_eq!(after(now, Duration::from_secs(7)), now + Duration::from_secs(7));
+        assert!(after(now, Duration::MAX) > now + Duration::from_hours(24 * 365));
+    }
 
     #[test]
     fn delays_double_up_to_the_longest() {

@@ -6,6 +6,10 @@ use crate::StartIn;
 
 /// A database transaction, as the parameter `tx: &mut Tx` of a step: what the step writes through it is
 /// committed together with the step's completion, or not at all.
+///
+/// The step must not end it. An attempt that did, with a `commit` or `rollback` of its own or by a statement that makes SQLite roll
+/// back (`insert or rollback`), fails with the words "the step ended its transaction"; what its own `commit` made permanent, and on
+/// SQLite what it wrote after the end, stays.
 #[derive(Debug)]
 pub struct Tx(pub(crate) Inner);
 
@@ -13,9 +17,11 @@ pub struct Tx(pub(crate) Inner);
 #[non_exhaustive]
 pub(crate) enum Inner {
     #[cfg(feature = "postgres")]
-    Postgres(sqlx::Transaction<'static, sqlx::Postgres>),
+    /// With the moment it began at, by which it is known again.
+    Postgres(sqlx::Transaction<'static, sqlx::Postgres>, i64),
     #[cfg(feature = "sqlite")]
-    Sqlite(sqlx::Transaction<'static, sqlx::Sqlite>),
+    /// With the write lock that it has.
+    Sqlite(sqlx::Transaction<'static, sqlx::Sqlite>, crate::sqlite::Writer),
 }
 
 impl Tx {
@@ -23,18 +29,28 @@ impl Tx {
     pub(crate) async fn rollback(self) {
         match self.0 {
             #[cfg(feature = "postgres")]
-            Inner::Postgres(transaction) => undone(transaction.rollback().await),
+            Inner::Postgres(transaction, _) => undone(transaction.rollback().await),
             #[cfg(feature = "sqlite")]
-            Inner::Sqlite(transaction) => undone(transaction.rollback().await),
+            Inner::Sqlite(transaction, _) => undone(crate::sqlite::rollback(transaction).await),
+        }
+    }
+
+    /// What it keeps others from.
+    pub(crate) fn scope(&self) -> Scope {
+        match &self.0 {
+            #[cfg(feature = "postgres")]
+            Inner::Postgres(..) => Scope::default(),
+            #[cfg(feature = "sqlite")]
+            Inner::Sqlite(_, writer) => Scope { writer: Some(writer.clone()) },
         }
     }
 
     pub(crate) fn connection(&mut self) -> &mut (dyn StartIn + Send) {
         match self.0 {
             #[cfg(feature = "postgres")]
-            Inner::Postgres(ref mut transaction) => transaction,
+            Inner::Postgres(ref mut transaction, _) => transaction,
             #[cfg(feature = "sqlite")]
-            Inner::Sqlite(ref mut transaction) => transaction,
+            Inner::Sqlite(ref mut transaction, _) => transaction,
         }
     }
 
@@ -42,9 +58,9 @@ impl Tx {
     #[cfg(feature = "postgres")]
     pub fn postgres(&mut self) -> Option<&mut sqlx::PgConnection> {
         match &mut self.0 {
-            Inner::Postgres(transaction) => Some(transaction),
+            Inner::Postgres(transaction, _) => Some(transaction),
             #[cfg(feature = "sqlite")]
-            Inner::Sqlite(_) => None,
+            Inner::Sqlite(..) => None,
         }
     }
 
@@ -53,8 +69,8 @@ impl Tx {
     pub fn sqlite(&mut self) -> Option<&mut sqlx::SqliteConnection> {
         match &mut self.0 {
             #[cfg(feature = "postgres")]
-            Inner::Postgres(_) => None,
-            Inner::Sqlite(transaction) => Some(transaction),
+            Inner::Postgres(..) => None,
+            Inner::Sqlite(transaction, _) => Some(transaction),
         }
     }
 }
@@ -84,16 +100,64 @@ impl TxSlot {
     }
 }
 
+/// What the step that runs here keeps others from: on SQLite its transaction has the one write lock, and a call that waits for it
+/// inside of the step would wait for ever.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scope {
+    #[cfg(feature = "sqlite")]
+    writer: Option<crate::sqlite::Writer>,
+}
+
+impl Scope {
+    /// That of whoever calls this.
+    pub(crate) fn here() -> Self {
+        Self {
+            #[cfg(feature = "sqlite")]
+            writer: crate::sqlite::Writer::held_here(),
+        }
+    }
+
+    /// Does something as part of the step.
+    pub(crate) async fn around<T>(self, work: impl Future<Output = T>) -> T {
+        #[cfg(feature = "sqlite")]
+        if let Some(writer) = self.writer {
+            return writer.held_by(work).await;
+        }
+        work.await
+    }
+
+    /// Ends the statement that is at work, if there is one: nobody waits for it.
+    fn interrupt(&self) {
+        #[cfg(feature = "sqlite")]
+        if let Some(writer) = &self.writer {
+            writer.interrupt();
+        }
+    }
+}
+
 /// A transaction in the hands of its step. If the step is aborted, it is dropped, and with it undone.
 #[derive(Debug)]
 pub struct Lent {
+    // Dropped first: a long statement would keep the transaction from being undone.
+    alarm: Alarm,
     tx: Tx,
     slot: TxSlot,
 }
 
+/// Interrupts what is at work when it is dropped.
+#[derive(Debug)]
+struct Alarm(Scope);
+
+impl Drop for Alarm {
+    fn drop(&mut self) {
+        self.0.interrupt();
+    }
+}
+
 impl Lent {
     pub(crate) fn new(slot: &TxSlot) -> Option<Self> {
-        Some(Self { tx: slot.take()?, slot: slot.clone() })
+        let tx = slot.take()?;
+        Some(Self { alarm: Alarm(tx.scope()), tx, slot: slot.clone() })
     }
 
     /// What the step is called with.
@@ -102,7 +166,8 @@ impl Lent {
     }
 
     /// The step is done with it.
-    pub fn give_back(self) {
+    pub fn give_back(mut self) {
+        self.alarm.0 = Scope::default();
         self.slot.put_back(self.tx);
     }
 }

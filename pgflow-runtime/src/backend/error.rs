@@ -61,6 +61,11 @@ pub enum BackendError {
     /// The schema is not one that this library can work with.
     #[error("the schema of the database does not fit this library: {0}")]
     Schema(String),
+    /// A step ended the transaction that its completion was to be recorded in.
+    #[error(
+        "the step ended its transaction: its completion can only be recorded in the one that was begun for it"
+    )]
+    TransactionEnded,
     /// The backend can't do this.
     #[error("{backend} cannot {what}")]
     Unsupported {

@@ -136,6 +136,13 @@ pub trait Backend: fmt::Debug + Send + Sync + 'static {
         known: &'a [Lease],
     ) -> Reply<'a, u64>;
 
+    /// A worker has ended, and everything it had is recorded or given back: for people who look at what workers there are.
+    /// From this call on, before its answer is awaited, the worker does not count as alive.
+    fn sign_off(&self, worker: WorkerId) -> Reply<'_, ()> {
+        let _ = worker;
+        Box::pin(std::future::ready(Ok(())))
+    }
+
     /// Hints that something may have changed.
     fn wakes(&self) -> Wakes;
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::backend::{Backend, BackendError, Reply};
 use crate::backoff::Backoff;
 use crate::db::Db;
+use crate::tx::Scope;
 
 /// How often a call is made before its error is passed on: for about ten seconds.
 const TRIES: u32 = 7;
@@ -23,7 +24,7 @@ pub(super) async fn patiently<T: Send + 'static>(
     if !backend.abilities().multi_process {
         return ask(backend, call).await;
     }
-    let asked = tokio::spawn(ask(backend, call));
+    let asked = tokio::spawn(Scope::here().around(ask(backend, call)));
     // It is only cancelled when the runtime shuts down.
     asked.await.unwrap_or_else(|error| Err(BackendError::Unreachable(error.into())))
 }

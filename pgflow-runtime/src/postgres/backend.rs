@@ -109,6 +109,16 @@ impl Backend for Postgres {
         Box::pin(self.release_unknown_tasks(worker, queues, known))
     }
 
+    fn sign_off(&self, worker: WorkerId) -> Reply<'_, ()> {
+        let is_known = self.workers.forget(worker);
+        Box::pin(async move {
+            if is_known {
+                self.sign_off_from(&[worker.0]).await;
+            }
+            Ok(())
+        })
+    }
+
     fn wakes(&self) -> Wakes {
         self.bell.listen()
     }
@@ -123,7 +133,7 @@ impl Backend for Postgres {
 
     fn close(&self) -> Reply<'_, ()> {
         Box::pin(async {
-            self.sign_off().await;
+            self.sign_off_from(&self.workers.all()).await;
             self.stop.cancel();
             self.engine.close().await;
             if self.owns_steps {

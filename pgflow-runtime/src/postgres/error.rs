@@ -53,6 +53,11 @@ pub(super) fn code(error: &sqlx::Error) -> Option<String> {
     error.as_database_error()?.code().map(Into::into)
 }
 
+/// Whether somebody else had a lock for too long.
+pub(super) fn is_locked(error: &sqlx::Error) -> bool {
+    code(error).as_deref() == Some("55P03")
+}
+
 /// Whether this constraint was violated.
 pub(super) fn is_about(error: &sqlx::Error, constraint: &str) -> bool {
     error.as_database_error().and_then(|error| error.constraint()) == Some(constraint)

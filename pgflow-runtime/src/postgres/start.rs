@@ -11,15 +11,22 @@ use super::open::Postgres;
 use crate::backend::{BackendError, NewRun, Parts, Reply, Started};
 use crate::start_in::{StartIn, check_transaction};
 
-const START: &str = "select flow_slug, created from pgflow.start_run($1, $2, $3)";
+const START_IN: &str = "select flow_slug, created from pgflow.start_run($1, $2, $3)";
+/// A transaction of the application's that has started a run of the same id, and is still open, is waited for, but
+/// not for long at once: other calls want the connection.
+const START: &str = "
+  with patience as materialized (select set_config('lock_timeout', '1000', true) as ms)
+  select s.flow_slug, s.created
+    from patience p
+    cross join lateral pgflow.start_run($1, $2, case when p.ms is not null then $3 end) s";
 
-fn statement(run: &NewRun) -> Statement<'_> {
-    sqlx::query(START).bind(&run.flow).bind(&run.input).bind(run.id.0)
+fn statement<'a>(sql: &'static str, run: &'a NewRun) -> Statement<'a> {
+    sqlx::query(sql).bind(&run.flow).bind(&run.input).bind(run.id.0)
 }
 
 impl Postgres {
     pub(super) async fn start_run(&self, run: &NewRun) -> Result<Started, BackendError> {
-        let rows = match self.engine.ask(Lane::Client, || statement(run)).await {
+        let rows = match self.engine.ask(Lane::Client, || statement(START, run)).await {
             Ok(rows) => rows,
             Err(error) => return Err(self.why_not_started(run, error).await),
         };
@@ -51,7 +58,7 @@ impl StartIn for PgConnection {
     fn start_run(&mut self, run: NewRun) -> Reply<'_, Started> {
         Box::pin(async move {
             check_transaction(self)?;
-            match statement(&run).fetch_one(self).await {
+            match statement(START_IN, &run).fetch_one(self).await {
                 Ok(row) => started(&row),
                 Err(error) => Err(why_not_started(&run, error)),
             }

@@ -6,7 +6,7 @@ use sqlx::types::Json;
 use uuid::Uuid;
 
 use super::engine::Lane;
-use super::error::translate;
+use super::error::{is_locked, translate};
 use super::open::Postgres;
 use crate::backend::{BackendError, NewRun, Started};
 use crate::gathering::{Answer, Gathering};
@@ -22,10 +22,14 @@ const MOST: usize = 50;
 /// Bytes of an input that goes with others. All of them together are to take much less time than an answer may.
 const SMALL: usize = 1 << 16;
 
-const START: &str = "select s.flow_slug, s.created
-   from unnest($1::text[], $2::jsonb[], $3::uuid[]) with ordinality as u (flow, input, id, n)
-   cross join lateral pgflow.start_run(u.flow, u.input, u.id) s
-  order by u.n";
+/// Nobody is waited for for long, as in a single start.
+const START: &str = "
+  with patience as materialized (select set_config('lock_timeout', '1000', true) as ms)
+  select s.flow_slug, s.created
+    from patience p
+    cross join unnest($1::text[], $2::jsonb[], $3::uuid[]) with ordinality as u (flow, input, id, n)
+    cross join lateral pgflow.start_run(u.flow, u.input, case when p.ms is not null then u.id end) s
+   order by u.n";
 
 impl Postgres {
     /// Starts a run, with others that are started at the same time.
@@ -45,13 +49,17 @@ impl Postgres {
         let mut sorted: Vec<usize> = (0..runs.len()).collect();
         // Whoever starts the same runs elsewhere does it in the same order, so nobody waits in a circle.
         sorted.sort_by_key(|at| runs[*at].id);
-        let rows = match self.start_batch(&runs, &sorted).await.map_err(translate) {
+        let rows = match self.start_batch(&runs, &sorted).await {
             Ok(rows) => rows,
-            Err(error) if error.is_temporary() => {
-                return runs.iter().map(|_| Err(error.for_others())).collect();
-            }
-            // One of them is at fault: each is told about its own.
-            Err(_) => return self.one_by_one(&runs).await,
+            // One of them has to wait: the others need not.
+            Err(error) if is_locked(&error) => return self.one_by_one(&runs).await,
+            Err(error) => match translate(error) {
+                error if error.is_temporary() => {
+                    return runs.iter().map(|_| Err(error.for_others())).collect();
+                }
+                // One of them is at fault: each is told about its own.
+                _ => return self.one_by_one(&runs).await,
+            },
         };
         let mut outcomes: Vec<_> = sorted.iter().zip(&rows).collect();
         outcomes.sort_by_key(|(at, _)| **at);

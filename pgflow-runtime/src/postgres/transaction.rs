@@ -13,8 +13,12 @@ use super::shared;
 use crate::backend::BackendError;
 use crate::tx::{Inner, Tx};
 
-const HOLDS: &str = "select pgflow.holds_task($1, $2, $3, $4)";
-const COMPLETE: &str = "select outcome from pgflow.complete_tasks($1, $2, $3, $4, $5)";
+// The moment a transaction began at tells it from all others of its session.
+const HOLDS: &str = "
+  select pgflow.holds_task($1, $2, $3, $4), (extract(epoch from now()) * 1000000)::int8";
+const COMPLETE: &str = "
+  select outcome from pgflow.complete_tasks($1, $2, $3, $4, $5)
+   where (extract(epoch from now()) * 1000000)::int8 = $6";
 
 impl Postgres {
     /// The fence counts when the step is recorded; looking now saves work that would be undone.
@@ -22,15 +26,16 @@ impl Postgres {
         let is_pooled = self.engine.is_pooled();
         let begin = if is_pooled { shared::BEGIN } else { "begin" };
         let mut transaction = self.steps.begin_with(begin).await.map_err(translate)?;
-        let statement = sqlx::query_scalar(HOLDS)
+        let statement = sqlx::query_as(HOLDS)
             .bind(lease.task.run.0)
             .bind(&lease.task.step)
             .bind(int(lease.task.index))
             .bind(int(lease.attempt))
             .persistent(!is_pooled);
         let holds = statement.fetch_one(&mut *transaction);
-        let holds: bool = self.engine.in_time("a look", holds).await.map_err(translate)?;
-        Ok(holds.then_some(Tx(Inner::Postgres(transaction))))
+        let holds = self.engine.in_time("a look", holds).await.map_err(translate)?;
+        let (holds, began): (bool, i64) = holds;
+        Ok(holds.then_some(Tx(Inner::Postgres(transaction, began))))
     }
 
     /// What was not recorded is undone: a transaction that is dropped rolls back.
@@ -39,7 +44,7 @@ impl Postgres {
         tx: Tx,
         settle: &Settle,
     ) -> Result<Settled, BackendError> {
-        let Some(transaction) = postgres(tx) else {
+        let Some((transaction, began)) = postgres(tx) else {
             return Err(BackendError::Unsupported {
                 backend: "postgres",
                 what: "commit a transaction of another database",
@@ -51,25 +56,29 @@ impl Postgres {
             return Ok(work.settled[0]);
         };
         let is_pooled = self.engine.is_pooled();
-        let record = record(transaction, &settle.lease, output, is_pooled);
+        let record = record(transaction, began, settle, output, is_pooled);
         let word = self.engine.in_time("recording a step", record).await.map_err(translate)?;
-        let settled = outcome(&word)?;
+        let settled = outcome(&word.ok_or(BackendError::TransactionEnded)?)?;
         self.ring_for(std::slice::from_ref(settle), &[settled]);
         Ok(settled)
     }
 }
 
+/// What became of it; nothing, if the transaction that began then is not the open one.
 async fn record(
     mut transaction: Transaction<'static, sqlx::Postgres>,
-    lease: &Lease,
+    began: i64,
+    settle: &Settle,
     output: &Value,
     is_pooled: bool,
-) -> Result<String, sqlx::Error> {
+) -> Result<Option<String>, sqlx::Error> {
     let mut completion = Completions::default();
-    completion.push(lease, output);
+    completion.push(&settle.lease, output);
     // The pool may be the application's, with a memory for statements.
-    let statement = completion.bind(sqlx::query(COMPLETE)).persistent(!is_pooled);
-    let row = statement.fetch_one(&mut *transaction).await?;
+    let statement = completion.bind(sqlx::query(COMPLETE)).bind(began).persistent(!is_pooled);
+    let Some(row) = statement.fetch_optional(&mut *transaction).await? else {
+        return Ok(None);
+    };
     let outcome: String = row.try_get("outcome")?;
     if Settled::from_word(&outcome) == Some(Settled::Applied) {
         if is_pooled {
@@ -79,17 +88,17 @@ async fn record(
     } else {
         transaction.rollback().await?;
     }
-    Ok(outcome)
+    Ok(Some(outcome))
 }
 
 #[cfg_attr(
     not(feature = "sqlite"),
     expect(clippy::unnecessary_wraps, reason = "with more databases it may be another's")
 )]
-fn postgres(tx: Tx) -> Option<Transaction<'static, sqlx::Postgres>> {
+fn postgres(tx: Tx) -> Option<(Transaction<'static, sqlx::Postgres>, i64)> {
     match tx.0 {
-        Inner::Postgres(transaction) => Some(transaction),
+        Inner::Postgres(transaction, began) => Some((transaction, began)),
         #[cfg(feature = "sqlite")]
-        Inner::Sqlite(_) => None,
+        Inner::Sqlite(..) => None,
     }
 }

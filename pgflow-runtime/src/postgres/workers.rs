@@ -25,9 +25,12 @@ impl Workers {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(worker.0);
     }
 
-    /// It was deleted, as prune does with those that were silent for long.
-    pub(super) fn forget(&self, worker: WorkerId) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|known| *known != worker.0);
+    /// It has ended, or was deleted, as prune does with those that were silent for long. Whether it was known.
+    pub(super) fn forget(&self, worker: WorkerId) -> bool {
+        let mut workers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = workers.len();
+        workers.retain(|known| *known != worker.0);
+        workers.len() < before
     }
 }
 
@@ -58,14 +61,13 @@ impl Postgres {
     }
 
     /// Says goodbye; nothing depends on it.
-    pub(super) async fn sign_off(&self) {
-        let workers = self.workers.all();
+    pub(super) async fn sign_off_from(&self, workers: &[Uuid]) {
         if workers.is_empty() {
             return;
         }
         let stop = || {
             sqlx::query("select pgflow.mark_worker_stopped(w) from unnest($1::uuid[]) w")
-                .bind(&workers)
+                .bind(workers)
         };
         if let Err(error) = self.engine.ask(Lane::Worker, stop).await {
             tracing::debug!(%error, "cannot say that this worker has stopped");

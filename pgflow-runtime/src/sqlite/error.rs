@@ -37,6 +37,12 @@ pub enum SqliteError {
     /// Somebody else holds the write lock for too long.
     #[error("another connection has kept the database file locked for too long")]
     Busy(#[source] Said),
+    /// A step with `tx: &mut Tx` asked for the write lock that its own transaction has.
+    #[error(
+        "this step's own transaction has the write lock of the database file, and would be waited for in vain; \
+         use the transaction, as `db.start_in(tx, …)` does, or a step without `tx`"
+    )]
+    InsideStep,
     /// Reading or writing the file failed.
     #[error("the database file could not be read or written")]
     Io(#[source] Said),

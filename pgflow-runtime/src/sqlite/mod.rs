@@ -7,6 +7,8 @@
 //!
 //! A step with `tx: &mut Tx` holds that one write lock while it runs: nobody else starts, claims or settles
 //! anything on this file meanwhile. Keep such steps to a few milliseconds of SQL, and do the slow part in a step before.
+//! The step itself must not wait for that lock either: `db.start` and the like are refused inside of it ([`SqliteError::InsideStep`]; use `start_in`), in
+//! tasks that it spawned they wait until it ends. When its time is over, the statement that is at work is interrupted.
 //!
 //! Commits survive a power failure; see [`Durability`] for the faster choice.
 //!
@@ -51,11 +53,15 @@ mod unknown;
 mod versions;
 mod wakes;
 mod write;
+mod writer;
 
 use std::sync::Arc;
 
 pub use error::SqliteError;
 pub use options::{Durability, SqliteOptions};
+
+pub(crate) use tx::rollback;
+pub(crate) use writer::Writer;
 
 use definitions::Memory;
 use open::Connections;

@@ -6,9 +6,10 @@ use std::time::Duration;
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
-use sqlx::{ConnectOptions, Connection, Sqlite, Transaction};
+use sqlx::{ConnectOptions, Connection, Sqlite, SqliteConnection, Transaction};
 
 use super::error::{Result, is_busy};
+use super::writer::Writer;
 use super::{Durability, SqliteError, SqliteOptions};
 use crate::db::shown_file;
 
@@ -20,6 +21,7 @@ const TRIES: u32 = 3;
 #[derive(Debug)]
 pub(super) struct Connections {
     pub(super) writer: SqlitePool,
+    pub(super) lock: Writer,
     pub(super) readers: SqlitePool,
     pub(super) is_memory: bool,
 }
@@ -27,8 +29,10 @@ pub(super) struct Connections {
 impl Connections {
     pub(super) async fn open(options: &SqliteOptions) -> Result<Self> {
         let Some(file) = &options.file else {
-            let pool = pool(1).connect_with(SqliteConnectOptions::new()).await?;
-            return Ok(Self { writer: pool.clone(), readers: pool, is_memory: true });
+            let lock = Writer::default();
+            let pool = watched(pool(1), &lock, |_| true);
+            let pool = pool.connect_with(SqliteConnectOptions::new()).await?;
+            return Ok(Self { writer: pool.clone(), lock, readers: pool, is_memory: true });
         };
         check_directory(file)?;
         let connect = SqliteConnectOptions::new()
@@ -41,15 +45,17 @@ impl Connections {
             .disable_statement_logging()
             .pragma("temp_store", "memory")
             .pragma("cache_size", "-16384");
-        let writer = open_writer(&connect).await?;
+        let lock = Writer::default();
+        let writer = open_writer(&connect, &lock).await?;
         let readers =
             file_pool(options.readers).connect_lazy_with(connect.pragma("query_only", "true"));
-        Ok(Self { writer, readers, is_memory: false })
+        Ok(Self { writer, lock, readers, is_memory: false })
     }
 
     /// Opens a transaction that may write. It takes the write lock at once: one that began with a read
     /// could not get it later, however long it waited.
     pub(super) async fn begin(&self) -> Result<Transaction<'static, Sqlite>> {
+        self.lock.check_not_held()?;
         let mut tries = 1;
         loop {
             match self.writer.begin_with("begin immediate").await {
@@ -71,7 +77,7 @@ impl Connections {
 }
 
 /// Switching to WAL needs the file for a moment, and fails at once when another process does the same.
-async fn open_writer(connect: &SqliteConnectOptions) -> Result<SqlitePool> {
+async fn open_writer(connect: &SqliteConnectOptions, lock: &Writer) -> Result<SqlitePool> {
     let connect = connect
         .clone()
         .create_if_missing(true)
@@ -79,7 +85,8 @@ async fn open_writer(connect: &SqliteConnectOptions) -> Result<SqlitePool> {
         .pragma("journal_size_limit", "67108864");
     let mut pause = Duration::from_millis(5);
     loop {
-        match file_pool(1).connect_with(connect.clone()).await {
+        let pool = watched(pool(1), lock, is_sound);
+        match pool.connect_with(connect.clone()).await {
             Err(error) if is_busy(&error) && pause < Duration::from_secs(2) => {
                 tokio::time::sleep(pause).await;
                 pause *= 2;
@@ -98,13 +105,33 @@ fn pool(connections: u32) -> SqlitePoolOptions {
         .test_before_acquire(false)
 }
 
-/// As above, for a file. On some errors, such as a full disk, SQLite ends a transaction on its own account, and sqlx
-/// takes the connection to be inside of it for ever: such a connection is replaced.
+/// As above, for a file.
 fn file_pool(connections: u32) -> SqlitePoolOptions {
     pool(connections).before_acquire(|connection, _| {
-        let is_sound = !connection.is_in_transaction();
+        let is_sound = is_sound(connection);
         Box::pin(std::future::ready(Ok(is_sound)))
     })
+}
+
+/// On some errors, such as a full disk, SQLite ends a transaction on its own account, and sqlx takes the connection
+/// to be inside of it for ever: such a connection is replaced.
+fn is_sound(connection: &SqliteConnection) -> bool {
+    !connection.is_in_transaction()
+}
+
+/// A pool of one connection, whose statements can be interrupted.
+fn watched(
+    pool: SqlitePoolOptions,
+    lock: &Writer,
+    is_sound: fn(&SqliteConnection) -> bool,
+) -> SqlitePoolOptions {
+    let (first, next) = (lock.clone(), lock.clone());
+    pool.after_connect(move |connection, _| Box::pin(first.clone().watch(connection)))
+        .before_acquire(move |connection, _| {
+            next.go_on();
+            let is_sound = is_sound(connection);
+            Box::pin(std::future::ready(Ok(is_sound)))
+        })
 }
 
 /// SQLite itself would only say that it can't open the file.

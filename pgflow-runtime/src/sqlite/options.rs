@@ -7,6 +7,9 @@ use std::time::Duration;
 use super::SqliteError;
 use crate::db::shown;
 
+/// What SQLite can count in milliseconds: 24 days.
+const LONGEST_BUSY: Duration = Duration::from_millis(i32::MAX as u64);
+
 /// How to open a database file.
 ///
 /// ```
@@ -62,7 +65,7 @@ impl SqliteOptions {
     /// How long one try to get the write lock waits for other processes. There are three tries.
     #[must_use]
     pub fn busy_timeout(self, busy_timeout: Duration) -> Self {
-        Self { busy_timeout, ..self }
+        Self { busy_timeout: busy_timeout.min(LONGEST_BUSY), ..self }
     }
 
     /// How many connections read, besides the one that writes.

@@ -32,6 +32,8 @@ pub(super) type Starts = Gathering<NewRun, Result<Started, BackendError>>;
 const MOST: usize = 100;
 
 pub(super) async fn start(sqlite: &Sqlite, new: NewRun) -> Result<Started, BackendError> {
+    // Not later: others may be in front of it, who wait for the lock.
+    sqlite.connections.lock.check_not_held()?;
     if new.input.is_array() {
         // Probably for a map: others are not to wait for its tasks.
         return Ok(start_one(sqlite, &new).await?);

@@ -9,19 +9,27 @@ use super::error::Result;
 use super::load;
 use super::settle::settle_in;
 use super::tasks::Tasks;
+use crate::backend::BackendError;
 use crate::tx::{Inner, Tx};
 
 /// Opens the transaction, which has the write lock of the whole file until it ends.
 pub(super) async fn begin(sqlite: &Sqlite, lease: &Lease) -> Result<Option<Tx>> {
     let mut tx = sqlite.connections.begin().await?;
     let session = sqlite.memory.session(&mut tx).await?;
-    let holds = holds(&mut tx, &session, lease).await?;
-    Ok(holds.then(|| Tx(Inner::Sqlite(tx))))
+    if !holds(&mut tx, &session, lease).await? {
+        return Ok(None);
+    }
+    sqlx::query("savepoint pgflow_step").execute(&mut *tx).await?;
+    Ok(Some(Tx(Inner::Sqlite(tx, sqlite.connections.lock.clone()))))
 }
 
 /// Records the completion, and commits only if it took effect.
 pub(super) async fn commit(sqlite: &Sqlite, tx: Tx, settle: &Settle) -> Result<Settled> {
     let mut tx = own(tx)?;
+    if !is_still_open(&mut tx).await? {
+        rollback(tx).await?;
+        return Err(BackendError::TransactionEnded.into());
+    }
     let session = sqlite.memory.session(&mut tx).await?;
     let (outcomes, news) = settle_in(&mut tx, &session, std::slice::from_ref(settle)).await?;
     let outcome = outcomes.first().copied().unwrap_or(Settled::Unknown);
@@ -32,6 +40,26 @@ pub(super) async fn commit(sqlite: &Sqlite, tx: Tx, settle: &Settle) -> Result<S
         tx.rollback().await?;
     }
     Ok(outcome)
+}
+
+/// Whether this is the transaction that was begun: its savepoint is gone with it.
+async fn is_still_open(connection: &mut SqliteConnection) -> Result<bool> {
+    match sqlx::query("release pgflow_step").execute(connection).await {
+        Ok(_) => Ok(true),
+        Err(sqlx::Error::Database(error)) if error.message().contains("no such savepoint") => {
+            Ok(false)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Undoes a transaction, and one that its step has ended as well: sqlx believes in it, and so does its connection.
+pub(crate) async fn rollback(
+    mut tx: Transaction<'static, sqlx::Sqlite>,
+) -> std::result::Result<(), sqlx::Error> {
+    // Refused, if one is open.
+    let _ = sqlx::query("begin").execute(&mut *tx).await;
+    tx.rollback().await
 }
 
 async fn holds(
@@ -58,13 +86,11 @@ async fn holds(
 )]
 fn own(tx: Tx) -> Result<Transaction<'static, sqlx::Sqlite>> {
     match tx.0 {
-        Inner::Sqlite(tx) => Ok(tx),
+        Inner::Sqlite(tx, _) => Ok(tx),
         #[cfg(feature = "postgres")]
-        Inner::Postgres(_) => {
-            Err(super::error::Error::Backend(crate::backend::BackendError::Unsupported {
-                backend: "sqlite",
-                what: "commit a transaction of another database",
-            }))
-        }
+        Inner::Postgres(..) => Err(super::error::Error::Backend(BackendError::Unsupported {
+            backend: "sqlite",
+            what: "commit a transaction of another database",
+        })),
     }
 }

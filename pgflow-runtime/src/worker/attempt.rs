@@ -31,7 +31,7 @@ pub(super) enum Ended {
     Verdict(Verdict),
     /// Recorded already, in the transaction of the step.
     Recorded(Settled),
-    /// The handler was aborted, or the lease was gone before it began.
+    /// The lease was gone before it began, or the task is unknown by now.
     Nothing,
 }
 
@@ -49,7 +49,11 @@ impl Attempt {
     pub(super) fn spawn(self, desk: &Arc<Desk>) -> AbortHandle {
         let slip = Slip::new(desk.done.clone(), self.task.lease.clone());
         let (desk, span) = (desk.clone(), span::attempt(&self));
-        let run = async move { slip.fill(self.run(&desk).await) };
+        let run = async move {
+            // Everything that the handler had is dropped inside as well.
+            let ended = AssertUnwindSafe(self.run(&desk)).catch_unwind().await;
+            slip.fill(ended.unwrap_or_else(|panic| Ended::Verdict(verdict::panicked(panic))));
+        };
         tokio::spawn(run.instrument(span)).abort_handle()
     }
 
@@ -75,11 +79,17 @@ impl Attempt {
 
     /// Calls the handler.
     pub(crate) async fn verdict(&self, limits: &Limits, task: Task) -> Verdict {
-        let call = AssertUnwindSafe(async { task.run(self.step).await }).catch_unwind();
+        // An error is read and dropped inside as well: its code is the application's.
+        let call = async {
+            match task.run(self.step).await {
+                Ok(output) => verdict::completed(output, self.served.flow(), self.step, limits),
+                Err(error) => verdict::failed(&error, self.step),
+            }
+        };
+        let call = AssertUnwindSafe(call).catch_unwind();
         match tokio::time::timeout(self.task.timeout, call).await {
-            Ok(Ok(Ok(output))) => verdict::completed(output, self.served.flow(), self.step, limits),
-            Ok(Ok(Err(error))) => verdict::failed(&error, self.step),
-            Ok(Err(panic)) => verdict::panicked(&*panic),
+            Ok(Ok(verdict)) => verdict,
+            Ok(Err(panic)) => verdict::panicked(panic),
             Err(_) => {
                 // What the handler spawned is told as well.
                 self.cancel.set();
@@ -103,12 +113,14 @@ struct Slip {
 
 impl Slip {
     fn new(to: UnboundedSender<Done>, lease: Lease) -> Self {
-        Self { to, done: Some((lease, Ended::Nothing)), since: Instant::now() }
+        // Until there is something better to say. Of a handler that was aborted nobody wants to know it.
+        let ended = Ended::Verdict(verdict::vanished());
+        Self { to, done: Some((lease, ended)), since: Instant::now() }
     }
 
     fn fill(mut self, ended: Ended) {
-        if let Some((_, nothing)) = &mut self.done {
-            *nothing = ended;
+        if let Some((_, vanished)) = &mut self.done {
+            *vanished = ended;
         }
     }
 }
@@ -119,5 +131,24 @@ impl Drop for Slip {
             // Nobody listens any more after a shutdown.
             let _ = self.to.send(Done { lease, ended, took: self.since.elapsed() });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pgflow_machine::{RunId, TaskKey};
+
+    use super::*;
+
+    #[test]
+    fn an_attempt_that_vanishes_has_failed() {
+        let task = TaskKey { run: RunId::from_key("flow", "run"), step: "step".into(), index: 0 };
+        let (to, mut done) = tokio::sync::mpsc::unbounded_channel();
+        drop(Slip::new(to, Lease { task, attempt: 1 }));
+        let ended = done.try_recv().map(|done| done.ended);
+        assert!(
+            matches!(&ended, Ok(Ended::Verdict(Verdict::Failed { error, .. })) if error.contains("without a result")),
+            "{ended:?}"
+        );
     }
 }

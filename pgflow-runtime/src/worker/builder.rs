@@ -61,7 +61,7 @@ pub(super) struct Limit {
 }
 
 impl Worker {
-    /// A worker without flows, for up to 16 tasks at once, with a grace period of 25 seconds. The variable
+    /// A worker without flows, for up to 16 tasks at once, with a grace period of 20 seconds. The variable
     /// `PGFLOW_WORKER_CONCURRENCY`, or else `WORKFLOW_POSTGRES_WORKER_CONCURRENCY`, sets another number of tasks.
     pub fn new(db: &Db) -> Self {
         Self {
@@ -70,7 +70,7 @@ impl Worker {
             states: States::default(),
             concurrency: None,
             limits: Vec::new(),
-            grace: Duration::from_secs(25),
+            grace: Duration::from_secs(20),
             health: Health::default(),
         }
     }
@@ -97,7 +97,9 @@ impl Worker {
         self
     }
 
-    /// With so much time for handlers to end after the worker was asked to stop.
+    /// With so much time for handlers to end after the worker was asked to stop. Besides this, a shutdown takes
+    /// up to a second for handlers that do not, and up to seven if the database does not answer: 28 in all with the
+    /// default of 20, within the 30 that Kubernetes gives.
     pub fn grace(self, grace: Duration) -> Self {
         Self { grace: grace.min(LONGEST_GRACE), ..self }
     }
@@ -112,6 +114,9 @@ impl Worker {
     /// an attempt.
     ///
     /// A database that does not answer is waited for, also at the start.
+    ///
+    /// If this future is dropped, as by `select!`, handlers are told to stop and aborted at once, and their results
+    /// are not recorded: their tasks wait for the end of their lease, and then run again. Let `shutdown` be ready instead.
     pub async fn run(
         self,
         shutdown: impl Future<Output = ()> + Send + 'static,
@@ -142,11 +147,13 @@ impl Worker {
         at_once: Underway<()>,
     ) -> Result<WorkerReport, WorkerError> {
         let (health, closed) = (self.health.clone(), self.db.closed());
+        let _ending = health.until_dropped();
         let engine: Engine = tokio::select! {
             engine = startup::start(self) => engine?,
             () = &mut shutdown => return Ok(WorkerReport::default()),
         };
         health.phase(Phase::Working);
+        health.running(0);
         let report = tokio::select! {
             report = engine.run(shutdown, at_once) => report,
             () = closed => return Err(BackendError::Closed.into()),

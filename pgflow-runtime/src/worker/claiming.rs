@@ -40,7 +40,8 @@ impl Engine {
         ::metrics::histogram!(metrics::TRIP_SECONDS, "kind" => kind).record(returned.took);
         match returned.work {
             Ok(work) => {
-                self.trouble.over();
+                self.heard();
+                self.settles.answered(returned.settles.len());
                 self.worked(returned.claim.as_ref(), &returned.settles, work);
             }
             Err(error) => {
@@ -91,6 +92,7 @@ impl Engine {
         let is_refused = !error.is_temporary() && !settles.is_empty();
         if is_refused {
             tracing::error!(error = text, "the database refused results");
+            self.settles.answered(settles.len());
             self.report.lost += u64::from(self.settles.refused(settles, &text).is_some());
         } else {
             self.settles.again(settles);
@@ -107,6 +109,10 @@ impl Engine {
         let Some((served, step)) = served.zip(step) else {
             return self.no_code(task);
         };
+        if self.stage.is_releasing() {
+            // It was claimed before the shutdown, and nobody would wait for its handler.
+            return self.settles.push(Settle { lease: task.lease, verdict: Verdict::Released });
+        }
         let flow = served.flow().slug;
         ::metrics::counter!(metrics::CLAIMED, "flow" => flow).increment(1);
         let (slot, cancel) = (self.slots.take(flow, step), Cancel::default());

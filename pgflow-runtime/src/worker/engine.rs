@@ -59,6 +59,7 @@ impl Engine {
             self.set_out(&mut trip);
             self.keep_up(&mut upkeep);
             if self.is_over(trip.is_some()) {
+                self.sign_off().await;
                 return self.report;
             }
             let due = self.due(trip.is_some(), upkeep.is_some());
@@ -93,16 +94,15 @@ impl Engine {
         let trip = wants_trip.then(|| self.pace.due());
         let asking = self.lost_claim.due().map(|due| self.pace.not_before(due));
         let trips = [trip, asking].into_iter().flatten().filter(|_| !trip_is_out);
-        let upkeep = [self.held.next_beat(), self.sweeps.due(&self.stage)];
+        let sweep = self.may_sweep().then(|| self.sweeps.due());
+        let upkeep = [self.held.next_beat(), sweep];
         let upkeep = upkeep.into_iter().flatten().filter(|_| !upkeep_is_out);
         let others = [self.held.next_abort(), self.stage.due()].into_iter().flatten();
         others.chain(trips).chain(upkeep).fold(now + POLL, Instant::min)
     }
 
     fn on_time(&mut self) {
-        let now = Instant::now();
-        self.held.abort_due(now);
-        self.advance(now);
+        self.held.abort_due(Instant::now());
     }
 
     fn wake(&mut self, wake: &Wake) {
@@ -125,14 +125,14 @@ impl Engine {
             *trip = Some(self.ask());
             return;
         }
-        let claim = self.claim(now);
+        let (claim, may_sweep) = (self.claim(now), self.may_sweep());
         let settles = self.settles.take();
         let backend = self.desk.backend.clone();
         self.in_flight = settles.len();
         *trip = match claim {
             None if settles.is_empty() => None,
             // Not with results: a sweep would keep what they have locked.
-            Some(claim) if settles.is_empty() && self.sweeps.go_along(now) => {
+            Some(claim) if settles.is_empty() && may_sweep && self.sweeps.go_along(now) => {
                 Some(trip::sweep_and_claim(backend, claim))
             }
             claim => Some(trip::set_out(backend, settles, claim)),
@@ -153,11 +153,11 @@ impl Engine {
         if upkeep.is_some() {
             return;
         }
-        let (now, backend) = (Instant::now(), &self.desk.backend);
+        let (now, may_sweep, backend) = (Instant::now(), self.may_sweep(), &self.desk.backend);
         let leases = self.held.beats(now);
         if !leases.is_empty() {
             *upkeep = Some(trip::beat(backend.clone(), leases));
-        } else if self.stage.is_working() && self.sweeps.go_alone(now) {
+        } else if may_sweep && self.sweeps.go_alone(now) {
             *upkeep = Some(trip::sweep(backend.clone()));
         }
     }
@@ -181,5 +181,12 @@ impl Engine {
             Ended::Recorded(outcome) => self.recorded(&Verdict::Completed(().into()), outcome),
             Ended::Nothing => self.report.superseded += 1,
         }
+    }
+}
+
+/// Also of a worker that is dropped nobody says any longer that it is alive.
+impl Drop for Engine {
+    fn drop(&mut self) {
+        drop(self.desk.backend.sign_off(self.id));
     }
 }

@@ -55,6 +55,11 @@ impl Health {
         change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
+    /// However a worker ends, and be it that it is dropped, it is said to have stopped.
+    pub(super) fn until_dropped(&self) -> Ending {
+        Ending(self.clone())
+    }
+
     pub(super) fn phase(&self, phase: Phase) {
         self.set(|health| health.phase = phase);
     }
@@ -68,5 +73,15 @@ impl Health {
                 _ => None,
             };
         });
+    }
+}
+
+/// Says that a worker has stopped when it is dropped.
+pub(super) struct Ending(Health);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.running(0);
+        self.0.phase(Phase::Stopped);
     }
 }

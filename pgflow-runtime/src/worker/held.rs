@@ -41,7 +41,7 @@ impl Holding {
         handler: AbortHandle,
         timeout: Duration,
     ) -> Self {
-        let beat_every = ((timeout + LEASE_MARGIN) / 4).min(LONGEST_BEAT);
+        let beat_every = (timeout.saturating_add(LEASE_MARGIN) / 4).min(LONGEST_BEAT);
         let since = Instant::now();
         let beat_at = since + beat_every;
         Self { step, flow, slot, cancel, handler, is_unwanted: false, since, beat_every, beat_at }
@@ -155,6 +155,13 @@ impl Held {
             (!holding.is_unwanted).then_some(settle)
         });
         released.collect()
+    }
+}
+
+/// A worker that is dropped, or panics, leaves no handler behind: nobody would record what it returns.
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.give_up();
     }
 }
 

@@ -92,7 +92,7 @@ impl Engine {
         let now = Instant::now();
         match unknown {
             Ok(released) => {
-                self.trouble.over();
+                self.heard();
                 self.lost_claim.answered(now);
                 if self.is_leaving() {
                     self.lost_claim.end();

@@ -10,10 +10,11 @@
 //! | `attempt`, `task_input`, `transaction`, `verdict`, `span` | one attempt |
 //! | `held`, `upkeep`, `sweep` | heartbeats, lost leases, tasks of workers that are gone |
 //! | `shutdown`, `signals`, `report` | the end |
-//! | `health`, `metrics`, `trouble` | what can be seen from outside |
+//! | `health`, `metrics`, `trouble`, `causes` | what can be seen from outside |
 
 pub(crate) mod attempt;
 mod builder;
+mod causes;
 mod claiming;
 mod concurrency;
 mod desk;

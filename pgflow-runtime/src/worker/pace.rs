@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::backoff::after;
+
 /// Looks again after this time without a hint. Sweeps go along, so that an idle worker makes one call a second.
 pub(super) const POLL: Duration = Duration::from_secs(1);
 /// Never looks more often than this because of hints.
@@ -55,7 +57,7 @@ impl Pace {
         if got >= asked as usize {
             self.due = now; // There may be more.
         } else if let Some(next_in) = next_in {
-            self.due = self.due.min(now + next_in.max(PAUSE));
+            self.due = self.due.min(after(now, next_in.max(PAUSE)));
         }
     }
 
@@ -63,6 +65,11 @@ impl Pace {
     pub(super) fn hint(&mut self, now: Instant) {
         let soonest = self.last.map_or(now, |last| now.max(last + PAUSE));
         self.due = self.due.min(soonest);
+    }
+
+    /// The database answers again: whatever waited for it may go.
+    pub(super) fn recovered(&mut self, now: Instant) {
+        (self.not_before, self.due) = (now, now);
     }
 
     /// The database did not answer: leave it alone for so long.
@@ -142,5 +149,7 @@ mod tests {
         assert_eq!(pace.due(), start + 2000 * MS);
         assert!(!pace.may_join(start + 1999 * MS));
         assert!(pace.may_join(start + 2000 * MS));
+        pace.recovered(start + 5 * MS);
+        assert_eq!(pace.due(), start + 5 * MS, "somebody heard from it");
     }
 }

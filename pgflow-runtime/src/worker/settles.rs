@@ -15,6 +15,8 @@ pub(super) struct Settles {
     waiting: BTreeMap<Lease, Verdict>,
     /// A batch was refused: find out which one it is.
     one_by_one: usize,
+    /// How many of them should have been recorded before.
+    overdue: usize,
 }
 
 impl Settles {
@@ -42,11 +44,22 @@ impl Settles {
         next.take(most).map(|(lease, verdict)| Settle { lease, verdict }).collect()
     }
 
+    /// Whether results wait because the database did not answer. Their leases may have run out meanwhile.
+    pub(super) fn are_overdue(&self) -> bool {
+        self.overdue > 0
+    }
+
+    /// So many were recorded or refused.
+    pub(super) fn answered(&mut self, count: usize) {
+        self.overdue = self.overdue.saturating_sub(count);
+    }
+
     /// Nobody knows whether the batch was recorded: it is sent again.
     pub(super) fn again(&mut self, batch: Vec<Settle>) {
         for settle in batch {
             self.push(settle);
         }
+        self.overdue = self.waiting.len();
     }
 
     /// The database refused the batch, and would refuse it again. Whatever is wrong with one of them must not
@@ -107,7 +120,10 @@ mod tests {
         assert!(settles.is_empty());
         settles.push(settle(7, Verdict::Released));
         settles.again(batch);
+        assert!(settles.are_overdue());
         assert_eq!(indexes(&settles.take()), [0, 1, 2, 7]);
+        settles.answered(4);
+        assert!(!settles.are_overdue());
     }
 
     #[test]

@@ -3,14 +3,19 @@
 use std::time::Duration;
 
 use pgflow_machine::Verdict;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use super::engine::Engine;
 use super::health::Phase;
 use super::held::TIDY_UP;
+use crate::backoff::after;
 
-/// How long the last results may take to be recorded when the database does not answer.
-const LAST_TRIPS: Duration = Duration::from_secs(10);
+/// How long the last results may take to be recorded when the database does not answer. With the default grace
+/// period and a second for handlers that do not end, this is less than the 30 s that Kubernetes gives.
+const LAST_TRIPS: Duration = Duration::from_secs(7);
+
+/// How long saying goodbye may take.
+const GOODBYE: Duration = Duration::from_secs(1);
 
 /// What a worker is up to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +63,7 @@ impl Engine {
     pub(super) fn drain(&mut self) {
         tracing::info!(running = self.held.len(), "shutting down: no more tasks are taken");
         self.health.phase(Phase::Draining);
-        self.stage = Stage::Draining(Instant::now() + self.grace);
+        self.stage = Stage::Draining(after(Instant::now(), self.grace));
     }
 
     /// Everything is given back at once.
@@ -69,12 +74,13 @@ impl Engine {
     /// Goes on to the next stage when this one is over.
     pub(super) fn advance(&mut self, now: Instant) {
         match self.stage {
-            Stage::Draining(until) if until <= now && !self.held.is_empty() => {
+            // No handler is left to wait for.
+            Stage::Draining(_) | Stage::Stopping(_) if self.held.is_empty() => self.release(now),
+            Stage::Draining(until) if until <= now => {
                 tracing::warn!(running = self.held.len(), "out of time: telling handlers to stop");
                 self.held.cancel_all();
                 self.stage = Stage::Stopping(now + TIDY_UP);
             }
-            Stage::Draining(until) if until <= now => self.release(now),
             Stage::Stopping(until) if until <= now => self.release(now),
             _ => {}
         }
@@ -99,15 +105,20 @@ impl Engine {
         if self.lost_claim.is_over() || !self.is_leaving() || may_bring_tasks {
             return;
         }
-        let now = Instant::now();
-        self.lost_claim.hurry(now);
-        if !self.stage.is_releasing() && self.in_flight == 0 {
-            self.release(now);
+        self.lost_claim.hurry(Instant::now());
+    }
+
+    /// Tells the database, if it listens.
+    pub(super) async fn sign_off(&self) {
+        if !self.trouble.is_on() {
+            // Nothing depends on it.
+            _ = timeout(GOODBYE, self.desk.backend.sign_off(self.id)).await;
         }
     }
 
     /// Whether there is nothing left to do, or no time left to do it.
     pub(super) fn is_over(&mut self, trip_is_out: bool) -> bool {
+        self.advance(Instant::now());
         self.ask_for_the_last_time(trip_is_out);
         let is_done = self.is_leaving() && self.lost_claim.is_over() && !trip_is_out;
         let is_late = matches!(self.stage, Stage::Releasing(until) if until <= Instant::now());
@@ -116,8 +127,6 @@ impl Engine {
         }
         self.report.lost += (self.settles.len() + self.in_flight) as u64;
         self.report.lost += u64::from(self.lost_claim.is_unanswered());
-        self.health.running(0);
-        self.health.phase(Phase::Stopped);
         true
     }
 }

@@ -5,7 +5,6 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::pace::POLL;
-use super::shutdown::Stage;
 use crate::backoff::jittered;
 
 /// About this often: a task of a worker that was killed waits for its lease, and then not longer than five
@@ -27,9 +26,14 @@ impl Sweeps {
         Self { next: now + jittered(EVERY / 4) }
     }
 
+    /// Not now, but in a while: first this worker says what it has.
+    pub(super) fn put_off(&mut self, now: Instant) {
+        self.next = now + jittered(EVERY);
+    }
+
     /// When to sweep alone.
-    pub(super) fn due(&self, stage: &Stage) -> Option<Instant> {
-        stage.is_working().then_some(self.next + ALONE)
+    pub(super) fn due(&self) -> Instant {
+        self.next + ALONE
     }
 
     /// Whether to sweep with a claim; the next one is then set.
@@ -57,10 +61,10 @@ mod tests {
         let mut sweeps = Sweeps::new(start);
         let longest = EVERY.mul_f64(1.25) + ALONE;
         assert!(longest <= Duration::from_secs(5), "as promised: {longest:?}");
-        let due = sweeps.due(&Stage::Working).expect("it works");
+        let due = sweeps.due();
         assert!(!sweeps.go_alone(due - ALONE) && sweeps.go_along(due - ALONE));
         assert!(!sweeps.go_along(due), "it is done");
-        let due = sweeps.due(&Stage::Working).expect("it works");
+        let due = sweeps.due();
         assert!(sweeps.go_alone(due) && !sweeps.go_alone(due));
     }
 }

@@ -17,8 +17,9 @@ pub(super) async fn run(attempt: &Attempt, desk: &Desk, task: Task) -> Ended {
         Ok(None) => return Ended::Nothing,
         Err(error) => return given_back("open", &error),
     };
-    let slot = TxSlot::holding(tx);
-    let verdict = attempt.verdict(&desk.limits, task.with_tx(slot.clone())).await;
+    let (scope, slot) = (tx.scope(), TxSlot::holding(tx));
+    let verdict = attempt.verdict(&desk.limits, task.with_tx(slot.clone()));
+    let verdict = scope.around(verdict).await;
     match (verdict, slot.take()) {
         (verdict @ Verdict::Completed(_), Some(tx)) => commit(attempt, desk, tx, verdict).await,
         (Verdict::Completed(_), None) => {

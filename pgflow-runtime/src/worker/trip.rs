@@ -1,12 +1,15 @@
 //! A trip to the database: results there, tasks back.
 
+use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures_util::FutureExt;
 use pgflow_machine::{Beat, Lease, Settle, WorkerId};
 
-use crate::backend::{Backend, BackendError, Claim, Claimed, Reply, Swept, Work};
+use super::verdict::panic_text;
+use crate::backend::{Backend, BackendError, Claim, Claimed, Swept, Work};
 
 /// A call that takes longer than this counts as lost: the connection may be dead without anybody saying so.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -55,8 +58,8 @@ pub(super) fn set_out(
     Box::pin(async move {
         let since = Instant::now();
         let work = match (&claim, settles.is_empty()) {
-            (Some(claim), true) => bounded(backend.claim(claim)).await.map(claimed),
-            (claim, _) => bounded(backend.settle(&settles, claim.as_ref())).await,
+            (Some(claim), true) => bounded(async { backend.claim(claim).await }).await.map(claimed),
+            (claim, _) => settle(&*backend, &settles, claim.as_ref()).await,
         };
         let (swept, unknown) = (None, None);
         Returned { settles, claim, work, swept, unknown, took: since.elapsed() }
@@ -67,7 +70,7 @@ pub(super) fn set_out(
 pub(super) fn sweep_and_claim(backend: Arc<dyn Backend>, claim: Claim) -> Underway<Returned> {
     Box::pin(async move {
         let since = Instant::now();
-        let (swept, work) = match bounded(backend.sweep_and_claim(&claim)).await {
+        let (swept, work) = match bounded(async { backend.sweep_and_claim(&claim).await }).await {
             Ok((swept, tasks)) => (Some(swept), Ok(claimed(tasks))),
             Err(error) => (None, Err(error)),
         };
@@ -92,10 +95,11 @@ pub(super) fn ask(
         let work = if settles.is_empty() {
             Ok(Work::default())
         } else {
-            bounded(backend.settle(&settles, None)).await
+            settle(&*backend, &settles, None).await
         };
         let Question { worker, queues, known } = question;
-        let unknown = bounded(backend.release_unknown(worker, &queues, &known)).await;
+        let unknown = async { backend.release_unknown(worker, &queues, &known).await };
+        let unknown = bounded(unknown).await;
         let (claim, swept, unknown) = (None, None, Some(unknown));
         Returned { settles, claim, work, swept, unknown, took: since.elapsed() }
     })
@@ -110,13 +114,13 @@ pub(super) enum Upkeep {
 
 pub(super) fn beat(backend: Arc<dyn Backend>, leases: Vec<Lease>) -> Underway<Upkeep> {
     Box::pin(async move {
-        let beats = bounded(backend.heartbeat(&leases)).await;
+        let beats = bounded(async { backend.heartbeat(&leases).await }).await;
         Upkeep::Heartbeat(leases, beats)
     })
 }
 
 pub(super) fn sweep(backend: Arc<dyn Backend>) -> Underway<Upkeep> {
-    Box::pin(async move { Upkeep::Sweep(bounded(backend.sweep()).await) })
+    Box::pin(async move { Upkeep::Sweep(bounded(async { backend.sweep().await }).await) })
 }
 
 /// Ready when `underway` is; never, if nothing is under way.
@@ -131,9 +135,22 @@ pub(super) async fn arrival<T>(underway: &mut Option<Underway<T>>) -> T {
     }
 }
 
-async fn bounded<T>(call: Reply<'_, T>) -> Result<T, BackendError> {
-    match tokio::time::timeout(PATIENCE, call).await {
-        Ok(answer) => answer,
+async fn settle(
+    backend: &dyn Backend,
+    settles: &[Settle],
+    next: Option<&Claim>,
+) -> Result<Work, BackendError> {
+    bounded(async { backend.settle(settles, next).await }).await
+}
+
+/// An answer in bounded time. A panic counts as a refusal: what caused it is found and told apart from the rest, and the
+/// worker's other handlers go on.
+async fn bounded<T>(
+    call: impl Future<Output = Result<T, BackendError>>,
+) -> Result<T, BackendError> {
+    match tokio::time::timeout(PATIENCE, AssertUnwindSafe(call).catch_unwind()).await {
+        Ok(Ok(answer)) => answer,
+        Ok(Err(panic)) => Err(BackendError::Refused(panic_text(panic).into())),
         Err(elapsed) => Err(BackendError::Unreachable(Box::new(elapsed))),
     }
 }

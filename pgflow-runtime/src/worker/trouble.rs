@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::causes::causes;
 use crate::backend::BackendError;
 use crate::backoff::Backoff;
 
@@ -37,9 +38,15 @@ impl Trouble {
         delay
     }
 
-    /// The database answered.
-    pub(super) fn over(&mut self) {
-        if let Some(since) = self.since.take() {
+    /// Whether the last call failed.
+    pub(super) fn is_on(&self) -> bool {
+        self.since.is_some()
+    }
+
+    /// The database answered. Whether that is news.
+    pub(super) fn over(&mut self) -> bool {
+        let since = self.since.take();
+        if let Some(since) = since {
             let seconds = since.elapsed().as_secs_f64();
             tracing::info!(
                 failures = self.backoff.failures(),
@@ -49,16 +56,15 @@ impl Trouble {
             self.backoff.reset();
             self.said = None;
         }
+        since.is_some()
     }
 }
 
 /// An error with what caused it.
 pub(super) fn text(error: &BackendError) -> String {
     let mut text = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
+    for cause in causes(error) {
         text = format!("{text}: {cause}");
-        source = cause.source();
     }
     text
 }

@@ -24,6 +24,7 @@ impl Engine {
         let now = Instant::now();
         match beats {
             Ok(beats) => {
+                self.heard();
                 for beat in &beats {
                     count(*beat);
                 }
@@ -39,6 +40,7 @@ impl Engine {
     fn swept(&mut self, swept: Result<Swept, BackendError>) {
         match swept {
             Ok(swept) => {
+                self.heard();
                 requeued(swept);
                 if swept.requeued > 0 {
                     self.pace.hint(Instant::now());
@@ -48,6 +50,22 @@ impl Engine {
                 self.trouble.failed("sweep", &error);
             }
         }
+    }
+
+    /// The database answered. If that is news, results go at once, then heartbeats, and only then a sweep: it must not take
+    /// away from this worker what it could not speak for.
+    pub(super) fn heard(&mut self) {
+        if self.trouble.over() {
+            let now = Instant::now();
+            self.pace.recovered(now);
+            self.held.unheard(now, Duration::ZERO);
+            self.sweeps.put_off(now);
+        }
+    }
+
+    /// Whether a sweep could take away what this worker has results of.
+    pub(super) fn may_sweep(&self) -> bool {
+        self.stage.is_working() && !self.trouble.is_on() && !self.settles.are_overdue()
     }
 }
 
@@ -73,6 +91,7 @@ impl Holding {
     pub(super) fn count(&self, ended: &Ended, took: Duration) {
         let (flow, step) = (self.flow, self.step.slug);
         let outcome = match ended {
+            _ if self.is_unwanted => "dropped",
             Ended::Verdict(Verdict::Completed(_)) | Ended::Recorded(_) => "completed",
             Ended::Verdict(Verdict::Failed { .. }) => "failed",
             Ended::Verdict(Verdict::Released) => "released",

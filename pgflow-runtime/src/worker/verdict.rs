@@ -2,12 +2,14 @@
 
 use std::any::Any;
 use std::error::Error as StdError;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use pgflow_machine::{Limits, PayloadError, Retry as MachineRetry, Verdict, check_payload};
 use pgflow_model::{OnSkip, StepKind};
 use serde_json::Value;
 
+use super::causes::causes;
 use crate::{Error, FlowDef, Retry, StepDef};
 
 /// Errors are cut after so many bytes: they are for people.
@@ -72,23 +74,35 @@ pub(super) fn timed_out(timeout: Duration) -> Verdict {
 }
 
 /// A handler that panicked.
-pub(super) fn panicked(panic: &(dyn Any + Send)) -> Verdict {
+pub(super) fn panicked(panic: Box<dyn Any + Send>) -> Verdict {
+    Verdict::Failed { error: tidy(&panic_text(panic)), retry: MachineRetry::ByPolicy }
+}
+
+/// A handler that left neither a result nor a panic.
+pub(super) fn vanished() -> Verdict {
+    let error = "the handler ended without a result: its task was dropped".to_owned();
+    Verdict::Failed { error, retry: MachineRetry::ByPolicy }
+}
+
+/// What a panic says.
+pub(super) fn panic_text(panic: Box<dyn Any + Send>) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-    let error = text.map_or_else(|| "panicked".to_owned(), |text| format!("panicked: {text}"));
-    Verdict::Failed { error: tidy(&error), retry: MachineRetry::ByPolicy }
+    // It may be anything, even something that panics when it is dropped.
+    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+        std::mem::forget(again);
+    }
+    text.map_or_else(|| "panicked".to_owned(), |text| format!("panicked: {text}"))
 }
 
 /// An error with what caused it, unless its text says so already.
 fn chain(error: &(dyn StdError + 'static)) -> String {
     let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
+    for cause in causes(error) {
         let cause_text = cause.to_string();
         if !text.contains(&cause_text) {
             text = format!("{text}: {cause_text}");
         }
-        source = cause.source();
     }
     tidy(&text)
 }

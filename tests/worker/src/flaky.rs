@@ -26,6 +26,8 @@ pub enum Mood {
     AnswerLate,
     /// It refuses for good.
     Refusing,
+    /// It has a bug.
+    Panicking,
 }
 
 /// Memory with moods. Clones share everything.
@@ -114,6 +116,7 @@ impl Flaky {
                 Some(Mood::Down | Mood::AnswerLate) => Err(unreachable()),
                 Some(Mood::AnswerLost) => call().await.and(Err(unreachable())),
                 Some(Mood::Refusing) => Err(BackendError::Refused("in a bad mood".into())),
+                Some(Mood::Panicking) => panic!("a bug in the backend"),
             }
         })
     }

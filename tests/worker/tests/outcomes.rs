@@ -16,11 +16,50 @@ enum Way {
     Fatal,
     Skip,
     NotANumber,
+    InAges,
+    BadDisplay,
+    BadSource,
+    BadDrop,
+    OwnCause,
+}
+
+/// An error with a bug, or which is its own cause.
+#[derive(Debug)]
+struct Bad(Way);
+
+impl std::fmt::Display for Bad {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        assert!(self.0 != Way::BadDisplay, "no words");
+        f.write_str("bad")
+    }
+}
+
+impl std::error::Error for Bad {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        assert!(self.0 != Way::BadSource, "no cause");
+        (self.0 == Way::OwnCause).then_some(self)
+    }
+}
+
+impl Drop for Bad {
+    fn drop(&mut self) {
+        assert!(self.0 != Way::BadDrop, "no end");
+    }
 }
 
 /// The step does what the run's input says.
 #[flow(input = Way, base_delay = 1, max_attempts = 3, timeout = 1)]
 mod one {
+    use super::*;
+
+    #[step]
+    pub(crate) async fn act(run: Way, ctx: Context) -> Result<f64> {
+        super::act(run, ctx.attempt()).await
+    }
+}
+
+#[flow(input = Way, max_attempts = 1)]
+mod once {
     use super::*;
 
     #[step]
@@ -66,12 +105,16 @@ async fn act(way: Way, attempt: u32) -> Result<f64> {
         Way::Fatal => Err(Error::fatal("no such customer")),
         Way::Skip => Err(Error::skip("nothing to do")),
         Way::NotANumber => Ok(f64::NAN),
+        Way::InAges => Err(Error::retry_after(Duration::MAX, "later")),
+        Way::BadDisplay | Way::BadSource | Way::BadDrop | Way::OwnCause => Err(Bad(way).into()),
     }
 }
 
 everywhere!(
     a_failure_is_tried_again,
     a_panic_is_a_failure_with_its_message,
+    a_bug_in_an_error_is_a_failure_with_its_message,
+    no_delay_is_too_long,
     a_slow_handler_is_aborted,
     some_failures_are_final_at_once,
     a_step_can_ask_to_be_skipped,
@@ -98,6 +141,33 @@ async fn a_panic_is_a_failure_with_its_message(fresh: Fresh) -> Outcome {
     assert_eq!(error(&fresh, Way::Panic).await?, "panicked: out of paper");
     let report = worker.stop().await?;
     assert_eq!(report.settled, 3, "every attempt was recorded: {report}");
+    Ok(())
+}
+
+async fn a_bug_in_an_error_is_a_failure_with_its_message(fresh: Fresh) -> Outcome {
+    let worker = fresh.work(once::Flow).await?;
+    let cases = [
+        (Way::BadDisplay, "panicked: no words"),
+        (Way::BadSource, "panicked: no cause"),
+        (Way::BadDrop, "panicked: no end"),
+        (Way::OwnCause, "bad"),
+    ];
+    for (way, text) in cases {
+        let error = fresh.db.start(once::Flow, &way).await?.output().await.expect_err("it fails");
+        assert!(error.to_string().ends_with(&format!("step `act`: {text}")), "{error}");
+    }
+    let report = worker.stop().await?;
+    assert_eq!((report.settled, report.superseded), (4, 0), "every attempt counts: {report}");
+    Ok(())
+}
+
+async fn no_delay_is_too_long(fresh: Fresh) -> Outcome {
+    let worker = fresh.work(one::Flow).await?;
+    let patient = fresh.db.start(one::Flow, &Way::InAges).await?;
+    assert_eq!(patient.status().await?, RunStatus::Started, "it waits");
+    fresh.db.start(one::Flow, &Way::Fine).await?.output().await?;
+    let report = worker.stop().await?;
+    assert_eq!((report.settled, report.lost), (2, 0), "{report}");
     Ok(())
 }
 

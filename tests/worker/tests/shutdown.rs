@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use pgflow::Phase;
 use pgflow::prelude::*;
-use pgflow_worker_tests::{Fresh, Outcome, Working, everywhere};
+use pgflow_worker_tests::{Flaky, Fresh, Mood, Outcome, Working, everywhere};
 
-/// Whether handlers end by themselves.
+/// Whether handlers end by themselves; and how many there are.
 #[derive(Clone, Default)]
-struct Patience(Arc<AtomicBool>);
+struct Patience(Arc<AtomicBool>, Arc<()>);
 
 #[flow(input = Vec<u32>, max_attempts = 1, timeout = 60)]
 mod slow {
@@ -32,6 +33,8 @@ everywhere!(
     what_ends_in_time_is_recorded,
     what_does_not_end_is_given_back_without_using_up_an_attempt,
     a_second_request_stops_at_once,
+    a_worker_that_is_dropped_leaves_no_handler_behind,
+    no_grace_period_is_too_long,
 );
 
 /// A worker with three handlers that run, of five tasks.
@@ -108,5 +111,91 @@ async fn a_second_request_stops_at_once(fresh: Fresh) -> Outcome {
     let report = working.await??;
     assert_eq!((report.released, report.lost), (3, 0), "{report}");
     assert!(since.elapsed() < Duration::from_secs(30));
+    Ok(())
+}
+
+async fn a_worker_that_is_dropped_leaves_no_handler_behind(fresh: Fresh) -> Outcome {
+    let (_run, worker, patience) = busy(&fresh, Duration::from_mins(10)).await?;
+    let (health, running) = (worker.health(), patience.1.clone());
+    assert_eq!(health.snapshot().phase, Phase::Starting);
+    drop(patience);
+    let working = tokio::spawn(worker.run(std::future::pending()));
+    until_running(&health, 3).await?;
+    assert!(Arc::strong_count(&running) > 3, "a handler has the state");
+    working.abort();
+    assert!(working.await.is_err_and(|error| error.is_cancelled()));
+    let all_gone = async {
+        while Arc::strong_count(&running) > 1 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(5), all_gone).await?;
+    let health = health.snapshot();
+    assert_eq!((health.phase, health.running), (Phase::Stopped, 0));
+    Ok(())
+}
+
+async fn no_grace_period_is_too_long(fresh: Fresh) -> Outcome {
+    let (_run, worker, patience) = busy(&fresh, Duration::MAX).await?;
+    let health = worker.health();
+    let worker = Working::start(worker);
+    until_running(&health, 3).await?;
+    let stopping = tokio::spawn(worker.stop());
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    patience.0.store(true, Ordering::SeqCst);
+    assert_eq!(stopping.await??.settled, 3);
+    Ok(())
+}
+
+/// A worker whose database is gone when it is asked to stop, and how long that takes.
+async fn stop_without_database(grace: Option<Duration>, is_busy: bool) -> Outcome<Duration> {
+    let flaky = Flaky::in_virtual_time();
+    let (db, patience) = (Db::new(flaky.clone()), Patience::default());
+    db.register(slow::Flow).await?;
+    let worker = Worker::new(&db).flow(slow::Flow).state(patience.clone());
+    let worker = if let Some(grace) = grace { worker.grace(grace) } else { worker };
+    let health = worker.health();
+    let worker = Working::start(worker);
+    db.start(slow::Flow, &vec![1]).await?;
+    until_running(&health, 1).await?;
+    for method in ["claim", "settle", "heartbeat", "sweep", "release_unknown"] {
+        flaky.set(method, Mood::Down, u32::MAX);
+    }
+    patience.0.store(!is_busy, Ordering::SeqCst);
+    until_running(&health, usize::from(is_busy)).await?;
+    let since = tokio::time::Instant::now();
+    let report = worker.stop().await?;
+    assert!(!report.is_clean(), "{report}");
+    assert_eq!(health.snapshot().phase, Phase::Stopped);
+    Ok(since.elapsed())
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_database_and_handlers_nobody_waits_for_the_grace_period() -> Outcome {
+    let took = stop_without_database(Some(Duration::from_mins(10)), false).await?;
+    assert!(took < Duration::from_secs(10), "{took:?}");
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_takes_less_than_kubernetes_gives() -> Outcome {
+    let took = stop_without_database(None, true).await?;
+    assert!(took > Duration::from_secs(20) && took < Duration::from_secs(29), "{took:?}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_worker_that_never_had_a_task_is_idle() -> Outcome {
+    let fresh = Fresh::memory().await?;
+    fresh.db.register(slow::Flow).await?;
+    let worker = Worker::new(&fresh.db).flow(slow::Flow).state(Patience::default());
+    let health = worker.health();
+    assert_eq!(health.snapshot().idle_since, None, "it has not begun");
+    let worker = Working::start(worker);
+    while health.snapshot().last_claim.is_none() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert!(health.snapshot().idle_since.is_some());
+    worker.stop().await?;
     Ok(())
 }

@@ -87,6 +87,19 @@ async fn a_result_that_is_refused_does_not_stop_the_worker() -> Outcome {
 }
 
 #[tokio::test]
+async fn a_panic_in_the_backend_does_not_stop_the_worker() -> Outcome {
+    let (flaky, db, worker, _) = start().await?;
+    for method in ["claim", "sweep", "settle"] {
+        flaky.set(method, Mood::Panicking, 1);
+    }
+    let error = db.start(count::Flow, &1).await?.output().await.expect_err("it is not recorded");
+    assert!(error.to_string().contains("panicked: a bug in the backend"), "{error}");
+    assert_eq!(db.start(count::Flow, &1).await?.output().await?.two, 2);
+    assert_eq!(worker.stop().await?.lost, 0);
+    Ok(())
+}
+
+#[tokio::test]
 async fn what_cannot_be_handed_back_is_said_to_be_lost() -> Outcome {
     let (flaky, db, worker, count) = start().await?;
     flaky.set("settle", Mood::Down, u32::MAX);

@@ -14,6 +14,7 @@ use super::bell::Bell;
 use super::pace::Pace;
 use super::{CHANNEL, side::Side};
 use crate::backend::Wake;
+use crate::backoff::after;
 
 /// How long anything may take.
 const ANSWER: Duration = Duration::from_secs(10);
@@ -50,7 +51,7 @@ impl<'s> Session<'s> {
         let mut listener = in_time("connecting", open(&side.options)).await?;
         let process = in_time("a question", process(&mut listener)).await?;
         let echo = format!("pgflow_echo_{}", Uuid::now_v7().simple());
-        let check = Check::Ask(Instant::now() + side.check_every);
+        let check = Check::Ask(after(Instant::now(), side.check_every));
         let pace = Pace::new();
         Ok(Self { side, listener, process, is_listening: false, pace, echo, check })
     }
@@ -104,7 +105,7 @@ impl<'s> Session<'s> {
 
     fn hear(&mut self, notification: &PgNotification) {
         if notification.channel() == self.echo {
-            self.check = Check::Ask(Instant::now() + self.side.check_every);
+            self.check = Check::Ask(after(Instant::now(), self.side.check_every));
         } else if notification.process_id() != self.process {
             self.side.bell.tell_here(match notification.payload() {
                 "" => Wake::Gap,
@@ -119,7 +120,7 @@ impl<'s> Session<'s> {
         if matches!(self.check, Check::Expect(_)) {
             return Err(timed_out("a notification of our own", patience));
         }
-        self.check = Check::Expect(Instant::now() + patience);
+        self.check = Check::Expect(after(Instant::now(), patience));
         let nothing = [Arc::from("")];
         let sent = notify(&mut self.listener, &self.echo, &nothing, false);
         let late = |_| Err(timed_out("a notification", patience));
