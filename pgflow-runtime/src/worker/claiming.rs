@@ -32,7 +32,7 @@ impl Engine {
     pub(super) fn returned(&mut self, returned: Returned) {
         (self.in_flight, self.is_asking) = (0, false);
         let kind = returned.kind();
-        self.requeued(returned.swept.unwrap_or_default());
+        Self::requeued(returned.swept.unwrap_or_default());
         if let Some(unknown) = returned.unknown {
             self.asked(unknown);
         }

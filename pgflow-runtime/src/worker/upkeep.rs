@@ -41,7 +41,7 @@ impl Engine {
         match swept {
             Ok(swept) => {
                 self.heard();
-                self.requeued(swept);
+                Self::requeued(swept);
                 if swept.requeued > 0 {
                     self.pace.hint(Instant::now());
                 }
@@ -69,7 +69,7 @@ impl Engine {
     }
 
     /// What a sweep did, alone or with a claim.
-    pub(super) fn requeued(&self, Swept { requeued }: Swept) {
+    pub(super) fn requeued(Swept { requeued }: Swept) {
         if requeued > 0 {
             tracing::warn!(requeued, "took back tasks of a worker that is gone");
             ::metrics::counter!(metrics::REQUEUED).increment(requeued);
