@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// As good as for ever, and still a moment that every clock can name.
-const FAR: Duration = Duration::from_secs(30 * 365 * 86_400);
+const FAR: Duration = Duration::from_hours(30 * 365 * 24);
 
 /// The moment so long after `now`, however long that is.
 pub(crate) fn after(now: Instant, delay: Duration) -> Instant {

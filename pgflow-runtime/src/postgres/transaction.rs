@@ -34,8 +34,8 @@ impl Postgres {
             .persistent(!is_pooled);
         let holds = statement.fetch_one(&mut *transaction);
         let holds = self.engine.in_time("a look", holds).await.map_err(translate)?;
-        let (holds, began): (bool, i64) = holds;
-        Ok(holds.then_some(Tx(Inner::Postgres(transaction, began))))
+        let (holds, since): (bool, i64) = holds;
+        Ok(holds.then_some(Tx(Inner::Postgres(transaction, since))))
     }
 
     /// What was not recorded is undone: a transaction that is dropped rolls back.

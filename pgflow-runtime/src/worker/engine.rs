@@ -59,7 +59,9 @@ impl Engine {
             self.set_out(&mut trip);
             self.keep_up(&mut upkeep);
             if self.is_over(trip.is_some()) {
-                self.sign_off().await;
+                if trip.is_none() {
+                    self.sign_off().await;
+                }
                 return self.report;
             }
             let due = self.due(trip.is_some(), upkeep.is_some());
