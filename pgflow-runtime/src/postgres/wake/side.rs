@@ -29,7 +29,8 @@ pub(in crate::postgres) struct Side {
 impl Side {
     /// Runs until told to stop. Whatever fails here costs latency and nothing else.
     pub(in crate::postgres) fn spawn(self, stop: CancellationToken) {
-        tokio::spawn(async move { stop.run_until_cancelled(self.run()).await });
+        // In a box, since with encryption it is big.
+        tokio::spawn(async move { stop.run_until_cancelled(Box::pin(self.run())).await });
     }
 
     async fn run(self) {
