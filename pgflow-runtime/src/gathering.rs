@@ -138,7 +138,7 @@ mod tests {
     async fn what_comes_meanwhile_goes_together() {
         let post = Arc::new(Post::default());
         let mut calls = JoinSet::new();
-        for item in 0..100 {
+        for item in 1..=100 {
             let post = post.clone();
             calls.spawn(async move { assert_eq!(post.double(item, 40).await, item * 2) });
         }

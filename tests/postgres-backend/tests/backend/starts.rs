@@ -195,8 +195,7 @@ async fn a_backend_that_is_closed_answers_everybody() {
     gate.open().await;
     let answers = answers(starts).await;
     let started = answers.iter().filter(|answer| answer.is_ok()).count();
-    let closed =
-        answers.iter().filter(|answer| matches!(answer, Err(BackendError::Unreachable(_))));
+    let closed = answers.iter().filter(|answer| matches!(answer, Err(BackendError::Closed)));
     assert_eq!((started, closed.count()), (1, 199), "only what was under way");
 }
 
