@@ -1,5 +1,6 @@
 -- Tasks of a flow that have stalled. They are found from the messages that somebody has taken
--- (a small index), so that neither waiting messages nor past runs cost anything.
+-- (a small index), so that neither waiting messages nor past runs cost anything. Whether their run and
+-- step are still open is for the caller to see, with the locks it takes.
 create or replace function pgflow._stalled_tasks(flow_slug text, grace int)
 returns table (run_id uuid, step_slug text, task_index int, message_id bigint, requeued_count int, attempts_count int)
 language plpgsql
@@ -21,7 +22,6 @@ begin
        and t.message_id = m.msg_id
       join pgflow.steps d on d.flow_slug = t.flow_slug and d.step_slug = t.step_slug
       join pgflow.flows f on f.flow_slug = t.flow_slug
-      join pgflow.runs r on r.run_id = t.run_id and r.status = 'started'
      where t.status = 'started' and t.permanently_stalled_at is null
        and t.started_at < now() - make_interval(secs => coalesce(d.opt_timeout, f.opt_timeout)::float8 + _stalled_tasks.grace)
        and (t.lease_until is null or t.lease_until < clock_timestamp() - make_interval(secs => _stalled_tasks.grace));

@@ -61,10 +61,18 @@ pub(super) const ALL: &[Mutation] = &[
     },
     Mutation {
         name: "stalled-ended-runs",
-        file: "functions/_stalled_tasks.sql",
-        find: "join pgflow.runs r on r.run_id = t.run_id and r.status = 'started'",
-        replace: "join pgflow.runs r on r.run_id = t.run_id",
+        file: "functions/_requeue_stalled.sql",
+        find: "join pgflow.runs r on r.run_id = k.run_id and r.status = 'started'",
+        replace: "join pgflow.runs r on r.run_id = k.run_id",
         why: "tasks of runs that have ended would be requeued",
+        tests: &["mutants::stalled"],
+    },
+    Mutation {
+        name: "stalled-ended-runs-to-end",
+        file: "functions/_end_stalled.sql",
+        find: "and s.status = 'started' and r.status = 'started' and t.status = 'started'",
+        replace: "and s.status = 'started' and t.status = 'started'",
+        why: "a run that was cancelled would fail when one of its tasks is lost for good",
         tests: &["mutants::stalled"],
     },
     Mutation {

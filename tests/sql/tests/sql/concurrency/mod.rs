@@ -13,7 +13,7 @@ mod race;
 mod reader;
 mod same_message;
 mod same_runs;
-mod same_runs_session;
+mod same_runs_actor;
 mod settle_race;
 mod start_race;
 mod storm;

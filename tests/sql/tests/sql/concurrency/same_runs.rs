@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::race::assert_no_deadlocks;
-use super::same_runs_session::{Actions, MAINTENANCE, REPLACING, Session, flow};
+use super::same_runs_actor::{Actions, Actor, MAINTENANCE, REPLACING, flow};
 use crate::harness::{Db, Random, long};
 
 const SESSIONS: usize = 6;
@@ -24,12 +24,12 @@ async fn storm(actions: Actions) -> (Db, BTreeMap<&'static str, usize>) {
     for _ in 0..SESSIONS {
         let seed = Random::from_seed(random.next());
         let starts = Arc::clone(&starts);
-        let mut session = Session::new(db.session().await, seed, Arc::clone(&starts));
+        let mut actor = Actor::new(db.session().await, seed, Arc::clone(&starts));
         sessions.push(tokio::spawn(async move {
             while Instant::now() < end || starts.load(Ordering::Relaxed) < STARTS {
-                session.act(actions).await;
+                actor.act(actions).await;
             }
-            session.done
+            actor.done
         }));
     }
     let mut done = BTreeMap::new();

@@ -50,4 +50,10 @@ async fn a_task_of_an_ended_run_does_not_come_back() {
     db.run("update pgflow.runs set status = 'cancelled', cancelled_at = now()").await;
     assert_eq!(db.one(REQUEUE).await, "0");
     assert_eq!(run.tasks().await, ["a#0:started:1"]);
+    db.run("update pgflow.step_tasks set requeued_count = 3").await;
+    assert_eq!(db.one(REQUEUE).await, "0");
+    assert_eq!(
+        (run.status().await, run.steps().await),
+        ("cancelled".into(), vec!["a:started".into()])
+    );
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use uuid::Uuid;
 
-use crate::harness::{self, Failure, Random, Task, define};
+use crate::harness::{Failure, Random, Session, Task, define};
 
 /// A flow that fails easily and has a map step, whose lock comes before that of its run.
 pub(super) fn flow(map: &str) -> String {
@@ -52,8 +52,8 @@ const EXPECTED: [&str; 5] = ["P0002", "55000", "23503", "42P01", "55P03"];
 /// Answers of a call that changed nothing.
 const NOTHING: [&str; 6] = ["", "0", "unknown", "fenced", "run_ended", "lost"];
 
-pub(super) struct Session {
-    session: harness::Session,
+pub(super) struct Actor {
+    session: Session,
     random: Random,
     starts: Arc<AtomicUsize>,
     worker: Uuid,
@@ -61,9 +61,9 @@ pub(super) struct Session {
     pub(super) done: BTreeMap<&'static str, usize>,
 }
 
-impl Session {
+impl Actor {
     /// `starts` counts the starts of all sessions.
-    pub(super) fn new(session: harness::Session, random: Random, starts: Arc<AtomicUsize>) -> Self {
+    pub(super) fn new(session: Session, random: Random, starts: Arc<AtomicUsize>) -> Self {
         let worker = Uuid::now_v7();
         Self { session, random, starts, worker, held: Vec::new(), done: BTreeMap::new() }
     }
