@@ -37,11 +37,11 @@ impl Tx {
 
     /// What it keeps others from.
     pub(crate) fn scope(&self) -> Scope {
-        match &self.0 {
+        match self.0 {
             #[cfg(feature = "postgres")]
             Inner::Postgres(..) => Scope::default(),
             #[cfg(feature = "sqlite")]
-            Inner::Sqlite(_, writer) => Scope { writer: Some(writer.clone()) },
+            Inner::Sqlite(_, ref writer) => Scope { writer: Some(writer.clone()) },
         }
     }
 
@@ -125,14 +125,6 @@ impl Scope {
         }
         work.await
     }
-
-    /// Ends the statement that is at work, if there is one: nobody waits for it.
-    fn interrupt(&self) {
-        #[cfg(feature = "sqlite")]
-        if let Some(writer) = &self.writer {
-            writer.interrupt();
-        }
-    }
 }
 
 /// A transaction in the hands of its step. If the step is aborted, it is dropped, and with it undone.
@@ -144,13 +136,16 @@ pub struct Lent {
     slot: TxSlot,
 }
 
-/// Interrupts what is at work when it is dropped.
+/// Interrupts the statement that is at work, if there is one, when it is dropped: nobody waits for it.
 #[derive(Debug)]
 struct Alarm(Scope);
 
 impl Drop for Alarm {
     fn drop(&mut self) {
-        self.0.interrupt();
+        #[cfg(feature = "sqlite")]
+        if let Some(writer) = &self.0.writer {
+            writer.interrupt();
+        }
     }
 }
 
