@@ -110,10 +110,11 @@ mod tests {
 
     use super::*;
 
-    /// Zero is nobody's answer alone.
+    const SILENCE: u32 = u32::MAX;
+
     impl Answer for u32 {
         fn for_others(&self) -> Option<Self> {
-            (*self == 0).then_some(0)
+            (*self == SILENCE).then_some(SILENCE)
         }
     }
 
@@ -128,7 +129,7 @@ mod tests {
             let deliver = async |items: Vec<u32>| {
                 self.batches.lock().unwrap().push(items.len());
                 tokio::time::sleep(Duration::from_millis(10)).await;
-                items.into_iter().map(|item| item * 2).collect()
+                items.into_iter().map(|item| item.saturating_mul(2)).collect()
             };
             self.gathering.send(item, most, deliver).await
         }
@@ -166,11 +167,11 @@ mod tests {
     async fn when_asking_is_in_vain_nobody_waits_for_his_turn() {
         let post = Arc::new(Post::default());
         let mut calls = JoinSet::new();
-        for item in [0, 1, 2, 3] {
+        for item in [SILENCE, 1, 2, 3] {
             let post = post.clone();
             calls.spawn(async move { post.double(item, 1).await });
         }
-        assert_eq!(calls.join_all().await, [0; 4]);
+        assert_eq!(calls.join_all().await, [SILENCE; 4]);
         assert_eq!(post.double(7, 1).await, 14, "whoever comes later asks again");
         assert_eq!(*post.batches.lock().unwrap(), [1, 1]);
     }

@@ -51,13 +51,13 @@ impl Log {
     }
 }
 
-// One thread, so that everything sees the log of this test.
+// For the whole process, as in a program: what tracing remembers of a place in the code is the same for all
+// threads, and with a subscriber for one thread another test could switch it off.
 #[tokio::test]
 async fn spans_say_run_step_and_attempt() -> Outcome {
     let log = Log::default();
     let writer = log.clone();
-    let subscriber = tracing_subscriber::fmt().json().with_writer(move || writer.clone()).finish();
-    let _logging = tracing::subscriber::set_default(subscriber);
+    tracing_subscriber::fmt().json().with_writer(move || writer.clone()).init();
     let fresh = Fresh::memory().await?;
     let worker = fresh.work(traced::Flow).await?;
     let run = fresh.db.start(traced::Flow, &vec![5, 7]).await?;
@@ -80,7 +80,9 @@ async fn spans_say_run_step_and_attempt() -> Outcome {
     let all = [("each", 0, 1), ("each", 1, 1), ("each", 1, 2), ("sum", 0, 1)];
     let all: Vec<Value> = all.map(|(step, index, attempt)| wanted(step, index, attempt)).into();
     assert_eq!(spans, all.iter().collect::<Vec<_>>());
-    let failed = lines.iter().find(|line| line["fields"]["message"] == "attempt failed");
+    let is_ours = |line: &&Value| line["spans"][0]["run.id"] == id;
+    let says_so = |line: &&Value| line["fields"]["message"] == "attempt failed";
+    let failed = lines.iter().filter(is_ours).find(says_so);
     let failed = failed.expect("the log says that an attempt failed");
     assert_eq!(failed["spans"], all[1], "and which");
     assert_eq!(failed["fields"]["error"], "not yet");
