@@ -72,7 +72,7 @@ fn fields(item: &DeriveInput, pgflow: &TokenStream) -> Option<TokenStream> {
         let word = format_ident!("{word}");
         let (names, types) = (stored.iter().map(|(name, _)| name), stored.iter().map(|(_, ty)| ty));
         quote! {
-            const #word: &'static #pgflow::__private::Stored = &#pgflow::__private::Stored::Object(&[#(
+            const #word: &'static #pgflow::__private::Json = &#pgflow::__private::Json::Object(&[#(
                 #pgflow::__private::Field { name: #names, json: <#pgflow::__private::Probe<#types>>::#word },
             )*]);
         }

@@ -11,13 +11,14 @@ mod table;
 mod visibility;
 
 use pgflow_syntax::{Errors, Flow, FlowItem, Piece, check, pretty};
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 
 use crate::deployed::Deployed;
 use crate::pgflow_crate;
-use crate::span::{function, marker};
-use visibility::outside;
+use crate::span::{Ends, Member, SHORT, marker};
+use table::options;
+use visibility::Outside;
 
 /// The module as written, and what makes it a flow, or why it is none.
 pub(crate) fn flow(args: TokenStream, item: &TokenStream) -> TokenStream {
@@ -32,7 +33,10 @@ pub(crate) fn flow(args: TokenStream, item: &TokenStream) -> TokenStream {
     let flow = check(args, &module, &mut errors);
     let deployed = Deployed::find(&flow, &mut errors);
     let expanded = match pgflow_crate::path(flow.crate_path.as_ref()) {
-        Ok(pgflow) => Expand { flow: &flow, deployed: &deployed, pgflow }.module(),
+        Ok(pgflow) => {
+            let outside = Outside::of(&module.vis);
+            Expand { flow: &flow, deployed: &deployed, pgflow, outside }.module()
+        }
         Err(why) => {
             errors.at(&module.ident, why);
             as_written(&module, &TokenStream::new())
@@ -48,6 +52,8 @@ struct Expand<'a> {
     deployed: &'a Deployed,
     /// The path of the crate `pgflow`.
     pgflow: TokenStream,
+    /// The visibility of something as visible as the module.
+    outside: Outside,
 }
 
 /// The module as written, without `#[step]`, and with `more` in it.
@@ -69,8 +75,14 @@ impl Expand<'_> {
     /// The module as written, plus what makes it a flow.
     fn module(&self) -> TokenStream {
         let (flow_type, output, table) = (self.flow_type(), self.output(), self.table());
-        let steps = self.flow.steps.iter().filter(|step| !step.is_duplicate).map(|s| self.step(s));
-        let module = as_written(self.flow.item, &quote!(#flow_type #output #table #(#steps)*));
+        let steps = self.flow.steps.iter().zip(self.places());
+        let steps = steps.filter(|(step, _)| !step.is_duplicate);
+        let steps = steps.map(|(step, place)| self.step(step, place));
+        let (pgflow, short) = (&self.pgflow, short());
+        // A name of one word for what every step uses: paths are a good part of what is compiled.
+        let imported = quote!(#[allow(unused_imports)] use #pgflow::__private as #short;);
+        let more = quote!(#imported #flow_type #output #table #(#steps)*);
+        let module = as_written(self.flow.item, &more);
         let impl_flow = self.impl_flow();
         let tracked = &self.deployed.tracked;
         quote!(#module #impl_flow #tracked)
@@ -78,9 +90,9 @@ impl Expand<'_> {
 
     /// The type that stands for the flow. The compiler shows `input = …` as its definition.
     fn flow_type(&self) -> TokenStream {
-        let shown = self.flow.input.as_ref().map(|(word, ty)| quote!(#word #ty));
-        let vis = outside(&self.flow.item.vis);
-        let flow_type = marker(&vis, "struct", &self.flow.type_name, &quote!(;), shown);
+        let shown = self.flow.input.as_ref().map(|(word, ty)| Ends::of(quote!(#word #ty)));
+        let vis = &self.outside.tokens;
+        let flow_type = marker(vis, "struct", &self.flow.type_name, &quote!(;), shown);
         quote! {
             /// The flow made of this module's steps.
             #[allow(clippy::redundant_pub_crate)]
@@ -92,7 +104,7 @@ impl Expand<'_> {
     /// `impl Flow`, outside the module so that the input's type means what it meant where it was
     /// written.
     fn impl_flow(&self) -> TokenStream {
-        let Self { flow, deployed, pgflow } = self;
+        let Self { flow, deployed, pgflow, .. } = self;
         let version = deployed.fields(pgflow, &flow.slug);
         let (module, slug) = (&flow.item.ident, &flow.slug);
         let (flow_type, output) = (&flow.type_name, &flow.output_name);
@@ -104,38 +116,38 @@ impl Expand<'_> {
                 quote!(::core::option::Option::Some(#ty))
             },
         );
-        let options = self.options(flow.options);
-        let rule = quote!(#pgflow::check::StoredInput<Self>);
-        let read = function(&input, &rule, "read", &input);
-        let write = function(&input, &rule, "write", &input);
-        let schema = self.schema(&input, &quote!(DescribedInput<Self>));
+        let private = quote!(#pgflow::__private);
+        let options = options(&private, flow.options);
+        let kept = self.kept_input(&private, &input);
         quote! {
             impl #pgflow::Flow for #module::#flow_type {
                 type Input = #input;
                 type Output = #module::#output;
                 const SLUG: &'static str = #slug;
-                const DEF: &'static #pgflow::FlowDef = &#pgflow::FlowDef {
-                    slug: #slug,
+                const ABOUT: #pgflow::FlowDef = #pgflow::FlowDef {
                     #version
                     options: #options,
                     input_type: #input_type,
-                    input_schema: #schema,
-                    steps: Self::__STEPS,
+                    ..#pgflow::FlowDef::PLAIN
                 };
-                const JSON: #pgflow::__private::Json<#input, #input> =
-                    #pgflow::__private::Json { read: #read, write: #write };
+                const KEPT: fn() -> #private::Kept<#input, #input> = #kept;
                 const READ_OUTPUT: fn(&#pgflow::RunOutputs<Self>) -> ::core::result::Result<Self::Output, #pgflow::DataError> = #module::#output::__read;
             }
         }
     }
 
-    /// The function that describes a type, unless the flow opted out.
-    fn schema(&self, ty: &TokenStream, rule: &TokenStream) -> TokenStream {
-        let pgflow = &self.pgflow;
-        if !self.flow.has_schema {
-            return quote!(::core::option::Option::None);
-        }
-        let describe = function(ty, &quote!(#pgflow::check::#rule), "schema", ty);
-        quote!(::core::option::Option::Some(#describe))
+    /// How the run's input is kept.
+    fn kept_input(&self, private: &TokenStream, input: &TokenStream) -> TokenStream {
+        let rule = if self.flow.has_schema {
+            quote!(#private::StoredInput<Self>)
+        } else {
+            quote!(#private::StoredInputWithoutSchema<Self>)
+        };
+        Member { ty: input, rule: &rule, name: "kept", shown: Ends::of(input) }.to_token_stream()
     }
+}
+
+/// What generated code inside the module calls `pgflow::__private`.
+fn short() -> Ident {
+    Ident::new(SHORT, Span::call_site())
 }

@@ -1,6 +1,6 @@
 //! For code written by the macros only: anything here may change in a patch release.
 
-use std::pin::Pin;
+use std::marker::PhantomData;
 
 pub use schemars;
 pub use serde;
@@ -8,16 +8,21 @@ pub use serde_json::Value;
 
 pub use pgflow_model::{OnSkip, StepKind, StepOptions};
 
+use crate::Error;
+pub use crate::check::*;
 pub use crate::derived::{Derived, Held, Holdable, NotHeld, impl_data, missing};
-pub use crate::flow::StepJson as Json;
-pub use crate::known::{Field, Json as Stored, Known, Probe, Unknown};
+pub use crate::flow::Table;
+use crate::kept::kept;
+pub use crate::kept::{AnyKept, Kept};
+pub use crate::known::{Field, Json, Known, Probe, Unknown};
 pub use crate::never::{Part, Place, Wanted};
+pub use crate::place::{D0, D1, D2, D3, D4, D5, D6, D7, D8, D9};
 use crate::task::StepFuture;
-use crate::{DataError, Error, Step};
+pub use crate::{DataError, Flow, RunOutputs, Step, StepDef, Task};
 
 /// What a step's function returns. Made by coercion: the compiler then explains a future that is not
 /// `Send` in the user's words, without a bound of ours to point at.
-pub type Returned<R> = Pin<Box<dyn Future<Output = R> + Send>>;
+pub type Returned<R> = Box<dyn Future<Output = R> + Send>;
 
 /// What a call of a step returns, or why it could not be called.
 pub type Called = Result<StepFuture, Error>;
@@ -29,9 +34,9 @@ pub fn future<S: Step, R: 'static, E: 'static>(
     report: fn(E) -> Error,
 ) -> Called {
     Ok(Box::pin(async move {
-        let output = into_result(returned.await).map_err(report)?;
+        let output = into_result(Box::into_pin(returned).await).map_err(report)?;
         // The same value would be refused again.
-        (S::JSON.write)(&output).map_err(Error::fatal)
+        (kept::<S>().write)(&output).map_err(Error::fatal)
     }))
 }
 
@@ -42,6 +47,9 @@ pub fn tx(task: &crate::Task) -> Result<crate::tx::Lent, Error> {
         Error::fatal("this step takes a transaction, and whoever called it has none to give")
     })
 }
+
+/// Names a step that another is only ordered after, so that an editor finds it.
+pub type Waits<Step> = PhantomData<Step>;
 
 /// Every type is itself.
 pub trait Itself {
@@ -58,14 +66,14 @@ pub struct Leaves(serde_json::Map<String, Value>);
 impl Leaves {
     /// Adds the output of a map step.
     pub fn all<S: Step>(&mut self, outputs: &[S::TaskOutput]) -> Result<(), DataError> {
-        let outputs = outputs.iter().map(S::JSON.write).collect::<Result<_, _>>()?;
+        let outputs = outputs.iter().map(kept::<S>().write).collect::<Result<_, _>>()?;
         self.0.insert(S::SLUG.to_owned(), Value::Array(outputs));
         Ok(())
     }
 
     /// Adds the output of a single step.
     pub fn one<S: Step>(&mut self, output: &S::TaskOutput) -> Result<(), DataError> {
-        self.0.insert(S::SLUG.to_owned(), (S::JSON.write)(output)?);
+        self.0.insert(S::SLUG.to_owned(), (kept::<S>().write)(output)?);
         Ok(())
     }
 

@@ -29,7 +29,9 @@ mod parameter;
 mod returned;
 mod step_of;
 
-pub use data::{Described, DescribedInput, ReadBack, ReadItem, Reported, Stored, StoredInput};
+pub use data::{
+    ReadItem, Reported, Stored, StoredInput, StoredInputWithoutSchema, StoredWithoutSchema,
+};
 pub use edge::{HasInput, MayOutput, Outputs, OutputsAll};
 pub use map::{HasInputItems, HasSequenceInput, OutputsItems, OutputsSequence};
 pub use parameter::{IsContext, IsState};

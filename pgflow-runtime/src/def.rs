@@ -1,9 +1,12 @@
 //! A flow as the worker sees it.
 
+mod said;
+
 use pgflow_model::{FlowShape, OnSkip, Pattern, Presence, StepKind, StepOptions, StepShape};
 
 use crate::Error;
 use crate::extract::Need;
+use crate::kept::AnyKept;
 use crate::schema::SchemaFn;
 use crate::task::Call;
 
@@ -30,7 +33,7 @@ pub struct FlowDef {
     /// Type of the run's input as written, if the flow has one.
     pub input_type: Option<&'static str>,
     #[doc(hidden)]
-    pub input_schema: Option<SchemaFn>,
+    pub input_schema: fn() -> Option<SchemaFn>,
     /// Steps, each after everything it depends on.
     pub steps: &'static [StepDef],
 }
@@ -87,22 +90,22 @@ pub struct StepDef {
     /// Whether it takes the run's input.
     pub takes_run: bool,
     #[doc(hidden)]
-    pub output_schema: Option<SchemaFn>,
+    pub kept: fn() -> AnyKept,
     #[doc(hidden)]
     pub call: Call,
 }
 
 impl FlowDef {
-    /// A flow with nothing said about it.
-    #[cfg(all(test, feature = "engine"))]
-    pub(crate) const PLAIN: Self = Self {
+    /// A flow with nothing said about it: what the macro starts from.
+    #[doc(hidden)]
+    pub const PLAIN: Self = Self {
         slug: "",
         version: 1,
         version_slug: "",
         finishes: &[],
         options: StepOptions::INHERIT,
         input_type: None,
-        input_schema: None,
+        input_schema: || None,
         steps: &[],
     };
 
@@ -135,9 +138,8 @@ impl FlowDef {
 }
 
 impl StepDef {
-    /// A step with nothing said about it: what the macro starts from.
-    #[doc(hidden)]
-    pub const PLAIN: Self = Self {
+    /// A step with nothing said about it.
+    pub(crate) const PLAIN: Self = Self {
         slug: "",
         kind: StepKind::Single,
         depends_on: &[],
@@ -150,7 +152,7 @@ impl StepDef {
         needs: &[],
         takes_tx: false,
         takes_run: false,
-        output_schema: None,
+        kept: AnyKept::nothing,
         call: |_| Err(Error::fatal("this step did not compile")),
     };
 

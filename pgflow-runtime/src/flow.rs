@@ -1,9 +1,10 @@
 //! The traits `#[flow]` implements.
 
 use pgflow_model::FlowShape;
-use serde_json::Value;
 
+use crate::kept::Kept;
 use crate::outputs::RunOutputs;
+use crate::place::Place;
 use crate::schema::FlowSchemas;
 use crate::start::StartRun;
 use crate::{DataError, FlowDef, StepDef};
@@ -24,7 +25,7 @@ use crate::{DataError, FlowDef, StepDef};
 /// assert_eq!(greeting::Flow::SLUG, "greeting");
 /// assert_eq!(greeting::Flow::shape().steps[0].slug, "hello");
 /// ```
-pub trait Flow: Sized + Send + Sync + 'static {
+pub trait Flow: Table<()> + Sized + Send + Sync + 'static {
     /// What a run starts with.
     type Input;
     /// What a run ends with: a field per step that no other step depends on.
@@ -32,10 +33,17 @@ pub trait Flow: Sized + Send + Sync + 'static {
     /// Name in the database.
     const SLUG: &'static str;
     /// Steps, options and functions: what a worker needs to know.
-    const DEF: &'static FlowDef;
+    const DEF: &'static FlowDef = &FlowDef {
+        slug: Self::SLUG,
+        input_schema: || (Self::KEPT)().schema,
+        steps: Self::STEPS,
+        ..Self::ABOUT
+    };
 
     #[doc(hidden)]
-    const JSON: StepJson<Self::Input, Self::Input>;
+    const ABOUT: FlowDef;
+    #[doc(hidden)]
+    const KEPT: fn() -> Kept<Self::Input, Self::Input>;
     #[doc(hidden)]
     const READ_OUTPUT: fn(&RunOutputs<Self>) -> Result<Self::Output, DataError>;
 
@@ -93,26 +101,24 @@ pub trait Flow: Sized + Send + Sync + 'static {
 /// ```
 pub trait Step: 'static {
     /// The flow it belongs to.
-    type Flow;
+    type Flow: Table<()>;
     /// What one task outputs.
-    type TaskOutput;
+    type TaskOutput: 'static;
     /// What dependents see: for a map step, one element per task.
-    type Output;
+    type Output: 'static;
     /// Name in the database.
-    const SLUG: &'static str;
+    const SLUG: &'static str = <Self::Flow as Table<()>>::STEPS[Self::At::INDEX].slug;
 
+    /// Its place in the table of its flow.
     #[doc(hidden)]
-    const JSON: StepJson<Self::TaskOutput, Self::Output>;
-    #[doc(hidden)]
-    const DEF: StepDef;
+    type At: Place;
 }
 
-/// How the outputs of a step are stored and read back.
+/// The steps of a flow.
 ///
-/// One constant with two functions, not two constants: the compiler checks each on its own.
-pub struct StepJson<TaskOutput, Output> {
-    /// Reads what dependents see.
-    pub read: fn(&Value) -> Result<Output, DataError>,
-    /// Writes what one task outputs.
-    pub write: fn(&TaskOutput) -> Result<Value, DataError>,
+/// Generated code implements it for every `Any`: the compiler then evaluates the table where it is used,
+/// and not whenever it checks the crate.
+pub trait Table<Any> {
+    /// Steps, each after everything it depends on.
+    const STEPS: &'static [StepDef];
 }

@@ -24,6 +24,7 @@ mod flow;
 mod flow_migrations;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod gathering;
+mod kept;
 mod known;
 #[cfg(feature = "engine")]
 pub mod memory;
@@ -31,6 +32,7 @@ mod never;
 mod outputs;
 mod pattern_check;
 mod payload;
+mod place;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 mod registry;

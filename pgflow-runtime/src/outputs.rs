@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::check::StepOf;
+use crate::kept::kept;
 use crate::{DataError, Flow};
 
 /// Outputs of the steps of a run of flow `F`, read by the step's own type.
@@ -62,7 +63,7 @@ impl<F: Flow> RunOutputs<F> {
     /// # Ok::<(), pgflow::DataError>(())
     /// ```
     pub fn step<S: StepOf<F>>(&self) -> Result<Option<S::Output>, DataError> {
-        self.by_slug.get(S::SLUG).map(|json| (S::JSON.read)(json)).transpose()
+        self.by_slug.get(S::SLUG).map(|json| (kept::<S>().read)(json)).transpose()
     }
 
     /// The run's output: that of every step which no other depends on.

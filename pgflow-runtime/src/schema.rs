@@ -52,7 +52,7 @@ pub struct StepSchemas {
 impl FlowSchemas {
     /// `None` if the flow said `schema = false`.
     pub(crate) fn of(flow: &FlowDef) -> Option<Self> {
-        let input = root(SchemaSettings::draft2020_12(), flow.input_schema?);
+        let input = root(SchemaSettings::draft2020_12(), (flow.input_schema)()?);
         let steps = flow.steps.iter().map(|step| StepSchemas::of(flow, step));
         Some(Self { input, steps: steps.collect::<Option<_>>()? })
     }
@@ -71,20 +71,20 @@ impl StepSchemas {
 
 /// A step's output as it is written.
 pub(crate) fn output_schema(step: &StepDef) -> Option<Schema> {
-    step.output_schema?;
+    (step.kept)().schema?;
     let settings = SchemaSettings::draft2020_12().for_serialize();
     Some(root(settings, |generator| output(step, generator)))
 }
 
 /// A step's output as it is read back.
 pub(crate) fn read_back_schema(step: &StepDef) -> Option<Schema> {
-    step.output_schema?;
+    (step.kept)().schema?;
     Some(root(SchemaSettings::draft2020_12(), |generator| output(step, generator)))
 }
 
 /// The run's input as it is read.
 pub(crate) fn input_schema(flow: &FlowDef) -> Option<Schema> {
-    Some(root(SchemaSettings::draft2020_12(), flow.input_schema?))
+    Some(root(SchemaSettings::draft2020_12(), (flow.input_schema)()?))
 }
 
 /// A schema that stands alone: with the definitions it refers to.
@@ -102,7 +102,7 @@ fn root(settings: SchemaSettings, schema: impl FnOnce(&mut SchemaGenerator) -> S
 }
 
 fn output(step: &StepDef, generator: &mut SchemaGenerator) -> Schema {
-    let one = describe(step.output_schema, generator);
+    let one = describe((step.kept)().schema, generator);
     match step.kind {
         StepKind::Single => one,
         StepKind::Map => schema(json!({ "type": "array", "items": one })),
@@ -113,7 +113,7 @@ fn output(step: &StepDef, generator: &mut SchemaGenerator) -> Schema {
 fn object(flow: &FlowDef, step: &StepDef, generator: &mut SchemaGenerator) -> Schema {
     let (mut properties, mut required) = (Map::new(), Vec::new());
     if flow.input_type.is_some() {
-        properties.insert(RUN.to_owned(), describe(flow.input_schema, generator).to_value());
+        properties.insert(RUN.to_owned(), describe((flow.input_schema)(), generator).to_value());
         required.push(RUN);
     }
     for dep in step.depends_on.iter().filter_map(|slug| flow.step(slug)) {
@@ -127,7 +127,7 @@ fn object(flow: &FlowDef, step: &StepDef, generator: &mut SchemaGenerator) -> Sc
 fn item(flow: &FlowDef, step: &StepDef, generator: &mut SchemaGenerator) -> Schema {
     let whole = match step.depends_on.first() {
         Some(slug) => flow.step(slug).map_or_else(Schema::default, |dep| output(dep, generator)),
-        None => describe(flow.input_schema, generator),
+        None => describe((flow.input_schema)(), generator),
     };
     let definitions = Value::Object(generator.definitions().clone());
     let whole = resolve(whole.as_value(), &definitions);

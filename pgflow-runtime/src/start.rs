@@ -22,7 +22,7 @@ pub struct StartRun<F> {
 
 impl<F: Flow> StartRun<F> {
     pub(crate) fn new(input: &F::Input) -> Result<Self, DataError> {
-        Ok(Self { input: (F::JSON.write)(input)?, flow: PhantomData })
+        Ok(Self { input: ((F::KEPT)().write)(input)?, flow: PhantomData })
     }
 
     /// From JSON of unknown origin: it must have the form of the flow's input.
@@ -36,7 +36,7 @@ impl<F: Flow> StartRun<F> {
     /// assert!(pgflow::StartRun::<count::Flow>::from_json(json!("seven")).is_err());
     /// ```
     pub fn from_json(input: Value) -> Result<Self, DataError> {
-        (F::JSON.read)(&input)?;
+        ((F::KEPT)().read)(&input)?;
         Ok(Self { input, flow: PhantomData })
     }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::data_error::DataError;
+use crate::kept::kept;
 use crate::{Context, Error, States, Step, StepDef};
 
 /// A step's function, behind JSON.
@@ -172,7 +173,7 @@ impl Task {
 
     /// The output of a step this one depends on, unless it was skipped.
     pub(crate) fn optional_output<S: Step>(&self) -> Result<Option<S::Output>, Error> {
-        let output = self.outputs.get(S::SLUG).map(|json| (S::JSON.read)(json));
+        let output = self.outputs.get(S::SLUG).map(|json| (kept::<S>().read)(json));
         // The same JSON would be read the same way next time.
         output.transpose().map_err(Error::fatal)
     }

@@ -9,7 +9,7 @@ use syn::ext::IdentExt;
 use syn::{Attribute, Data, DeriveInput, Field, parse_quote};
 
 use super::derive;
-use crate::span::ends;
+use crate::span::Ends;
 
 /// The type, and its traits by way of a copy.
 pub(super) fn expand(item: &DeriveInput, held: &[Held<'_>], pgflow: &TokenStream) -> TokenStream {
@@ -60,7 +60,7 @@ fn copied(item: &DeriveInput, held: &[Held<'_>], pgflow: &TokenStream) -> TokenS
 fn check(held: &Held<'_>, pgflow: &TokenStream) -> TokenStream {
     let Held { what, ty } = held;
     let of = quote!(<#pgflow::__private::Held<#ty>>);
-    let (first, last) = ends(ty);
+    let Ends { first, last } = Ends::of(ty);
     let mut arguments = Group::new(Delimiter::Parenthesis, quote!("{}", why.as_str()));
     arguments.set_span(last);
     let fail = quote_spanned!(first=> ::core::panic! #arguments);

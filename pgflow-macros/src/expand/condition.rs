@@ -4,7 +4,7 @@ use pgflow_syntax::{Place, Step, TypeCheck};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 
-use super::Expand;
+use super::{Expand, short};
 
 impl Expand<'_> {
     pub(super) fn conditions(&self, step: &Step<'_>) -> TokenStream {
@@ -16,20 +16,20 @@ impl Expand<'_> {
 
     /// Fails to evaluate if no value of the type can have this part of the pattern.
     fn type_check(&self, step: &Step<'_>, check: &TypeCheck) -> TokenStream {
-        let (pgflow, step_name) = (&self.pgflow, step.name().to_string());
+        let (private, step_name) = (short(), step.name().to_string());
         let (ty, owner) = match check.step {
             None => {
                 let flow = &self.flow.type_name;
-                (quote!(<#flow as #pgflow::Flow>::Input), "the run's input".to_owned())
+                (quote!(<#flow as #private::Flow>::Input), "the run's input".to_owned())
             }
             Some(at) => {
                 let dep = self.flow.steps[at].name();
-                (quote!(<#dep as #pgflow::Step>::Output), format!("the output of `{dep}`"))
+                (quote!(<#dep as #private::Step>::Output), format!("the output of `{dep}`"))
             }
         };
         let places = check.path.iter().map(|place| match place {
-            Place::Field(name) => quote!(#pgflow::__private::Place::Field(#name)),
-            Place::Element => quote!(#pgflow::__private::Place::Element),
+            Place::Field(name) => quote!(#private::Place::Field(#name)),
+            Place::Element => quote!(#private::Place::Element),
         });
         let (words, wanted) = (in_words(&check.path), check.wanted);
         let wanted = format_ident!("{wanted:?}");
@@ -40,16 +40,16 @@ impl Expand<'_> {
         let fail = quote_spanned!(check.span=> ::core::panic!("{}", #why.as_str()));
         quote! {
             const _: () = {
-                use #pgflow::__private::Unknown as _;
+                use #private::Unknown as _;
                 #[allow(non_upper_case_globals, dead_code)]
                 const #name: () = {
-                    let part = #pgflow::__private::Part {
+                    let part = #private::Part {
                         step: #step_name,
                         owner: #owner,
                         path: (&[#(#places),*], #words),
-                        wanted: #pgflow::__private::Wanted::#wanted,
+                        wanted: #private::Wanted::#wanted,
                     };
-                    if let ::core::option::Option::Some(#why) = part.never(<#pgflow::__private::Probe<#ty>>::JSON) {
+                    if let ::core::option::Option::Some(#why) = part.never(<#private::Probe<#ty>>::JSON) {
                         #fail
                     }
                 };

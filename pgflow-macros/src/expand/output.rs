@@ -6,8 +6,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::Index;
 
-use super::Expand;
-use super::visibility::outside;
+use super::{Expand, short};
 
 /// Leaves that one function reads. The compiler's work on a function grows with the square of the
 /// values it must drop if a later one cannot be read.
@@ -15,8 +14,8 @@ const READ_AT_ONCE: usize = 16;
 
 impl Expand<'_> {
     pub(super) fn output(&self) -> TokenStream {
-        let (pgflow, name) = (&self.pgflow, &self.flow.output_name);
-        let vis = outside(&self.flow.item.vis);
+        let (private, name) = (short(), &self.flow.output_name);
+        let vis = &self.outside.tokens;
         let leaves = self.flow.steps.iter().filter(|step| step.is_leaf && !step.is_duplicate);
         let leaves: Vec<_> = leaves.filter(|step| step.output.is_some()).collect();
         let fields = leaves.iter().map(|step| field(step));
@@ -30,23 +29,23 @@ impl Expand<'_> {
             impl #name {
                 #read
 
-                fn __write(&self) -> ::core::result::Result<#pgflow::__private::Value, #pgflow::DataError> {
-                    let mut leaves = #pgflow::__private::Leaves::default();
+                fn __write(&self) -> ::core::result::Result<#private::Value, #private::DataError> {
+                    let mut leaves = #private::Leaves::default();
                     #(#writes)*
                     ::core::result::Result::Ok(leaves.finish())
                 }
             }
 
-            #pgflow::__private::impl_output!(#name);
+            #private::impl_output!(#name);
         }
     }
 
     /// Reads the leaves, [`READ_AT_ONCE`] per function.
     fn read(&self, leaves: &[&Step<'_>]) -> TokenStream {
-        let (pgflow, flow_type) = (&self.pgflow, &self.flow.type_name);
+        let (private, flow_type) = (short(), &self.flow.type_name);
         let part = |at: usize| format_ident!("__read_{at}");
         let parts: Vec<_> = (0..leaves.len().div_ceil(READ_AT_ONCE)).map(part).collect();
-        let types = leaves.chunks(READ_AT_ONCE).map(|steps| steps.iter().map(|step| seen(step)));
+        let types = leaves.chunks(READ_AT_ONCE).map(|steps| steps.iter().map(|step| ended(step)));
         let types = types.map(|types| quote!((#(#types,)*)));
         let reads = leaves.chunks(READ_AT_ONCE).map(|steps| steps.iter().map(|step| read(step)));
         let reads = reads.map(|reads| quote!((#(#reads,)*)));
@@ -57,13 +56,13 @@ impl Expand<'_> {
         });
         quote! {
             #[doc(hidden)]
-            pub(super) fn __read(run: &#pgflow::RunOutputs<#flow_type>) -> ::core::result::Result<Self, #pgflow::DataError> {
+            pub(super) fn __read(run: &#private::RunOutputs<#flow_type>) -> ::core::result::Result<Self, #private::DataError> {
                 #(let #parts = Self::#parts(run)?;)*
                 ::core::result::Result::Ok(Self { #(#fields),* })
             }
 
             #(
-                fn #parts(run: &#pgflow::RunOutputs<#flow_type>) -> ::core::result::Result<#types, #pgflow::DataError> {
+                fn #parts(run: &#private::RunOutputs<#flow_type>) -> ::core::result::Result<#types, #private::DataError> {
                     ::core::result::Result::Ok(#reads)
                 }
             )*
@@ -71,18 +70,23 @@ impl Expand<'_> {
     }
 }
 
-/// The type that a reader of the run's output sees.
+/// The type that dependents see.
 fn seen(step: &Step<'_>) -> TokenStream {
     let ty = step.output;
-    let ty = match step.kind() {
+    match step.kind() {
         StepKind::Single => quote!(#ty),
         StepKind::Map => quote!(::std::vec::Vec<#ty>),
-    };
+    }
+}
+
+/// The type that a reader of the run's output sees.
+fn ended(step: &Step<'_>) -> TokenStream {
+    let ty = seen(step);
     if step.presence.is_optional() { quote!(::core::option::Option<#ty>) } else { ty }
 }
 
 fn field(step: &Step<'_>) -> TokenStream {
-    let (name, ty) = (step.name(), seen(step));
+    let (name, ty) = (step.name(), ended(step));
     let doc = format!("Output of step `{name}`.");
     quote!(#[doc = #doc] pub #name: #ty)
 }

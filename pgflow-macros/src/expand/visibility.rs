@@ -4,8 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::Visibility;
 
-/// Visibility, inside a module, of something as visible as the module.
-pub(super) fn outside(module: &Visibility) -> TokenStream {
+fn outside(module: &Visibility) -> TokenStream {
     match module {
         Visibility::Inherited => quote!(pub(super)),
         Visibility::Restricted(limit) if limit.path.is_ident("self") => quote!(pub(super)),
@@ -21,15 +20,27 @@ pub(super) fn outside(module: &Visibility) -> TokenStream {
     }
 }
 
-/// Visibility of a step's type: no wider than its function's, nor than the module's.
-pub(super) fn narrower(step: &Visibility, module: &Visibility, name: &Ident) -> TokenStream {
-    let wide = outside(module);
-    let module = syn::parse2(wide.clone()).ok().as_ref().and_then(reach);
-    let (Some(own), Some(module)) = (reach(step), module) else { return TokenStream::new() };
-    match own.is_within(module) {
-        Some(true) => step.to_token_stream(),
-        Some(false) => wide,
-        None => common(step, name),
+/// Visibility, inside a module, of something as visible as the module.
+pub(super) struct Outside {
+    pub(super) tokens: TokenStream,
+    reach: Option<Reach>,
+}
+
+impl Outside {
+    pub(super) fn of(module: &Visibility) -> Self {
+        let tokens = outside(module);
+        let reach = syn::parse2(tokens.clone()).ok().as_ref().and_then(reach);
+        Self { tokens, reach }
+    }
+
+    /// Visibility of a step's type: no wider than its function's, nor than the module's.
+    pub(super) fn narrower(&self, step: &Visibility, module: &Ident) -> TokenStream {
+        let (Some(own), Some(wide)) = (reach(step), self.reach) else { return TokenStream::new() };
+        match own.is_within(wide) {
+            Some(true) => step.to_token_stream(),
+            Some(false) => self.tokens.clone(),
+            None => common(step, module),
+        }
     }
 }
 
@@ -123,7 +134,7 @@ mod tests {
             ("pub(in super::super)", "pub(in crate::shop)", "pub(super)"),
         ] {
             let parse = |vis| syn::parse_str::<Visibility>(vis).expect("a visibility");
-            let got = narrower(&parse(step), &parse(module), &format_ident!("billing"));
+            let got = Outside::of(&parse(module)).narrower(&parse(step), &format_ident!("billing"));
             let expected = parse(expected).to_token_stream();
             assert_eq!(got.to_string(), expected.to_string(), "`{step}` in `{module}`");
         }

@@ -1,75 +1,17 @@
 //! Values can be stored, read back and described; errors can be reported.
+//!
+//! One rule for all that a value needs: a type that has nothing of it is one error, not three.
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::data_error::{What, read, write};
+use crate::data_error::{What, read};
+use crate::kept::{AnyKept, Kept};
 use crate::{DataError, Error};
 
-/// An output can be written to the database.
-///
-/// ```compile_fail
-/// #[pgflow::flow(schema = false)]
-/// mod wrong {
-///     #[derive(serde::Deserialize)]
-///     struct NotStored;
-///     #[step]
-///     async fn make() -> pgflow::Result<NotStored> { Ok(NotStored) }
-/// }
-/// ```
-#[diagnostic::on_unimplemented(
-    message = "step `{Step}` outputs `{Self}`, which cannot be stored",
-    label = "`{Self}` is not `Serialize`",
-    note = "outputs are stored as JSON: derive `Serialize` for `{Self}` and for what it holds (in another crate: enable its `serde` feature)"
-)]
-pub trait Stored<Step> {
-    #[doc(hidden)]
-    fn write(&self) -> Result<Value, DataError>;
-}
-
-#[diagnostic::do_not_recommend]
-impl<T: Serialize, Step: crate::Step> Stored<Step> for T {
-    fn write(&self) -> Result<Value, DataError> {
-        write(What::Output(Step::SLUG), self)
-    }
-}
-
-/// An output can be read back from the database.
-///
-/// ```compile_fail
-/// #[pgflow::flow(schema = false)]
-/// mod wrong {
-///     #[derive(serde::Serialize)]
-///     struct NotReadBack;
-///     #[step]
-///     async fn make() -> pgflow::Result<NotReadBack> { Ok(NotReadBack) }
-/// }
-/// ```
-#[diagnostic::on_unimplemented(
-    message = "step `{Step}` outputs `{Self}`, which cannot be read back",
-    label = "`{Self}` is not `Deserialize`",
-    note = "outputs are stored as JSON: derive `Deserialize` for `{Self}` and for what it holds"
-)]
-pub trait ReadBack<Step>: Sized {
-    #[doc(hidden)]
-    fn read(json: &Value) -> Result<Self, DataError>;
-    #[doc(hidden)]
-    fn read_all(json: &Value) -> Result<Vec<Self>, DataError>;
-}
-
-#[diagnostic::do_not_recommend]
-impl<T: DeserializeOwned, Step: crate::Step> ReadBack<Step> for T {
-    fn read(json: &Value) -> Result<Self, DataError> {
-        read(What::Output(Step::SLUG), json)
-    }
-    fn read_all(json: &Value) -> Result<Vec<Self>, DataError> {
-        read(What::Output(Step::SLUG), json)
-    }
-}
-
-/// An output has a JSON Schema, unless the flow says `schema = false`.
+/// An output can be written to the database and read back, and has a JSON Schema.
 ///
 /// ```compile_fail
 /// #[pgflow::flow]
@@ -81,55 +23,61 @@ impl<T: DeserializeOwned, Step: crate::Step> ReadBack<Step> for T {
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "step `{Step}` outputs `{Self}`, which has no JSON Schema",
-    label = "`{Self}` is not `JsonSchema`",
-    note = "derive `JsonSchema` for `{Self}` and for what it holds, or opt out: `#[flow(schema = false)]`"
+    message = "step `{Step}` outputs `{Self}`, which cannot be stored",
+    label = "not all of `Serialize`, `Deserialize` and `JsonSchema`",
+    note = "outputs are stored as JSON: derive all three for `{Self}` and for what it holds, as `#[data]` does (of another crate: enable its features; without a schema: `#[flow(schema = false)]`)"
 )]
-pub trait Described<Step> {
+pub trait Stored<Step>: Sized {
     #[doc(hidden)]
-    fn schema(generator: &mut SchemaGenerator) -> Schema;
+    fn kept() -> AnyKept;
+    #[doc(hidden)]
+    fn kept_all() -> AnyKept;
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: JsonSchema, Step> Described<Step> for T {
-    fn schema(generator: &mut SchemaGenerator) -> Schema {
-        generator.subschema_for::<T>()
+impl<T: Serialize + DeserializeOwned + JsonSchema + 'static, Step: crate::Step> Stored<Step> for T {
+    fn kept() -> AnyKept {
+        Kept::<T, T>::output::<Step>().with_schema().boxed()
+    }
+    fn kept_all() -> AnyKept {
+        Kept::<T, Vec<T>>::output::<Step>().with_schema().boxed()
     }
 }
 
-/// A run's input can be written to the database and read back.
+/// An output can be written to the database and read back, in a flow that says `schema = false`.
 ///
 /// ```compile_fail
-/// struct NotStored;
-/// #[pgflow::flow(input = NotStored, schema = false)]
+/// #[pgflow::flow(schema = false)]
 /// mod wrong {
+///     #[derive(serde::Serialize)]
+///     struct NotReadBack;
 ///     #[step]
-///     async fn count() -> pgflow::Result<u32> { Ok(1) }
+///     async fn make() -> pgflow::Result<NotReadBack> { Ok(NotReadBack) }
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "the input of `{Flow}` is `{Self}`, which cannot be stored and read back",
+    message = "step `{Step}` outputs `{Self}`, which cannot be stored",
     label = "not both `Serialize` and `Deserialize`",
-    note = "inputs are stored as JSON: derive both for `{Self}` and for what it holds"
+    note = "outputs are stored as JSON: derive both for `{Self}` and for what it holds (in another crate: enable its `serde` feature)"
 )]
-pub trait StoredInput<Flow>: Sized {
+pub trait StoredWithoutSchema<Step>: Sized {
     #[doc(hidden)]
-    fn read(json: &Value) -> Result<Self, DataError>;
+    fn kept() -> AnyKept;
     #[doc(hidden)]
-    fn write(&self) -> Result<Value, DataError>;
+    fn kept_all() -> AnyKept;
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Serialize + DeserializeOwned, Flow> StoredInput<Flow> for T {
-    fn read(json: &Value) -> Result<Self, DataError> {
-        read(What::RunInput, json)
+impl<T: Serialize + DeserializeOwned + 'static, Step: crate::Step> StoredWithoutSchema<Step> for T {
+    fn kept() -> AnyKept {
+        Kept::<T, T>::output::<Step>().boxed()
     }
-    fn write(&self) -> Result<Value, DataError> {
-        write(What::RunInput, self)
+    fn kept_all() -> AnyKept {
+        Kept::<T, Vec<T>>::output::<Step>().boxed()
     }
 }
 
-/// A run's input has a JSON Schema, unless the flow says `schema = false`.
+/// A run's input can be written to the database and read back, and has a JSON Schema.
 ///
 /// ```compile_fail
 /// #[derive(serde::Serialize, serde::Deserialize)]
@@ -141,19 +89,46 @@ impl<T: Serialize + DeserializeOwned, Flow> StoredInput<Flow> for T {
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "the input of `{Flow}` is `{Self}`, which has no JSON Schema",
-    label = "`{Self}` is not `JsonSchema`",
-    note = "derive `JsonSchema` for `{Self}` and for what it holds, or opt out: `#[flow(schema = false)]`"
+    message = "the input of `{Flow}` is `{Self}`, which cannot be stored",
+    label = "not all of `Serialize`, `Deserialize` and `JsonSchema`",
+    note = "inputs are stored as JSON: derive all three for `{Self}` and for what it holds, as `#[data]` does (of another crate: enable its features; without a schema: `#[flow(schema = false)]`)"
 )]
-pub trait DescribedInput<Flow> {
+pub trait StoredInput<Flow>: Sized {
     #[doc(hidden)]
-    fn schema(generator: &mut SchemaGenerator) -> Schema;
+    fn kept() -> Kept<Self, Self>;
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: JsonSchema, Flow> DescribedInput<Flow> for T {
-    fn schema(generator: &mut SchemaGenerator) -> Schema {
-        generator.subschema_for::<T>()
+impl<T: Serialize + DeserializeOwned + JsonSchema, Flow> StoredInput<Flow> for T {
+    fn kept() -> Kept<Self, Self> {
+        Kept::input().with_schema()
+    }
+}
+
+/// A run's input can be written to the database and read back, in a flow that says `schema = false`.
+///
+/// ```compile_fail
+/// struct NotStored;
+/// #[pgflow::flow(input = NotStored, schema = false)]
+/// mod wrong {
+///     #[step]
+///     async fn count() -> pgflow::Result<u32> { Ok(1) }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "the input of `{Flow}` is `{Self}`, which cannot be stored",
+    label = "not both `Serialize` and `Deserialize`",
+    note = "inputs are stored as JSON: derive both for `{Self}` and for what it holds (in another crate: enable its `serde` feature)"
+)]
+pub trait StoredInputWithoutSchema<Flow>: Sized {
+    #[doc(hidden)]
+    fn kept() -> Kept<Self, Self>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned, Flow> StoredInputWithoutSchema<Flow> for T {
+    fn kept() -> Kept<Self, Self> {
+        Kept::input()
     }
 }
 

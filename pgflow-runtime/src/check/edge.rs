@@ -102,6 +102,6 @@ pub trait HasInput<Param, Input, Consumer>: Flow {
 
 impl<F: Flow<Input = T>, T, Consumer> HasInput<T, T, Consumer> for F {
     fn take(task: &Task) -> Result<T, Error> {
-        (F::JSON.read)(task.run_input()).map_err(Error::fatal)
+        ((F::KEPT)().read)(task.run_input()).map_err(Error::fatal)
     }
 }

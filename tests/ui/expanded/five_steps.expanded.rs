@@ -37,6 +37,8 @@ pub mod analyze_text {
                             longest.flatten().unwrap_or_default(), run, total))
                 }))
     }
+    #[allow(unused_imports)]
+    use ::pgflow::__private as __pgflow;
     #[doc = r" The flow made of this module's steps."]
     #[allow(clippy :: redundant_pub_crate)]
     pub struct Flow;
@@ -70,20 +72,18 @@ pub mod analyze_text {
     }
     impl Output {
         #[doc(hidden)]
-        pub(super) fn __read(run: &::pgflow::RunOutputs<Flow>)
-            -> ::core::result::Result<Self, ::pgflow::DataError> {
+        pub(super) fn __read(run: &__pgflow::RunOutputs<Flow>)
+            -> ::core::result::Result<Self, __pgflow::DataError> {
             let __read_0 = Self::__read_0(run)?;
             ::core::result::Result::Ok(Self { report: __read_0.0 })
         }
-        fn __read_0(run: &::pgflow::RunOutputs<Flow>)
-            -> ::core::result::Result<(String,), ::pgflow::DataError> {
+        fn __read_0(run: &__pgflow::RunOutputs<Flow>)
+            -> ::core::result::Result<(String,), __pgflow::DataError> {
             ::core::result::Result::Ok((run.leaf::<report>()?,))
         }
         fn __write(&self)
-            ->
-                ::core::result::Result<::pgflow::__private::Value,
-                ::pgflow::DataError> {
-            let mut leaves = ::pgflow::__private::Leaves::default();
+            -> ::core::result::Result<__pgflow::Value, __pgflow::DataError> {
+            let mut leaves = __pgflow::Leaves::default();
             leaves.one::<report>(&self.report)?;
             ::core::result::Result::Ok(leaves.finish())
         }
@@ -104,93 +104,73 @@ pub mod analyze_text {
                 serializer)
         }
     }
-    impl Flow {
-        pub(super) const __STEPS: &'static [::pgflow::StepDef] =
-            &[<words as ::pgflow::Step>::DEF, <length as ::pgflow::Step>::DEF,
-                        <longest as ::pgflow::Step>::DEF,
-                        <total as ::pgflow::Step>::DEF,
-                        <report as ::pgflow::Step>::DEF];
+    impl<__Any> __pgflow::Table<__Any> for Flow {
+        const STEPS: &'static [__pgflow::StepDef] =
+            &[__pgflow::StepDef::of("words", &[], "Vec<String>",
+                                <Vec<String> as __pgflow::Stored<words>>::kept::<>,
+                                __call_words).takes_run(),
+                        __pgflow::StepDef::of("length", &["words"], "usize",
+                                <usize as __pgflow::Stored<length>>::kept_all::<>,
+                                __call_length).map(),
+                        __pgflow::StepDef::of("longest", &["words"],
+                                    "Option<String>",
+                                    <Option<String> as __pgflow::Stored<longest>>::kept::<>,
+                                    __call_longest).when_exhausted(__pgflow::OnSkip::Skip).options(__pgflow::StepOptions {
+                                timeout: ::core::option::Option::Some(30u32),
+                                ..__pgflow::StepOptions::INHERIT
+                            }),
+                        __pgflow::StepDef::of("total", &["length"], "usize",
+                            <usize as __pgflow::Stored<total>>::kept::<>, __call_total),
+                        __pgflow::StepDef::of("report", &["longest", "total"],
+                                "String", <String as __pgflow::Stored<report>>::kept::<>,
+                                __call_report).takes_run()];
     }
     #[doc(hidden)]
     #[doc = "`async fn words(run: String) -> Result<Vec<String>>`"]
     #[allow(non_camel_case_types, dead_code, missing_copy_implementations,
     missing_debug_implementations)]
     enum words {}
-    impl ::pgflow::Step for words {
+    impl __pgflow::Step for words {
         type Flow = Flow;
+        type At = __pgflow::D0;
         type TaskOutput = Vec<String>;
         type Output = Vec<String>;
-        const SLUG: &'static str = "words";
-        const JSON: ::pgflow::__private::Json<Vec<String>, Vec<String>> =
-            ::pgflow::__private::Json {
-                read: <Vec<String> as
-                    ::pgflow::check::ReadBack<Self>>::read::<>,
-                write: <Vec<String> as
-                    ::pgflow::check::Stored<Self>>::write::<>,
-            };
-        const DEF: ::pgflow::StepDef =
-            ::pgflow::StepDef {
-                slug: "words",
-                output_type: "Vec<String>",
-                takes_run: true,
-                output_schema: ::core::option::Option::Some(<Vec<String> as
-                        ::pgflow::check::Described<words>>::schema::<>),
-                call: __call_words,
-                ..::pgflow::StepDef::PLAIN
-            };
     }
-    fn __call_words(task: &::pgflow::Task) -> ::pgflow::__private::Called {
-        ::pgflow::__private::future::<words, _,
-                _>(::std::boxed::Box::pin(words(<<Flow as
-                                ::pgflow::__private::Itself>::Itself<> as
-                                ::pgflow::check::HasInput<String,
-                                <Flow as ::pgflow::Flow>::Input, words>>::take::<>(task)?)),
-            <_ as ::pgflow::check::IsResult<_, _, words>>::into_result::<>,
-            <_ as ::pgflow::check::Reported<words>>::report::<>)
+    fn __call_words(task: &__pgflow::Task) -> __pgflow::Called {
+        __pgflow::future::<words, _,
+                _>(::std::boxed::Box::new(words(<<Flow as
+                                __pgflow::Itself<>>::Itself<> as
+                                __pgflow::HasInput<String, <Flow as __pgflow::Flow>::Input,
+                                words>>::take::<>(task)?)),
+            <_ as __pgflow::IsResult<_, _, words>>::into_result::<>,
+            <_ as __pgflow::Reported<words>>::report::<>)
     }
     #[doc(hidden)]
     #[doc = "`async fn length(item: String, ctx: Context) -> Result<usize>`"]
     #[allow(non_camel_case_types, dead_code, missing_copy_implementations,
     missing_debug_implementations)]
     enum length {}
-    impl ::pgflow::Step for length {
+    impl __pgflow::Step for length {
         type Flow = Flow;
+        type At = __pgflow::D1;
         type TaskOutput = usize;
         type Output = ::std::vec::Vec<usize>;
-        const SLUG: &'static str = "length";
-        const JSON: ::pgflow::__private::Json<usize, ::std::vec::Vec<usize>> =
-            ::pgflow::__private::Json {
-                read: <usize as
-                    ::pgflow::check::ReadBack<Self>>::read_all::<>,
-                write: <usize as ::pgflow::check::Stored<Self>>::write::<>,
-            };
-        const DEF: ::pgflow::StepDef =
-            ::pgflow::StepDef {
-                slug: "length",
-                kind: ::pgflow::__private::StepKind::Map,
-                depends_on: &[<words as ::pgflow::Step>::SLUG],
-                output_type: "usize",
-                output_schema: ::core::option::Option::Some(<usize as
-                        ::pgflow::check::Described<length>>::schema::<>),
-                call: __call_length,
-                ..::pgflow::StepDef::PLAIN
-            };
     }
-    fn __call_length(task: &::pgflow::Task) -> ::pgflow::__private::Called {
+    fn __call_length(task: &__pgflow::Task) -> __pgflow::Called {
         let _ = words;
-        ::pgflow::__private::future::<length, _,
-                _>(::std::boxed::Box::pin(length(<<words as
-                            ::pgflow::__private::Itself>::Itself<> as
-                            ::pgflow::check::OutputsItems<String,
+        __pgflow::future::<length, _,
+                _>(::std::boxed::Box::new(length(<<words as
+                            __pgflow::Itself<>>::Itself<> as
+                            __pgflow::OutputsItems<String,
                             <words as
-                            ::pgflow::check::OutputsSequence<<words as
-                            ::pgflow::Step>::Output, length>>::Item<>,
+                            __pgflow::OutputsSequence<<words as __pgflow::Step>::Output,
+                            length>>::Item<>,
                             length>>::pass::<>(task.item(<String as
-                                    ::pgflow::check::ReadItem<length>>::read::<>)?),
+                                    __pgflow::ReadItem<length>>::read::<>)?),
                     <Context as
-                                ::pgflow::check::IsContext<length>>::from_task::<>(task)?)),
-            <_ as ::pgflow::check::IsResult<_, _, length>>::into_result::<>,
-            <_ as ::pgflow::check::Reported<length>>::report::<>)
+                                __pgflow::IsContext<length>>::from_task::<>(task)?)),
+            <_ as __pgflow::IsResult<_, _, length>>::into_result::<>,
+            <_ as __pgflow::Reported<length>>::report::<>)
     }
     #[doc(hidden)]
     #[doc =
@@ -198,82 +178,44 @@ pub mod analyze_text {
     #[allow(non_camel_case_types, dead_code, missing_copy_implementations,
     missing_debug_implementations)]
     enum longest {}
-    impl ::pgflow::Step for longest {
+    impl __pgflow::Step for longest {
         type Flow = Flow;
+        type At = __pgflow::D2;
         type TaskOutput = Option<String>;
         type Output = Option<String>;
-        const SLUG: &'static str = "longest";
-        const JSON: ::pgflow::__private::Json<Option<String>, Option<String>>
-            =
-            ::pgflow::__private::Json {
-                read: <Option<String> as
-                    ::pgflow::check::ReadBack<Self>>::read::<>,
-                write: <Option<String> as
-                    ::pgflow::check::Stored<Self>>::write::<>,
-            };
-        const DEF: ::pgflow::StepDef =
-            ::pgflow::StepDef {
-                slug: "longest",
-                depends_on: &[<words as ::pgflow::Step>::SLUG],
-                when_exhausted: ::pgflow::__private::OnSkip::Skip,
-                options: ::pgflow::__private::StepOptions {
-                    timeout: ::core::option::Option::Some(30u32),
-                    ..::pgflow::__private::StepOptions::INHERIT
-                },
-                output_type: "Option<String>",
-                output_schema: ::core::option::Option::Some(<Option<String> as
-                        ::pgflow::check::Described<longest>>::schema::<>),
-                call: __call_longest,
-                ..::pgflow::StepDef::PLAIN
-            };
     }
-    fn __call_longest(task: &::pgflow::Task) -> ::pgflow::__private::Called {
+    fn __call_longest(task: &__pgflow::Task) -> __pgflow::Called {
         let _ = words;
-        ::pgflow::__private::future::<longest, _,
-                _>(::std::boxed::Box::pin(longest(<<words as
-                                ::pgflow::__private::Itself>::Itself<> as
-                                ::pgflow::check::Outputs<Vec<String>,
-                                <words as ::pgflow::Step>::Output,
+        __pgflow::future::<longest, _,
+                _>(::std::boxed::Box::new(longest(<<words as
+                                __pgflow::Itself<>>::Itself<> as
+                                __pgflow::Outputs<Vec<String>,
+                                <words as __pgflow::Step>::Output,
                                 longest>>::take::<>(task)?)),
-            <_ as ::pgflow::check::IsResult<_, _, longest>>::into_result::<>,
-            <_ as ::pgflow::check::Reported<longest>>::report::<>)
+            <_ as __pgflow::IsResult<_, _, longest>>::into_result::<>,
+            <_ as __pgflow::Reported<longest>>::report::<>)
     }
     #[doc(hidden)]
     #[doc = "`async fn total(lengths: Vec<usize>) -> Result<usize>`"]
     #[allow(non_camel_case_types, dead_code, missing_copy_implementations,
     missing_debug_implementations)]
     enum total {}
-    impl ::pgflow::Step for total {
+    impl __pgflow::Step for total {
         type Flow = Flow;
+        type At = __pgflow::D3;
         type TaskOutput = usize;
         type Output = usize;
-        const SLUG: &'static str = "total";
-        const JSON: ::pgflow::__private::Json<usize, usize> =
-            ::pgflow::__private::Json {
-                read: <usize as ::pgflow::check::ReadBack<Self>>::read::<>,
-                write: <usize as ::pgflow::check::Stored<Self>>::write::<>,
-            };
-        const DEF: ::pgflow::StepDef =
-            ::pgflow::StepDef {
-                slug: "total",
-                depends_on: &[<length as ::pgflow::Step>::SLUG],
-                output_type: "usize",
-                output_schema: ::core::option::Option::Some(<usize as
-                        ::pgflow::check::Described<total>>::schema::<>),
-                call: __call_total,
-                ..::pgflow::StepDef::PLAIN
-            };
     }
-    fn __call_total(task: &::pgflow::Task) -> ::pgflow::__private::Called {
+    fn __call_total(task: &__pgflow::Task) -> __pgflow::Called {
         let _ = length;
-        ::pgflow::__private::future::<total, _,
-                _>(::std::boxed::Box::pin(total(<<length as
-                                ::pgflow::__private::Itself>::Itself<> as
-                                ::pgflow::check::OutputsAll<Vec<usize>,
-                                <length as ::pgflow::Step>::Output,
+        __pgflow::future::<total, _,
+                _>(::std::boxed::Box::new(total(<<length as
+                                __pgflow::Itself<>>::Itself<> as
+                                __pgflow::OutputsAll<Vec<usize>,
+                                <length as __pgflow::Step>::Output,
                                 total>>::take::<>(task)?)),
-            <_ as ::pgflow::check::IsResult<_, _, total>>::into_result::<>,
-            <_ as ::pgflow::check::Reported<total>>::report::<>)
+            <_ as __pgflow::IsResult<_, _, total>>::into_result::<>,
+            <_ as __pgflow::Reported<total>>::report::<>)
     }
     #[doc(hidden)]
     #[doc =
@@ -281,73 +223,49 @@ pub mod analyze_text {
     #[allow(non_camel_case_types, dead_code, missing_copy_implementations,
     missing_debug_implementations)]
     enum report {}
-    impl ::pgflow::Step for report {
+    impl __pgflow::Step for report {
         type Flow = Flow;
+        type At = __pgflow::D4;
         type TaskOutput = String;
         type Output = String;
-        const SLUG: &'static str = "report";
-        const JSON: ::pgflow::__private::Json<String, String> =
-            ::pgflow::__private::Json {
-                read: <String as ::pgflow::check::ReadBack<Self>>::read::<>,
-                write: <String as ::pgflow::check::Stored<Self>>::write::<>,
-            };
-        const DEF: ::pgflow::StepDef =
-            ::pgflow::StepDef {
-                slug: "report",
-                depends_on: &[<longest as ::pgflow::Step>::SLUG,
-                            <total as ::pgflow::Step>::SLUG],
-                output_type: "String",
-                takes_run: true,
-                output_schema: ::core::option::Option::Some(<String as
-                        ::pgflow::check::Described<report>>::schema::<>),
-                call: __call_report,
-                ..::pgflow::StepDef::PLAIN
-            };
     }
-    fn __call_report(task: &::pgflow::Task) -> ::pgflow::__private::Called {
+    fn __call_report(task: &__pgflow::Task) -> __pgflow::Called {
         let _ = longest;
         let _ = total;
-        ::pgflow::__private::future::<report, _,
-                _>(::std::boxed::Box::pin(report(<<Flow as
-                                ::pgflow::__private::Itself>::Itself<> as
-                                ::pgflow::check::HasInput<String,
-                                <Flow as ::pgflow::Flow>::Input, report>>::take::<>(task)?,
-                    <<longest as ::pgflow::__private::Itself>::Itself<> as
-                                ::pgflow::check::MayOutput<Option<Option<String>>,
-                                <longest as ::pgflow::Step>::Output,
+        __pgflow::future::<report, _,
+                _>(::std::boxed::Box::new(report(<<Flow as
+                                __pgflow::Itself<>>::Itself<> as
+                                __pgflow::HasInput<String, <Flow as __pgflow::Flow>::Input,
                                 report>>::take::<>(task)?,
-                    <<total as ::pgflow::__private::Itself>::Itself<> as
-                                ::pgflow::check::Outputs<usize,
-                                <total as ::pgflow::Step>::Output,
+                    <<longest as __pgflow::Itself<>>::Itself<> as
+                                __pgflow::MayOutput<Option<Option<String>>,
+                                <longest as __pgflow::Step>::Output,
+                                report>>::take::<>(task)?,
+                    <<total as __pgflow::Itself<>>::Itself<> as
+                                __pgflow::Outputs<usize, <total as __pgflow::Step>::Output,
                                 report>>::take::<>(task)?)),
-            <_ as ::pgflow::check::IsResult<_, _, report>>::into_result::<>,
-            <_ as ::pgflow::check::Reported<report>>::report::<>)
+            <_ as __pgflow::IsResult<_, _, report>>::into_result::<>,
+            <_ as __pgflow::Reported<report>>::report::<>)
     }
 }
 impl ::pgflow::Flow for analyze_text::Flow {
     type Input = String;
     type Output = analyze_text::Output;
     const SLUG: &'static str = "analyze_text";
-    const DEF: &'static ::pgflow::FlowDef =
-        &::pgflow::FlowDef {
-                slug: "analyze_text",
-                version: 1u32,
-                version_slug: "analyze_text",
-                finishes: &[],
-                options: ::pgflow::__private::StepOptions {
-                    max_attempts: ::core::option::Option::Some(3u32),
-                    ..::pgflow::__private::StepOptions::INHERIT
-                },
-                input_type: ::core::option::Option::Some("String"),
-                input_schema: ::core::option::Option::Some(<String as
-                        ::pgflow::check::DescribedInput<Self>>::schema::<>),
-                steps: Self::__STEPS,
-            };
-    const JSON: ::pgflow::__private::Json<String, String> =
-        ::pgflow::__private::Json {
-            read: <String as ::pgflow::check::StoredInput<Self>>::read::<>,
-            write: <String as ::pgflow::check::StoredInput<Self>>::write::<>,
+    const ABOUT: ::pgflow::FlowDef =
+        ::pgflow::FlowDef {
+            version: 1u32,
+            version_slug: "analyze_text",
+            finishes: &[],
+            options: ::pgflow::__private::StepOptions {
+                max_attempts: ::core::option::Option::Some(3u32),
+                ..::pgflow::__private::StepOptions::INHERIT
+            },
+            input_type: ::core::option::Option::Some("String"),
+            ..::pgflow::FlowDef::PLAIN
         };
+    const KEPT: fn() -> ::pgflow::__private::Kept<String, String> =
+        <String as ::pgflow::__private::StoredInput<Self>>::kept::<>;
     const READ_OUTPUT:
         fn(&::pgflow::RunOutputs<Self>)
             -> ::core::result::Result<Self::Output, ::pgflow::DataError> =

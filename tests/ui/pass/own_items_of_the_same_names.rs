@@ -12,9 +12,12 @@ pub struct Flow {
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub struct Input;
 
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub struct Any;
+
 #[flow(input = Flow)]
 mod billing {
-    use super::{Flow, Input};
+    use super::{Any, Flow, Input};
 
     pub type Result<T> = ::std::result::Result<T, Failure>;
 
@@ -62,6 +65,12 @@ mod billing {
     pub async fn flow(fetch: u32) -> Result<Input> {
         let _ = fetch;
         ::std::result::Result::Ok(Input)
+    }
+
+    #[step(depends_on = [flow])]
+    pub async fn any(flow: Input) -> Result<Any> {
+        let _ = flow;
+        ::std::result::Result::Ok(Any)
     }
 }
 

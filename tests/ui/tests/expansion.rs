@@ -57,7 +57,7 @@ fn a_wrong_flow_keeps_its_functions_and_names_its_dependencies() {
     }
     // Where a dependency exists, its name is still used, so that an editor can follow it.
     for dependency in ["fetch_user", "ring_a", "ring_b"] {
-        let uses = expanded.matches(&format!("<{dependency} as")).count();
+        let uses = expanded.matches(&format!("__pgflow::Waits<{dependency}>")).count();
         assert!(uses > 0, "{dependency} in\n{expanded}");
     }
 }

@@ -1,0 +1,78 @@
+//! How values are kept in the database.
+
+use std::any::Any;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::data_error::{What, read, write};
+use crate::flow::Table;
+use crate::place::Place as _;
+use crate::schema::SchemaFn;
+use crate::{DataError, Step};
+
+/// How values of a type are stored, read back and described.
+pub struct Kept<Written, Seen> {
+    /// Reads what others see.
+    pub(crate) read: fn(&Value) -> Result<Seen, DataError>,
+    /// Writes a value.
+    pub(crate) write: fn(&Written) -> Result<Value, DataError>,
+    /// Describes a value, unless the flow said `schema = false`.
+    pub(crate) schema: Option<SchemaFn>,
+}
+
+impl<Written: JsonSchema, Seen> Kept<Written, Seen> {
+    pub(crate) fn with_schema(self) -> Self {
+        Self { schema: Some(|generator| generator.subschema_for::<Written>()), ..self }
+    }
+}
+
+impl<T: Serialize + DeserializeOwned> Kept<T, T> {
+    /// The input of a run.
+    pub(crate) fn input() -> Self {
+        Self {
+            read: |json| read(What::RunInput, json),
+            write: |value| write(What::RunInput, value),
+            schema: None,
+        }
+    }
+}
+
+impl<T: Serialize + 'static, Seen: DeserializeOwned + 'static> Kept<T, Seen> {
+    /// The output of a step.
+    pub(crate) fn output<S: Step>() -> Self {
+        Self {
+            read: |json| read(What::Output(S::SLUG), json),
+            write: |value| write(What::Output(S::SLUG), value),
+            schema: None,
+        }
+    }
+
+    pub(crate) fn boxed(self) -> AnyKept {
+        AnyKept { schema: self.schema, kept: Box::new(self) }
+    }
+}
+
+/// A [`Kept`] of any types, in a table of steps that output this and that.
+///
+/// The types are checked a second time when it is taken out. A constant of its own for each step would
+/// save that, at a price: such constants were a fifth of what a flow costs to compile.
+pub struct AnyKept {
+    pub(crate) schema: Option<SchemaFn>,
+    kept: Box<dyn Any>,
+}
+
+impl AnyKept {
+    /// For a step that outputs nothing.
+    pub(crate) fn nothing() -> Self {
+        Self { schema: None, kept: Box::new(()) }
+    }
+}
+
+/// How the outputs of a step are kept.
+pub(crate) fn kept<S: Step>() -> Kept<S::TaskOutput, S::Output> {
+    let of_step = (<S::Flow as Table<()>>::STEPS[S::At::INDEX].kept)();
+    *of_step.kept.downcast().expect("the macro writes a step's output and its entry from one type")
+}
