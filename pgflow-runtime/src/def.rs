@@ -64,6 +64,7 @@ pub struct Finishes {
 /// assert_eq!((pong.slug, pong.options.timeout), ("pong", Some(60)));
 /// ```
 #[derive(Debug)]
+#[must_use]
 pub struct StepDef {
     /// Name in the database.
     pub slug: &'static str,

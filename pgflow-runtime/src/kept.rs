@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -25,7 +25,7 @@ pub struct Kept<Written, Seen> {
 
 impl<Written: JsonSchema, Seen> Kept<Written, Seen> {
     pub(crate) fn with_schema(self) -> Self {
-        Self { schema: Some(|generator| generator.subschema_for::<Written>()), ..self }
+        Self { schema: Some(SchemaGenerator::subschema_for::<Written>), ..self }
     }
 }
 

@@ -79,7 +79,7 @@ impl Expand<'_> {
         let call = format_ident!("__call_{}", name);
         let (before, future) = self.future(step);
         let inferred = Token![_](step.result_span);
-        let (rule, shown) = (Rule("IsResult", &[&inferred, &inferred, name]), Ends::of(&inferred));
+        let (rule, shown) = (Rule("IsResult", &[&inferred, &inferred, name]), Ends::of(inferred));
         let into_result = Member { ty: &inferred, rule: &rule, name: "into_result", shown };
         let (rule, shown) = (Rule("Reported", &[name]), step.error.map_or(shown, Ends::of));
         // Such as `impl Error`, which is another type wherever it is written.
