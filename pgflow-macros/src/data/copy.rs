@@ -16,7 +16,7 @@ pub(super) fn expand(item: &DeriveInput, held: &[Held<'_>], pgflow: &TokenStream
     let name = &item.ident;
     let known = has_serde(item).then(|| quote!(#[derive(#pgflow::__Attributes)]));
     let plain = name.unraw();
-    let (copy, checked) = (format_ident!("__{plain}"), format_ident!("fields_of_{plain}"));
+    let (copy, checked) = (format_ident!("__{plain}"), format_ident!("{plain}_can_be_stored"));
     let copied = copied(item, held, pgflow);
     let checks = held.iter().map(|held| check(held, pgflow));
     let types = types(held);

@@ -16,8 +16,9 @@ const WRONG: &str = include_str!("wrong.rs");
 const FETCH_USER: &str = "pub async fn fetch_user(run: Signup) -> Result<User> {";
 
 /// Every line of the right flow that names `fetch_user`, but for the parameter: that is its own.
-const MENTIONS: [&str; 5] = [
+const MENTIONS: [&str; 6] = [
     "#[step(depends_on = [fetch_user as user])]",
+    "#[step(depends_on = [fetch_user])]",
     "#[step(depends_on = [list, fetch_user])]",
     "analyze::fetch_user(Signup { id: 1 }).await",
     FETCH_USER,
@@ -53,6 +54,8 @@ fn a_rename_changes_the_step_and_everything_that_names_it() {
     let mut flow = open("rename", RIGHT);
     assert_eq!(flow.rename("pub async fn fetch_us|er(", "load_user"), MENTIONS);
     assert_eq!(flow.rename("depends_on = [fetch_us|er as user]", "load_user"), MENTIONS);
+    // No parameter takes it here.
+    assert_eq!(flow.rename("depends_on = [fetch_us|er])", "load_user"), MENTIONS);
 }
 
 #[test]

@@ -28,6 +28,11 @@ pub mod analyze {
     pub async fn report(fetch_user: User, list: Vec<String>) -> Result<usize> {
         Ok(list.len() + fetch_user.name.len())
     }
+
+    #[step(depends_on = [fetch_user])]
+    pub async fn notify() -> Result<()> {
+        Ok(())
+    }
 }
 
 pub fn by_type(run: &pgflow::RunOutputs<analyze::Flow>) -> Option<User> {
