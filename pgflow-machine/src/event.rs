@@ -6,6 +6,13 @@ use serde_json::Value;
 use crate::{SkipReason, Timestamp};
 
 /// An entry of a run's log. `seq` counts from 1 without gaps.
+///
+/// ```
+/// use pgflow_machine::{Event, Happened, Timestamp};
+///
+/// let event = Event { seq: 1, at: Timestamp::default(), what: Happened::RunRetried };
+/// assert_eq!(event.what.to_string(), "run:retried");
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     /// Its number within the run.

@@ -24,6 +24,13 @@ use uuid::Uuid;
 pub struct RunId(pub Uuid);
 
 /// A text that is not the id of a run.
+///
+/// ```
+/// use pgflow_machine::RunId;
+///
+/// let error = "seven".parse::<RunId>().unwrap_err();
+/// assert_eq!(error.text, "seven");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not the id of a run: those look like {}", Uuid::nil())]
 pub struct InvalidRunId {

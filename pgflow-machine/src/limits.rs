@@ -57,6 +57,13 @@ pub fn type_name(value: &Value) -> &'static str {
 }
 
 /// Why a payload can't be stored. Paths are like `$.lines[3].price`.
+///
+/// ```
+/// use pgflow_machine::{Limits, PayloadError, check_payload};
+///
+/// let error = check_payload(&"\0".into(), &Limits::default()).unwrap_err();
+/// assert!(matches!(error, PayloadError::Nul { path } if path == "$"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PayloadError {

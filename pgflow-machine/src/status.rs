@@ -87,6 +87,12 @@ words! {
 
 words! {
     /// Why a step was skipped.
+    ///
+    /// ```
+    /// use pgflow_machine::SkipReason;
+    ///
+    /// assert_eq!(SkipReason::from_word("condition_unmet"), Some(SkipReason::ConditionUnmet));
+    /// ```
     SkipReason {
         /// Its condition was not met.
         ConditionUnmet = "condition_unmet",

@@ -35,6 +35,18 @@ impl Cancel {
 }
 
 /// Ready once work should stop: see [`Context::cancelled`](crate::Context::cancelled).
+///
+/// ```
+/// # use pgflow::prelude::*;
+/// # #[flow] mod patient { use pgflow::prelude::*;
+/// #[step]
+/// async fn wait(ctx: Context) -> Result<()> {
+///     let cancelled: pgflow::Cancelled = ctx.cancelled();
+///     cancelled.await;
+///     Ok(())
+/// }
+/// # }
+/// ```
 #[derive(Debug)]
 #[must_use = "nothing is waited for without `.await`"]
 pub struct Cancelled(Cancel);

@@ -24,6 +24,21 @@ pub enum Started {
 }
 
 /// What became of a cancellation.
+///
+/// ```
+/// # use pgflow::prelude::*;
+/// # #[flow(input = u8)] mod count { #[step] pub async fn one(run: u8) -> pgflow::Result<u8> { Ok(run) } }
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// # let db = pgflow::Db::connect("memory:").await?;
+/// # db.register(count::Flow).await?;
+/// let run = db.start(count::Flow, &7).await?;
+/// assert_eq!(run.cancel(Some("not needed")).await?, pgflow::CancelOutcome::Cancelled);
+/// let again = run.cancel(Some("not needed")).await?;
+/// assert_eq!(again, pgflow::CancelOutcome::Ended(pgflow::RunStatus::Cancelled));
+/// # Ok(()) })
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cancelled {
     /// The run ended now.
@@ -35,6 +50,19 @@ pub enum Cancelled {
 }
 
 /// What became of a retry.
+///
+/// ```
+/// # use pgflow::prelude::*;
+/// # #[flow(input = u8)] mod count { #[step] pub async fn one(run: u8) -> pgflow::Result<u8> { Ok(run) } }
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// # let db = pgflow::Db::connect("memory:").await?;
+/// # db.register(count::Flow).await?;
+/// let run = db.start(count::Flow, &7).await?;
+/// assert_eq!(run.retry().await?, pgflow::Retried::NotFailed(pgflow::RunStatus::Started));
+/// # Ok(()) })
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retried {
     /// The run goes on.
@@ -46,6 +74,20 @@ pub enum Retried {
 }
 
 /// How much of a run to read.
+///
+/// ```
+/// # use pgflow::prelude::*;
+/// # #[flow(input = u8)] mod count { #[step] pub async fn one(run: u8) -> pgflow::Result<u8> { Ok(run) } }
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// # let db = pgflow::Db::connect("memory:").await?;
+/// # db.register(count::Flow).await?;
+/// let run = db.start(count::Flow, &7).await?;
+/// assert!(run.record(pgflow::Parts::Run).await?.steps.is_empty());
+/// assert_eq!(run.record(pgflow::Parts::Steps).await?.steps.len(), 1);
+/// # Ok(()) })
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parts {
     /// Its state.
@@ -57,6 +99,21 @@ pub enum Parts {
 }
 
 /// A run as the database has it.
+///
+/// ```
+/// # use pgflow::prelude::*;
+/// # #[flow(input = u8)] mod count { #[step] pub async fn one(run: u8) -> pgflow::Result<u8> { Ok(run) } }
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// # let db = pgflow::Db::connect("memory:").await?;
+/// # db.register(count::Flow).await?;
+/// let run = db.start(count::Flow, &7).await?;
+/// let record: pgflow::RunRecord = run.record(pgflow::Parts::Run).await?;
+/// assert_eq!((record.id, record.remaining_steps), (run.id(), 1));
+/// assert_eq!(record.input, 7);
+/// # Ok(()) })
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRecord {
     /// Its id.
@@ -82,6 +139,21 @@ pub struct RunRecord {
 }
 
 /// A step of a run as the database has it.
+///
+/// ```
+/// # use pgflow::prelude::*;
+/// # #[flow(input = u8)] mod count { #[step] pub async fn one(run: u8) -> pgflow::Result<u8> { Ok(run) } }
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// # let db = pgflow::Db::connect("memory:").await?;
+/// # db.register(count::Flow).await?;
+/// let run = db.start(count::Flow, &7).await?;
+/// let record = run.record(pgflow::Parts::Steps).await?;
+/// let step: &pgflow::StepRecord = &record.steps[0];
+/// assert_eq!((step.slug.as_str(), step.tasks), ("one", Some(1)));
+/// # Ok(()) })
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepRecord {
     /// Its slug.
@@ -103,6 +175,13 @@ pub struct StepRecord {
 }
 
 /// Which runs to list.
+///
+/// ```
+/// use pgflow::{RunQuery, RunStatus};
+///
+/// let failed = RunQuery { statuses: vec![RunStatus::Failed], ..RunQuery::default() };
+/// assert_eq!(failed.max, 50);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunQuery {
     /// Only of these flows, all versions of each; of all if empty.
@@ -122,6 +201,21 @@ impl Default for RunQuery {
 }
 
 /// A run in a list.
+///
+/// ```
+/// # use pgflow::prelude::*;
+/// # #[flow(input = u8)] mod count { #[step] pub async fn one(run: u8) -> pgflow::Result<u8> { Ok(run) } }
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// # let db = pgflow::Db::connect("memory:").await?;
+/// # db.register(count::Flow).await?;
+/// let run = db.start(count::Flow, &7).await?;
+/// let page = db.list(&pgflow::RunQuery::default()).await?;
+/// let summary: &pgflow::RunSummary = &page.runs[0];
+/// assert_eq!((summary.id, summary.flow.as_str()), (run.id(), "count"));
+/// # Ok(()) })
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunSummary {
     /// Its id.

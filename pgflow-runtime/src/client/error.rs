@@ -6,6 +6,25 @@ use crate::DataError;
 use crate::backend::BackendError;
 
 /// Why a request about a run can't be met.
+///
+/// ```
+/// # use pgflow::prelude::*;
+/// # #[flow(input = u8)] mod count { #[step] pub async fn one(run: u8) -> pgflow::Result<u8> { Ok(run) } }
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// # let db = pgflow::Db::connect("memory:").await?;
+/// # db.register(count::Flow).await?;
+/// use pgflow::{ClientError, RunId};
+///
+/// let missing = db.cancel(RunId::from_key("count", "none"), None).await;
+/// assert_eq!(missing?, pgflow::CancelOutcome::Unknown);
+/// let run = db.start(count::Flow, &7).await?;
+/// run.cancel(Some("not needed")).await?;
+/// let error: ClientError = run.output().await.unwrap_err();
+/// assert!(matches!(error, ClientError::NotCompleted { .. }));
+/// # Ok(()) })
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {

@@ -49,6 +49,21 @@ impl<F: Flow> Run<F> {
 
 /// Events of a run, as a [`Stream`]. After an error it can be asked again, and goes on where it was; only if there is no
 /// such run, it ends.
+///
+/// ```
+/// # use pgflow::prelude::*;
+/// # #[flow(input = u8)] mod count { #[step] pub async fn one(run: u8) -> pgflow::Result<u8> { Ok(run) } }
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// # let db = pgflow::Db::connect("memory:").await?;
+/// # db.register(count::Flow).await?;
+/// let run = db.start(count::Flow, &7).await?;
+/// let mut events: pgflow::Events = run.events();
+/// let first = events.next().await.expect("a run begins")?;
+/// assert_eq!(first.what.to_string(), "run:started");
+/// # Ok(()) })
+/// # }
+/// ```
 pub struct Events(Pin<Box<dyn Stream<Item = Result<Event, ClientError>> + Send>>);
 
 impl Events {

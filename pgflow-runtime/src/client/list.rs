@@ -6,6 +6,20 @@ use crate::backend::{Backend, Reply, RunQuery, RunSummary};
 use crate::db::Db;
 
 /// A page of a list of runs.
+///
+/// ```
+/// # use pgflow::prelude::*;
+/// # #[flow(input = u8)] mod count { #[step] pub async fn one(run: u8) -> pgflow::Result<u8> { Ok(run) } }
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// # let db = pgflow::Db::connect("memory:").await?;
+/// # db.register(count::Flow).await?;
+/// db.start(count::Flow, &7).await?;
+/// let page: pgflow::RunPage = db.list(&pgflow::RunQuery::default()).await?;
+/// assert_eq!((page.runs.len(), page.next), (1, None));
+/// # Ok(()) })
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunPage {
     /// Its runs, the newest first.

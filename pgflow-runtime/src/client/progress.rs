@@ -7,6 +7,20 @@ use crate::Flow;
 use crate::backend::{Parts, StepRecord};
 
 /// How far a step is.
+///
+/// ```
+/// # use pgflow::prelude::*;
+/// # #[flow(input = u8)] mod count { #[step] pub async fn one(run: u8) -> pgflow::Result<u8> { Ok(run) } }
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// # let db = pgflow::Db::connect("memory:").await?;
+/// # db.register(count::Flow).await?;
+/// let run = db.start(count::Flow, &7).await?;
+/// let steps: Vec<pgflow::StepProgress> = run.progress().await?;
+/// assert_eq!((steps[0].done, steps[0].tasks), (0, Some(1)));
+/// # Ok(()) })
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepProgress {
     /// Its slug.

@@ -47,6 +47,20 @@ impl Db {
 }
 
 /// A run that starts when this is awaited.
+///
+/// ```
+/// # use pgflow::prelude::*;
+/// # #[flow(input = u8)] mod count { #[step] pub async fn one(run: u8) -> pgflow::Result<u8> { Ok(run) } }
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// # let db = pgflow::Db::connect("memory:").await?;
+/// # db.register(count::Flow).await?;
+/// let run = db.start(count::Flow, &7).key("order 7").await?;
+/// let same = db.start(count::Flow, &8).key("order 7").await?;
+/// assert_eq!(run.id(), same.id());
+/// # Ok(()) })
+/// # }
+/// ```
 #[must_use = "a run starts with `.await`"]
 #[derive(Debug)]
 pub struct Start<'a, F: Flow> {

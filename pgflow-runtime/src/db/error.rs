@@ -5,6 +5,16 @@ use crate::RegisterError;
 use crate::backend::BackendError;
 
 /// Why there is no connection to a database.
+///
+/// ```
+/// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+/// use pgflow::{ConnectError, Db};
+///
+/// let error = Db::connect("postgre://localhost/app").await.unwrap_err();
+/// assert!(matches!(error, ConnectError::Url(_)));
+/// assert!(error.to_string().contains("postgres"), "{error}");
+/// # });
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
@@ -30,6 +40,14 @@ pub enum ConnectError {
 }
 
 /// Why a flow can't be registered.
+///
+/// ```
+/// use pgflow::RegisterFlowError;
+///
+/// let differences = vec!["step `pay` is new".to_owned()];
+/// let error = RegisterFlowError::Conflict { slug: "order".to_owned(), differences };
+/// assert!(error.to_string().contains("another flow under `order`: step `pay` is new"));
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterFlowError {

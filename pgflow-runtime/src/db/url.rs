@@ -21,6 +21,10 @@ pub(super) enum Kind {
 
 /// Why a text does not say which database to use. Never holds the text itself, since that may hold a
 /// password.
+///
+/// ```
+/// assert!(pgflow::UrlError::NotGiven.to_string().contains("PGFLOW_DATABASE_URL"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UrlError {

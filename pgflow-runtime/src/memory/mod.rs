@@ -51,6 +51,13 @@ use store::Store;
 const WAKES: usize = 1024;
 
 /// Runs in the memory of this process. Clones share them.
+///
+/// ```
+/// use pgflow_runtime::backend::Backend;
+/// use pgflow_runtime::memory::Memory;
+///
+/// assert_eq!(Memory::new().name(), "memory");
+/// ```
 #[derive(Clone, Debug)]
 pub struct Memory {
     shared: Arc<Shared>,

@@ -48,6 +48,13 @@ pub struct PostgresOptions {
 /// Whether a pooler gives each transaction to another session, as PgBouncer does in its mode
 /// `transaction`. Then there are no prepared statements and, without a
 /// [`listen_url`](PostgresOptions::listen_url), no hints from other processes.
+///
+/// ```
+/// use pgflow_runtime::postgres::{Pooling, PostgresOptions};
+///
+/// let options = PostgresOptions { pooling: Pooling::Transactions, ..PostgresOptions::new("postgres://localhost/app") };
+/// assert_ne!(options.pooling, Pooling::default());
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pooling {
     /// Find out when connecting.
@@ -60,6 +67,13 @@ pub enum Pooling {
 }
 
 /// When a commit counts as done.
+///
+/// ```
+/// use pgflow_runtime::postgres::{Durability, PostgresOptions};
+///
+/// let options = PostgresOptions { durability: Durability::Relaxed, ..PostgresOptions::new("postgres://localhost/app") };
+/// assert_ne!(options.durability, Durability::default());
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
     /// As the server is set up: normally when it is on disk.

@@ -5,6 +5,12 @@ use std::error::Error as StdError;
 use crate::backend::{BackendError, Said};
 
 /// Why a database file can't be used.
+///
+/// ```
+/// use pgflow_runtime::sqlite::SqliteError;
+///
+/// assert!(SqliteError::InsideStep.to_string().contains("start_in"));
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SqliteError {

@@ -70,6 +70,18 @@ use wakes::Hints;
 use crate::backend::BackendError;
 
 /// A database in a file, or in memory.
+///
+/// ```
+/// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+/// use pgflow_runtime::backend::Backend;
+/// use pgflow_runtime::sqlite::Sqlite;
+///
+/// let sqlite = Sqlite::connect("sqlite::memory:").await?;
+/// sqlite.migrate().await?;
+/// assert_eq!(sqlite.check().await?, [] as [String; 0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # }).unwrap();
+/// ```
 #[derive(Debug)]
 pub struct Sqlite {
     connections: Connections,

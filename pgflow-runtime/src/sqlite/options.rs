@@ -30,6 +30,12 @@ pub struct SqliteOptions {
 }
 
 /// What a commit survives.
+///
+/// ```
+/// use pgflow_runtime::sqlite::Durability;
+///
+/// assert_eq!(Durability::default(), Durability::Full);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
     /// Every commit survives a power failure: `synchronous=FULL`.

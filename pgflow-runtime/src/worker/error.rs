@@ -4,6 +4,21 @@ use crate::RegisterError;
 use crate::backend::BackendError;
 
 /// Why a worker does not start.
+///
+/// ```
+/// # use pgflow::prelude::*;
+/// # #[flow(input = u8)] mod count { #[step] pub async fn one(run: u8) -> pgflow::Result<u8> { Ok(run) } }
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// # let db = pgflow::Db::connect("memory:").await?;
+/// # db.register(count::Flow).await?;
+/// use pgflow::{Worker, WorkerError};
+///
+/// let error = Worker::new(&db).run(std::future::pending()).await.unwrap_err();
+/// assert!(matches!(error, WorkerError::NoFlows));
+/// # Ok(()) })
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkerError {

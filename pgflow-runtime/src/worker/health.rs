@@ -4,10 +4,32 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// How a worker is doing: taken from [`Worker::health`](super::Worker::health) before it runs.
+///
+/// ```
+/// # use pgflow::prelude::*;
+/// # #[flow(input = u8)] mod count { #[step] pub async fn one(run: u8) -> pgflow::Result<u8> { Ok(run) } }
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// # let db = pgflow::Db::connect("memory:").await?;
+/// # db.register(count::Flow).await?;
+/// use pgflow::{Phase, Worker};
+///
+/// let worker = Worker::new(&db).flow(count::Flow);
+/// let health: pgflow::Health = worker.health();
+/// worker.run(std::future::ready(())).await?;
+/// assert_eq!(health.snapshot().phase, Phase::Stopped);
+/// # Ok(()) })
+/// # }
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Health(Arc<Mutex<HealthSnapshot>>);
 
 /// How a worker was doing at one moment.
+///
+/// ```
+/// let now: pgflow::HealthSnapshot = pgflow::Health::default().snapshot();
+/// assert_eq!((now.running, now.last_error), (0, None));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HealthSnapshot {
@@ -24,6 +46,10 @@ pub struct HealthSnapshot {
 }
 
 /// What a worker is up to.
+///
+/// ```
+/// assert_eq!(pgflow::Phase::default(), pgflow::Phase::Starting);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Phase {
