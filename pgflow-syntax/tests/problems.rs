@@ -82,6 +82,21 @@ fn each_problem_has_its_words() {
 }
 
 #[test]
+fn a_transaction_is_lent_as_itself() {
+    let step = |ty| format!("#[step] async fn a(tx: {ty}) -> Result<()> {{}}");
+    for ty in ["&mut Tx", "&mut pgflow::Tx", "&mut Tx<'_>"] {
+        assert_eq!(problems("", &step(ty)), [""; 0], "{ty}");
+    }
+    for ty in ["&Tx", "&mut Pool", "u32"] {
+        let found = problems("", &step(ty));
+        assert!(
+            matches!(&*found, [one] if one.contains("which is a `&mut Tx`")),
+            "{ty}: {found:?}"
+        );
+    }
+}
+
+#[test]
 fn a_step_cannot_have_the_name_of_a_type() {
     for name in ["str", "bool", "u8", "isize", "f64", "char"] {
         let keep = format!(", and set `slug = \"{name}\"` to keep it in the database");

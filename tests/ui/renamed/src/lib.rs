@@ -1,4 +1,8 @@
 //! A crate that knows `pgflow` by another name, and depends on nothing else.
+//!
+//! It has all lints of clippy but those that contradict each other, so that they are run on generated code.
+#![warn(clippy::pedantic, clippy::nursery, clippy::cargo)]
+#![allow(clippy::cargo_common_metadata, clippy::multiple_crate_versions)]
 
 use workflows::flow;
 
@@ -39,16 +43,41 @@ pub mod ping {
     }
 }
 
+/// Seen in this crate only.
+#[flow(input = u32)]
+pub(crate) mod inner {
+    use workflows::prelude::*;
+
+    #[step]
+    async fn first(run: u32, ctx: Context) -> Result<u32> {
+        Ok(run + ctx.attempt())
+    }
+
+    #[step(depends_on = [first])]
+    async fn second() -> Result<()> {
+        Ok(())
+    }
+}
+
+/// What only this crate sees, drawn.
+#[must_use]
+pub fn drawing() -> String {
+    use workflows::Flow as _;
+
+    inner::Flow::shape().to_mermaid()
+}
+
 #[cfg(test)]
 mod tests {
     use workflows::Flow as _;
 
-    use super::{count_words, ping};
+    use super::{count_words, drawing, ping};
 
     #[test]
     fn the_flow_is_whole() {
         assert_eq!(count_words::Flow::SLUG, "count_words");
         assert_eq!(count_words::Flow::shape().steps.len(), 2);
         assert_eq!(ping::Flow::SLUG, "ping");
+        assert!(drawing().contains("second"));
     }
 }
