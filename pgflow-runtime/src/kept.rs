@@ -58,7 +58,7 @@ impl<T: Serialize + 'static, Seen: DeserializeOwned + 'static> Kept<T, Seen> {
 /// A [`Kept`] of any types, in a table of steps that output this and that.
 ///
 /// The types are checked a second time when it is taken out. A constant of its own for each step would
-/// save that, at a price: such constants were a fifth of what a flow costs to compile.
+/// save that, at a price: such constants were about a sixth of what a flow costs to compile.
 pub struct AnyKept {
     pub(crate) schema: Option<SchemaFn>,
     kept: Box<dyn Any>,
