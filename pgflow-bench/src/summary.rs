@@ -32,14 +32,22 @@ pub(crate) struct Summary {
 
 /// One summary per case, phase, level, target and protocol, in order of appearance.
 pub(crate) fn summarize(samples: &[Sample]) -> Vec<Summary> {
-    let mut groups: Vec<Vec<&Sample>> = Vec::new();
+    grouped(samples, key).iter().map(|group| summary(group)).collect()
+}
+
+/// Samples that have the same key, in order of appearance.
+pub(crate) fn grouped<'a, S, K: PartialEq>(
+    samples: &'a [S],
+    key: fn(&'a S) -> K,
+) -> Vec<Vec<&'a S>> {
+    let mut groups: Vec<Vec<&'a S>> = Vec::new();
     for sample in samples {
         match groups.iter_mut().find(|group| key(group[0]) == key(sample)) {
             Some(group) => group.push(sample),
             None => groups.push(vec![sample]),
         }
     }
-    groups.iter().map(|group| summary(group)).collect()
+    groups
 }
 
 fn key(sample: &Sample) -> (&str, &str, &str, &str, Option<Protocol>) {

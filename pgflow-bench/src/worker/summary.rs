@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::reading::{Reading, Sample, Times};
-use crate::summary::{median, spread};
+use crate::summary::{grouped, median, spread};
 
 /// One line of the results.
 #[derive(Debug, Clone, Serialize)]
@@ -27,14 +27,7 @@ pub(crate) struct Summary {
 
 /// One summary per database, case, phase and level, in order of appearance.
 pub(super) fn summarize(samples: &[Sample]) -> Vec<Summary> {
-    let mut groups: Vec<Vec<&Sample>> = Vec::new();
-    for sample in samples {
-        match groups.iter_mut().find(|group| key(group[0]) == key(sample)) {
-            Some(group) => group.push(sample),
-            None => groups.push(vec![sample]),
-        }
-    }
-    groups.iter().map(|group| summary(group)).collect()
+    grouped(samples, key).iter().map(|group| summary(group)).collect()
 }
 
 fn key(sample: &Sample) -> (&str, &str, &str, &str) {
