@@ -25,7 +25,7 @@ type Outcome<T = ()> = std::result::Result<T, Box<dyn std::error::Error + Send +
 #[derive(Parser)]
 #[command(name = "quickstart")]
 struct Args {
-    /// Where runs are kept: `sqlite:…`, `postgres://…` or `memory:`
+    /// Where runs are kept: `sqlite:…`, `postgres://…`, `mysql://…` or `memory:`
     #[arg(long, value_name = "URL", default_value = "sqlite:quickstart.db")]
     database: String,
 

@@ -30,6 +30,12 @@ pub(crate) async fn map(conn: &mut PgConnection, slug: &str) -> Result<()> {
     add(conn, slug, "each", &[], "map").await
 }
 
+/// The same, and a step that takes all outputs.
+pub(crate) async fn map_and_sum(conn: &mut PgConnection, slug: &str) -> Result<()> {
+    map(conn, slug).await?;
+    add(conn, slug, "sum", &["each"], "single").await
+}
+
 /// Tasks of a diamond that become ready together, per run.
 pub(crate) const DIAMOND_WAVES: [u32; 3] = [1, 2, 1];
 

@@ -37,6 +37,8 @@ pub(crate) struct Sizes {
     pub(crate) waiting_probe: u32,
     pub(crate) batch_tasks: u32,
     pub(crate) batches: &'static [u32],
+    /// Tasks of the maps whose outputs are put together.
+    pub(crate) output_widths: &'static [u32],
 }
 
 impl Mode {
@@ -68,6 +70,7 @@ fn smoke() -> Sizes {
         waiting_probe: 100,
         batch_tasks: 100,
         batches: &[1, 50],
+        output_widths: &[100, 200],
     }
 }
 
@@ -89,6 +92,7 @@ fn short() -> Sizes {
         waiting_probe: 1_000,
         batch_tasks: 500,
         batches: &[1, 10, 50, 200],
+        output_widths: &[2_500, 25_000],
     }
 }
 
@@ -110,6 +114,7 @@ fn normal() -> Sizes {
         waiting_probe: 5_000,
         batch_tasks: 5_000,
         batches: &[1, 10, 50, 200],
+        output_widths: &[10_000, 50_000, 250_000],
     }
 }
 

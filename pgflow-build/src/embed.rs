@@ -12,12 +12,12 @@ use crate::error::{Doing, Error};
 use crate::plan::Plan;
 use crate::write::if_changed;
 
-/// Writes all migrations of flows and a list of them for `pgflow::migrations!()`, which also has
-/// what each of them does, for databases that do not speak this SQL.
-pub(crate) fn write(plan: &Plan, out_dir: &Path) -> Result<(), Error> {
+/// Writes all migrations of flows, and for `pgflow::migrations!()` a list of them, which also has what
+/// each of them does, for databases that do not speak this SQL, and where to note what was applied.
+pub(crate) fn write(plan: &Plan, out_dir: &Path, notes: Option<&Path>) -> Result<(), Error> {
     let dir = out_dir.join("pgflow");
     fs::create_dir_all(&dir).doing("create", &dir)?;
-    let mut list = String::from("&[\n");
+    let mut list = String::from("(&[\n");
     let mut names = BTreeSet::from(["migrations.rs".to_owned()]);
     for (name, text) in plan.directory.ours() {
         let operations =
@@ -32,7 +32,10 @@ pub(crate) fn write(plan: &Plan, out_dir: &Path) -> Result<(), Error> {
         );
         names.insert(name.to_owned());
     }
-    list.push_str("]\n");
+    // A path of this machine is nothing for a release.
+    let is_debug = std::env::var("PROFILE").is_ok_and(|profile| profile == "debug");
+    let notes = notes.filter(|_| is_debug).map(|path| path.display().to_string());
+    let _ = writeln!(list, "], {notes:?})");
     if_changed(&dir.join("migrations.rs"), &list)?;
     remove_others(&dir, &names)
 }

@@ -8,8 +8,8 @@ use crate::error::Error;
 use crate::mode::{Mode, Surroundings, VARIABLE};
 use crate::plan::Plan;
 use crate::settings::Migrations;
-use crate::source::Comparison;
-use crate::{watch, write};
+use crate::source::{Comparison, FoundFlow};
+use crate::{notes, watch, write};
 
 impl Migrations {
     /// For a build script: writes the migrations that are missing, or says which are.
@@ -26,7 +26,9 @@ impl Migrations {
     /// Outside a build script.
     pub fn emit(&self) {
         let out_dir = std::env::var_os("OUT_DIR").expect("only a build script can call `emit`");
-        for line in self.report(Path::new(&out_dir)) {
+        let (out_dir, package) = (Path::new(&out_dir), std::env::var("CARGO_PKG_NAME"));
+        let notes = package.ok().and_then(|package| notes::file(out_dir, &package));
+        for line in self.clone().with_notes(notes).report(out_dir) {
             println!("{line}");
         }
     }
@@ -41,7 +43,7 @@ impl Migrations {
         match self.run(out_dir, &mut lines) {
             // The macro says so at every flow, and there is nothing to say without one.
             Ok(()) | Err(Error::Lock(_)) => {}
-            Err(error) => say(&mut lines, "error", &chain(&error)),
+            Err(error) => say(&mut lines, "error", &pgflow_model::with_causes(&error)),
         }
         // A new file in `src/bin` is a new target.
         let others = ["Cargo.toml", "src/bin"].map(|path| self.dir.join(path));
@@ -61,13 +63,19 @@ impl Migrations {
         for (place, why) in &plan.unseen {
             say(lines, "warning", &format!("{place}: {why}"));
         }
+        if let Some(why) = &plan.late_core {
+            say(lines, "warning", why);
+        }
+        for told in plan.gone_told() {
+            say(lines, "warning", &told);
+        }
         match self.mode() {
             Err(why) => say(lines, "error", &why),
             Ok(Mode::Off) => {}
             Ok(Mode::Check) => report_missing(&plan, lines),
             Ok(Mode::Write) => self.write_missing(&plan, out_dir, lines)?,
         }
-        match embed::write(&plan, out_dir) {
+        match embed::write(&plan, out_dir, self.notes()) {
             // That was said already, and the build ends with it.
             Err(Error::Foreign { .. }) if !plan.problems.is_empty() => Ok(()),
             done => done,
@@ -94,6 +102,7 @@ impl Migrations {
     ) -> Result<(), Error> {
         if !plan.problems.is_empty() {
             report_problems(plan, lines);
+            report_pause(plan, lines);
             return Ok(());
         }
         let written = match self.write(plan) {
@@ -103,6 +112,13 @@ impl Migrations {
             }
             written => written?,
         };
+        for name in &plan.superseded {
+            say(
+                lines,
+                "warning",
+                &format!("{name} was never committed and is not wanted any more: removed"),
+            );
+        }
         for path in &written {
             // Cargo repeats this until the script runs again, so it is true for longer than now.
             let what = if *path == self.lock_path() { "has changed" } else { "is new" };
@@ -123,7 +139,10 @@ impl Migrations {
 /// differences itself.
 fn report_missing(plan: &Plan, lines: &mut Vec<String>) {
     report_problems(plan, lines);
-    for flow in plan.flows.iter().filter(|flow| matches!(flow.comparison, Comparison::New)) {
+    let is_new = |flow: &&FoundFlow| {
+        matches!(flow.comparison, Comparison::New) && !plan.outdated.contains(&flow.shape.slug)
+    };
+    for flow in plan.flows.iter().filter(is_new) {
         let (place, slug) = (&flow.place, &flow.shape.slug);
         let text = format!(
             "{place}: flow `{slug}` has no migration\nhelp: run `cargo pgflow migrate` to write one"
@@ -132,8 +151,18 @@ fn report_missing(plan: &Plan, lines: &mut Vec<String>) {
     }
 }
 
+/// Why nothing is written, where only the compiler reports the reason, and might not: it may know more
+/// Rust than the parser that is used here.
+fn report_pause(plan: &Plan, lines: &mut Vec<String>) {
+    if let Some(problem) = plan.problems.iter().find(|problem| problem.is_of_parser)
+        && !plan.is_up_to_date()
+    {
+        say(lines, "warning", &format!("{problem}\nnote: no migration is written meanwhile"));
+    }
+}
+
 fn report_problems(plan: &Plan, lines: &mut Vec<String>) {
-    for problem in plan.problems.iter().filter(|problem| !problem.is_reported_by_macro) {
+    for problem in plan.problems.iter().filter(|problem| !problem.is_reported_by_compiler) {
         say(lines, "error", &problem.to_string());
     }
 }
@@ -141,11 +170,4 @@ fn report_problems(plan: &Plan, lines: &mut Vec<String>) {
 /// A message of several lines takes several of cargo's.
 fn say(lines: &mut Vec<String>, level: &str, text: &str) {
     lines.extend(text.lines().map(|line| format!("cargo::{level}={line}")));
-}
-
-fn chain(error: &dyn std::error::Error) -> String {
-    match error.source() {
-        Some(source) => format!("{error}: {}", chain(source)),
-        None => error.to_string(),
-    }
 }

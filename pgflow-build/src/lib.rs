@@ -11,12 +11,18 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "core")]
+mod core;
 mod directory;
+mod drafts;
 mod embed;
 mod emit;
 mod error;
+mod git;
+mod history;
 mod migration;
 mod mode;
+mod notes;
 mod place;
 mod plan;
 mod problem;
@@ -24,6 +30,8 @@ mod roots;
 mod settings;
 mod source;
 mod style;
+mod syntax;
+mod undo;
 mod verify;
 mod watch;
 mod write;
@@ -35,3 +43,4 @@ pub use problem::Problem;
 pub use settings::{Migrations, migrations};
 pub use source::{Comparison, FoundFlow};
 pub use style::{Style, UnknownStyle};
+pub use undo::Undone;

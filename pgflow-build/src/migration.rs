@@ -10,6 +10,7 @@ use crate::directory::MARK;
 use crate::style::Style;
 
 /// A migration that has no number yet.
+#[derive(Debug)]
 pub(crate) struct Migration {
     /// What its file is called after the number.
     pub(crate) title: String,

@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use pgflow_model::{FlowShape, Impact, Lock, LockedVersion, is_version_slug};
+use pgflow_model::{FlowShape, Impact, Lock, LockedVersion, changes, is_version_slug};
 
-use crate::directory::{Directory, checksum};
+use crate::directory::{Directory, NewFile, checksum, is_drop};
+use crate::error::Error;
 use crate::migration::{self, Migration};
 use crate::place::Place;
 use crate::problem::Problem;
 use crate::source::{Comparison, Found, FoundFlow};
 use crate::style::Style;
-use crate::verify;
 
 /// What has to be written so that the migrations make the flows that the source has.
 #[derive(Debug)]
@@ -20,6 +20,10 @@ pub struct Plan {
     pub flows: Vec<FoundFlow>,
     /// Migrations that are missing: name and contents.
     pub files: Vec<(String, String)>,
+    /// Drafts of migrations that are no longer wanted.
+    pub superseded: Vec<String>,
+    /// Flows whose migration is a draft that was written before they changed.
+    pub outdated: BTreeSet<String>,
     /// What the lock file has to say then.
     pub lock: Lock,
     /// Whether it says so already.
@@ -28,52 +32,84 @@ pub struct Plan {
     pub problems: Vec<Problem>,
     /// Places that could hold flows and that were not understood, and why.
     pub unseen: Vec<(Place, String)>,
-    /// Flows that are in the lock but not in the source. They stay in the database.
+    /// Flows that are in the lock but not in the source, and not retired. They stay in the database.
     pub gone: Vec<String>,
+    /// What the lock says of files that have another name or place now.
+    pub relocated: Vec<String>,
+    /// What to say if a file of the SQL core comes after a flow that needs it.
+    pub late_core: Option<String>,
     /// Source files that were read, and such that modules name but that are not there.
     pub sources: BTreeSet<PathBuf>,
     pub(crate) directory: Directory,
     pub(crate) style: Style,
+    /// What is to be written, before it has a number.
+    pending: Vec<Pending>,
+}
+
+/// A migration of a version.
+#[derive(Debug)]
+struct Pending {
+    version: u32,
+    shape: FlowShape,
+    migration: Migration,
 }
 
 impl Plan {
-    /// `moved` is what to say if a file is missing.
-    pub(crate) fn new(
-        found: Found,
-        lock: &Lock,
-        directory: Directory,
-        style: Style,
-        moved: &str,
-    ) -> Self {
+    /// For these flows, which were compared with this lock. It is that of the files in the directory.
+    pub(crate) fn new(found: Found, lock: Lock, directory: Directory) -> Self {
+        let style = directory.style();
         let mut plan = Self {
+            late_core: late_core(&directory),
             flows: Vec::new(),
             files: Vec::new(),
-            lock: lock.clone(),
+            superseded: Vec::new(),
+            outdated: directory.drafted(),
+            lock,
             is_locked: false,
             problems: found.problems,
             unseen: found.unseen,
             gone: Vec::new(),
+            relocated: Vec::new(),
             sources: found.files.into_iter().chain(found.missing).collect(),
             directory,
             style,
+            pending: Vec::new(),
         };
-        verify::follow_renames(&mut plan.lock, &plan.directory);
-        let problems = verify::problems(&plan.lock, &plan.directory, moved);
-        plan.problems.extend(problems.into_iter().map(|text| Problem::new(None, text)));
         for flow in &found.flows {
             if plan.is_first(flow) {
                 plan.add(flow);
                 plan.flows.push(flow.clone());
             }
         }
+        plan.lock.dropped = plan.directory.drops();
+        plan.write_pending();
         plan.find_gone();
-        plan.is_locked = plan.lock == *lock;
         plan
     }
 
     /// Whether migrations and lock make what the source has.
     pub fn is_up_to_date(&self) -> bool {
-        self.files.is_empty() && self.is_locked
+        self.is_written() && self.is_locked
+    }
+
+    /// Whether the directory has the files that it should have.
+    pub(crate) fn is_written(&self) -> bool {
+        self.files.is_empty() && self.superseded.is_empty()
+    }
+
+    /// Whether nothing can be said about it that the lock, which it was made with, does not say.
+    pub(crate) fn is_settled(&self, lock: &Lock) -> bool {
+        self.is_written() && self.lock == *lock && self.problems.is_empty() && self.gone.is_empty()
+    }
+
+    /// Nothing is concluded from a source with these problems.
+    pub(crate) fn refuse(&mut self, problems: Vec<Problem>) {
+        for problem in problems {
+            if !self.problems.iter().any(|known| known.place == problem.place) {
+                self.problems.push(problem);
+            }
+        }
+        self.find_gone();
     }
 
     /// Two modules may be the same flow, as long as they are: one may be there on another platform.
@@ -106,7 +142,9 @@ impl Plan {
             )
         } else {
             return match (written, &flow.comparison) {
-                (Some((version, migration)), _) => self.write(version, shape, &migration),
+                (Some((version, migration)), _) => {
+                    self.pending.push(Pending { version, shape: shape.clone(), migration });
+                }
                 (None, Comparison::With { version, impact: Impact::Types, .. }) => {
                     self.relock(*version, shape);
                 }
@@ -138,21 +176,32 @@ impl Plan {
     fn leftover(&self, flow: &str, text: Option<&str>) -> Option<String> {
         let (name, last) = self.directory.last_about(flow)?;
         let mut known = self.lock.versions_of(flow).peekable();
-        let is_dropped = last.lines().next().is_some_and(|line| line.ends_with(" dropped"));
-        let is_fine = (is_dropped && known.peek().is_none())
+        let is_fine = (is_drop(last) && known.peek().is_none())
             || known.any(|locked| locked.migration == name)
             || text == Some(last);
         (!is_fine).then(|| name.to_owned())
     }
 
-    fn write(&mut self, version: u32, shape: &FlowShape, migration: &Migration) {
-        let (name, is_new) = self.directory.add(&shape.slug, &migration.title, &migration.text);
-        let checksum = checksum(&migration.text);
-        if is_new {
-            self.files.push((name.clone(), migration.text.clone()));
+    /// Gives what is to be written its names, and records it.
+    fn write_pending(&mut self) {
+        let pending = std::mem::take(&mut self.pending);
+        let new = pending.iter().map(|Pending { shape, migration, .. }| NewFile {
+            flow: &shape.slug,
+            title: &migration.title,
+            text: &migration.text,
+        });
+        let names = self.directory.add(&new.collect::<Vec<_>>());
+        for (Pending { version, shape, migration }, (name, is_new)) in
+            pending.into_iter().zip(names)
+        {
+            let (checksum, text) = (checksum(&migration.text), migration.text);
+            if is_new && !self.directory.has_draft(&name, &text) {
+                self.files.push((name.clone(), text));
+            }
+            let shape = self.keep_renames(version, &shape);
+            self.lock.set(LockedVersion { version, migration: name, checksum, shape });
         }
-        let shape = self.keep_renames(version, shape);
-        self.lock.set(LockedVersion { version, migration: name, checksum, shape });
+        self.superseded = self.directory.superseded();
     }
 
     fn relock(&mut self, version: u32, shape: &FlowShape) {
@@ -183,20 +232,73 @@ impl Plan {
     fn find_gone(&mut self) {
         let is_gone = |slug: &&String| self.flows.iter().all(|flow| flow.shape.slug != **slug);
         let slugs = self.lock.versions.iter().map(|locked| &locked.shape.slug);
-        self.gone = slugs.filter(is_gone).cloned().collect::<BTreeSet<_>>().into_iter().collect();
+        let gone: BTreeSet<String> = slugs.filter(is_gone).cloned().collect();
         // A flow with errors is still there.
-        if self.problems.iter().any(|problem| problem.is_reported_by_macro) {
+        if self.problems.iter().any(|problem| problem.is_reported_by_compiler) {
             self.gone.clear();
+            return;
         }
+        self.lock.retired.retain(|flow| gone.contains(flow));
+        self.gone = gone.into_iter().filter(|flow| !self.lock.retired.contains(flow)).collect();
+    }
+
+    /// What to say about each flow that is gone: it may have been renamed.
+    pub fn gone_told(&self) -> Vec<String> {
+        let told = |gone: &String| {
+            let help = match self.renamed(gone) {
+                Some(flow) => format!(
+                    "flow `{}` at {} has the same steps: if it was renamed, give it `slug = \"{gone}\"`, and it keeps its runs",
+                    flow.shape.slug, flow.place
+                ),
+                None => format!(
+                    "if it was renamed, give it `slug = \"{gone}\"`; otherwise `cargo pgflow migrate --retire {gone}` notes that it is gone, and `--drop {gone}` writes a migration that deletes it"
+                ),
+            };
+            format!(
+                "flow `{gone}` is no longer in the source; it stays in the database with its runs\nhelp: {help}"
+            )
+        };
+        self.gone.iter().map(told).collect()
+    }
+
+    /// The flow that another one may be called now: it has the same graph, and no other version.
+    fn renamed(&self, gone: &str) -> Option<&FoundFlow> {
+        let before = self.lock.newest(gone)?;
+        self.flows.iter().find(|flow| {
+            let is_first = self.lock.newest(&flow.shape.slug).is_none_or(|own| own.version == 1);
+            is_first && changes(&before.shape, &flow.shape).is_empty()
+        })
+    }
+
+    /// Refuses a flow that the source has, or may have: its problems hide that.
+    pub(crate) fn check_absent(&mut self, flow: &str) -> Result<(), Error> {
+        if self.flows.iter().any(|found| found.shape.slug == flow) {
+            return Err(Error::StillThere(flow.to_owned()));
+        }
+        if self.problems.is_empty() {
+            return Ok(());
+        }
+        Err(Error::Problems(std::mem::take(&mut self.problems)))
     }
 
     /// Plans to delete a flow that is gone, with all its versions and runs.
     pub(crate) fn drop(&mut self, flow: &str) {
         let migration = migration::drop(flow, self.lock.versions_of(flow), self.style);
-        let (name, _) = self.directory.add(flow, &migration.title, &migration.text);
-        self.files.push((name, migration.text));
+        let new = NewFile { flow, title: &migration.title, text: &migration.text };
+        let names = self.directory.add(&[new]);
+        self.files.extend(names.into_iter().map(|(name, _)| (name, migration.text.clone())));
         self.lock.versions.retain(|locked| locked.shape.slug != flow);
+        self.lock.dropped = self.directory.drops();
+        self.lock.retired.remove(flow);
         self.gone.retain(|gone| gone != flow);
         self.is_locked = false;
     }
+}
+
+/// A tool applies files by their numbers, and would find no core for the flow.
+fn late_core(directory: &Directory) -> Option<String> {
+    let (core, flow) = directory.late_core()?;
+    Some(format!(
+        "`{core}` comes after `{flow}`, which needs it: no tool can apply them in this order\nhelp: run `cargo pgflow migrate --core`, which puts the core first"
+    ))
 }

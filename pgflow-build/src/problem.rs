@@ -11,19 +11,31 @@ pub struct Problem {
     pub place: Option<Place>,
     /// What is wrong, and below that what to do.
     pub text: String,
-    /// Whether the macro reports it too, with the source underlined.
-    pub is_reported_by_macro: bool,
+    /// Whether the compiler reports it too, with the source underlined.
+    pub is_reported_by_compiler: bool,
+    /// Whether the parser found it, which may know less of the language than the compiler.
+    pub(crate) is_of_parser: bool,
 }
 
 impl Problem {
     /// One that only shows when all files are seen together.
-    pub(crate) fn new(place: Option<Place>, text: impl Into<String>) -> Self {
-        Self { place, text: text.into(), is_reported_by_macro: false }
+    pub fn new(place: Option<Place>, text: impl Into<String>) -> Self {
+        Self { place, text: text.into(), is_reported_by_compiler: false, is_of_parser: false }
     }
 
     /// One that the compiler shows, and better.
-    pub(crate) fn of_macro(place: Place, text: impl Into<String>) -> Self {
-        Self { place: Some(place), text: text.into(), is_reported_by_macro: true }
+    pub(crate) fn of_compiler(place: Place, text: impl Into<String>) -> Self {
+        Self {
+            place: Some(place),
+            text: text.into(),
+            is_reported_by_compiler: true,
+            is_of_parser: false,
+        }
+    }
+
+    /// One of the syntax.
+    pub(crate) fn of_parser(place: Place, why: &syn::Error) -> Self {
+        Self { is_of_parser: true, ..Self::of_compiler(place, format!("this is not Rust: {why}")) }
     }
 }
 

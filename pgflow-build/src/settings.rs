@@ -4,14 +4,16 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use pgflow_model::Lock;
+use pgflow_model::{Lock, StoredSchemas};
 
 use crate::directory::Directory;
+use crate::drafts::Keeper;
 use crate::error::{Doing, Error};
 use crate::plan::Plan;
-use crate::source::Reader;
+use crate::problem::Problem;
+use crate::source::{Found, Reader};
 use crate::style::Style;
-use crate::{roots, write};
+use crate::{drafts, notes, roots, syntax, verify, write};
 
 /// The migrations of a crate, in a directory below it.
 ///
@@ -29,6 +31,8 @@ pub struct Migrations {
     pub(crate) is_check_only: bool,
     roots: Vec<PathBuf>,
     trusted: Vec<PathBuf>,
+    /// Where programs note which migrations they have applied.
+    notes: Option<PathBuf>,
 }
 
 /// The migrations of the crate whose build script calls this, in the directory `dir`.
@@ -47,6 +51,7 @@ pub fn migrations(dir: impl Into<PathBuf>) -> Migrations {
         is_check_only: false,
         roots: Vec::new(),
         trusted: Vec::new(),
+        notes: None,
     }
 }
 
@@ -83,6 +88,20 @@ impl Migrations {
         self
     }
 
+    /// With the notes that programs of this package leave in a target directory about migrations that
+    /// they have applied, which are then not rewritten any more. A build script finds them itself.
+    pub fn noted_in(self, target: &Path, package: &str) -> Self {
+        self.with_notes(Some(notes::in_target(target, package)))
+    }
+
+    pub(crate) fn notes(&self) -> Option<&Path> {
+        self.notes.as_deref()
+    }
+
+    pub(crate) fn with_notes(self, notes: Option<PathBuf>) -> Self {
+        Self { notes, ..self }
+    }
+
     /// The settings that the crate's lock file has, if it has one.
     pub fn with_settings_of_lock(self) -> Result<Self, Error> {
         let Some((dir, style)) = self.read_lock()?.migrations else { return Ok(self) };
@@ -93,6 +112,43 @@ impl Migrations {
     /// Compares source, lock and migrations, and writes nothing.
     pub fn plan(&self) -> Result<Plan, Error> {
         let lock = self.read_lock()?;
+        let directory = Directory::read(&self.migrations_dir(), self.style)?;
+        let mut known = lock.clone();
+        let renamed = verify::follow_renames(&mut known, &directory);
+        let damage = verify::problems(&known, &directory, &self.moved(&lock));
+        let mut plan = Plan::new(self.read(&known)?, known.clone(), directory.clone());
+        if damage.is_empty() && !plan.is_settled(&known) {
+            plan = self.plan_drafts(plan, &known, &directory)?;
+        }
+        plan.problems.extend(damage.into_iter().map(|text| Problem::new(None, text)));
+        plan.relocated.extend(renamed);
+        self.note_settings(&mut plan);
+        plan.is_locked = plan.lock == lock;
+        if !plan.is_up_to_date() || !plan.gone.is_empty() {
+            plan.refuse(syntax::problems(&self.dir, &plan.sources, &self.trusted));
+        }
+        Ok(plan)
+    }
+
+    /// The same plan, with drafts written anew where their flows have changed since.
+    fn plan_drafts(&self, plan: Plan, lock: &Lock, directory: &Directory) -> Result<Plan, Error> {
+        let keeper = self.keeper();
+        let drafts = drafts::find(&keeper, lock, directory, &plan);
+        let rest = directory.without(&drafts);
+        let before = keeper.before(lock, &rest, &plan).map_err(Error::History)?;
+        let mut plan =
+            if before == *lock { plan } else { Plan::new(self.read(&before)?, before, rest) };
+        plan.lock.drafts = keeper.stamp(lock, directory, &plan.directory);
+        Ok(plan)
+    }
+
+    pub(crate) fn keeper(&self) -> Keeper {
+        let applied = self.notes.as_deref().map(notes::read).unwrap_or_default();
+        Keeper::of(&self.dir, &self.migrations_dir(), applied)
+    }
+
+    /// The flows of the source, compared with a lock.
+    fn read(&self, lock: &Lock) -> Result<Found, Error> {
         let mut roots = roots::find(&self.dir);
         for root in &self.roots {
             fs::metadata(self.dir.join(root)).doing("read", root)?;
@@ -101,11 +157,7 @@ impl Migrations {
         if roots.is_empty() {
             return Err(Error::NoCrate(self.dir.clone()));
         }
-        let found = Reader::read(&self.dir, &roots, &lock, &self.trusted)?;
-        let directory = Directory::read(&self.migrations_dir(), self.style)?;
-        let mut plan = Plan::new(found, &lock, directory, self.style, &self.moved(&lock));
-        self.note_settings(&mut plan);
-        Ok(plan)
+        Reader::read(&self.dir, &roots, lock, &self.trusted)
     }
 
     /// Writes what is missing, and returns the files: migrations first, `pgflow.lock` last.
@@ -125,28 +177,32 @@ impl Migrations {
         let _alone = write::alone(&self.dir);
         let mut plan = self.plan()?;
         if plan.lock.newest(flow).is_none() {
+            // No database has it, so there is nothing to delete but its draft.
+            if self.read_lock()?.newest(flow).is_some() && plan.problems.is_empty() {
+                return self.write(&plan);
+            }
             return Err(Error::UnknownFlow(flow.to_owned()));
         }
-        if !plan.gone.iter().any(|gone| gone == flow) {
-            return Err(Error::StillThere(flow.to_owned()));
-        }
-        if !plan.problems.is_empty() {
-            return Err(Error::Problems(plan.problems));
-        }
+        plan.check_absent(flow)?;
+        let (lock, before) = (plan.lock.clone(), plan.directory.clone());
         plan.drop(flow);
-        self.write(&plan)
+        plan.lock.drafts = self.keeper().stamp(&lock, &before, &plan.directory);
+        let mut written = self.write(&plan)?;
+        written.extend(self.forget_schemas(flow)?);
+        Ok(written)
     }
 
-    /// Writes the migrations of the SQL core itself that the directory lacks.
-    #[cfg(feature = "core")]
-    pub fn migrate_core(&self) -> Result<Vec<PathBuf>, Error> {
-        use pgflow_runtime::postgres::{Core, Format};
-        let format = match self.style {
-            Style::Sqlx => Format::Sqlx,
-            Style::Refinery => Format::Refinery,
-            Style::Plain => Format::Psql,
-        };
-        Ok(Core::embedded().emit(format, &self.migrations_dir())?)
+    /// Notes in `pgflow.lock` that a flow is gone from the source on purpose, and stays in the database
+    /// with its runs. Returns what was written.
+    pub fn retire_flow(&self, flow: &str) -> Result<Vec<PathBuf>, Error> {
+        let _alone = write::alone(&self.dir);
+        let mut plan = self.plan()?;
+        if plan.lock.newest(flow).is_none() {
+            return Err(Error::UnknownFlow(flow.to_owned()));
+        }
+        plan.check_absent(flow)?;
+        plan.is_locked &= !plan.lock.retired.insert(flow.to_owned());
+        self.write(&plan)
     }
 
     pub(crate) fn write(&self, plan: &Plan) -> Result<Vec<PathBuf>, Error> {
@@ -155,11 +211,32 @@ impl Migrations {
             let path = plan.directory.file(name);
             written.extend(write::if_changed(&path, text)?.then_some(path));
         }
-        let path = self.lock_path();
-        if !plan.is_locked && write::if_changed(&path, &plan.lock.to_string())? {
-            written.push(path);
+        for name in &plan.superseded {
+            write::remove(&plan.directory.file(name))?;
         }
+        written.extend(self.write_lock(&plan.lock, plan.is_locked)?);
         Ok(written)
+    }
+
+    /// Writes the lock, unless it is known to be right.
+    pub(crate) fn write_lock(
+        &self,
+        lock: &Lock,
+        is_locked: bool,
+    ) -> Result<Option<PathBuf>, Error> {
+        let path = self.lock_path();
+        Ok((!is_locked && write::if_changed(&path, &lock.to_string())?).then_some(path))
+    }
+
+    /// Takes a deleted flow out of `pgflow.schemas.json`: one that is called so later stores other data.
+    fn forget_schemas(&self, flow: &str) -> Result<Option<PathBuf>, Error> {
+        let path = self.dir.join("pgflow.schemas.json");
+        if !path.is_file() {
+            return Ok(None);
+        }
+        let mut schemas: StoredSchemas = fs::read_to_string(&path).doing("read", &path)?.parse()?;
+        schemas.forget(flow);
+        Ok(write::if_changed(&path, &schemas.to_string())?.then_some(path))
     }
 
     pub(crate) fn migrations_dir(&self) -> PathBuf {
@@ -170,7 +247,7 @@ impl Migrations {
         self.dir.join("pgflow.lock")
     }
 
-    fn read_lock(&self) -> Result<Lock, Error> {
+    pub(crate) fn read_lock(&self) -> Result<Lock, Error> {
         let path = self.lock_path();
         match fs::read_to_string(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Lock::default()),
@@ -183,25 +260,31 @@ impl Migrations {
         (slashes(below), self.style.to_string())
     }
 
-    /// What to say about a missing file if the lock was written with other settings.
+    /// Where a file is missing, and why if the lock was written with other settings.
     fn moved(&self, lock: &Lock) -> String {
-        let ours = self.settings();
-        match &lock.migrations {
-            Some(settings @ (dir, style)) if *settings != ours => format!(
-                " in `{}`\nnote: `pgflow.lock` was written for {style} files in `{dir}`, and now it is {} files: move and rename them, or keep the settings",
-                ours.0, ours.1
+        let (dir, style) = self.settings();
+        let note = match &lock.migrations {
+            Some(settings @ (old, was)) if *settings != (dir.clone(), style.clone()) => format!(
+                "\nnote: `pgflow.lock` was written for {was} files in `{old}`, and now it is {style} files: move and rename them, or keep the settings"
             ),
             _ => String::new(),
-        }
+        };
+        format!(" in `{dir}`{note}")
     }
 
     /// So that the command line knows what the build script said.
     fn note_settings(&self, plan: &mut Plan) {
-        let settings = Some(self.settings());
-        if !plan.lock.versions.is_empty() && plan.lock.migrations != settings {
-            plan.lock.migrations = settings;
-            plan.is_locked = false;
+        let settings = self.settings();
+        if plan.lock.versions.is_empty() || plan.lock.migrations.as_ref() == Some(&settings) {
+            return;
         }
+        if let Some((dir, style)) = &plan.lock.migrations {
+            let (new_dir, new_style) = &settings;
+            plan.relocated.push(format!(
+                "migrations were {style} files in `{dir}`, and are {new_style} files in `{new_dir}` now"
+            ));
+        }
+        plan.lock.migrations = Some(settings);
     }
 }
 

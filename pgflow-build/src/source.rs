@@ -78,11 +78,20 @@ impl<'a> Reader<'a> {
         }
         let text = fs::read_to_string(&path).doing("read", &path)?;
         self.found.files.insert(scope.file.clone());
-        // Where this is not Rust, the compiler says why.
         match without_shebang(&text).parse::<TokenStream>() {
             Ok(tokens) => self.items(tokens, scope),
-            Err(_) => Ok(()),
+            // Flows may be in it, so nobody can say which there are.
+            Err(why) => {
+                let place = Place::of(&scope.file, why.span());
+                self.problem(place, "a bracket or a quote is left open here, or closed twice");
+                Ok(())
+            }
         }
+    }
+
+    /// What the compiler says too.
+    fn problem(&mut self, place: Place, text: impl Into<String>) {
+        self.found.problems.push(Problem::of_compiler(place, text));
     }
 
     fn unseen(&mut self, place: Place, why: impl Into<String>) {

@@ -1,21 +1,23 @@
 //! Whether the committed migrations are as they were written, and make what the lock says.
 
-use std::collections::BTreeMap;
-
-use pgflow_model::{FlowShape, Lock, LockedVersion, Operation, StepShape, changes, version_slug};
+use pgflow_model::{FlowShape, Lock, LockedVersion, StepShape, changes, version_slug};
 
 use crate::directory::{Directory, checksum};
+use crate::history::{History, replay};
 
 /// Puts the names that files have now into the lock: one may be renamed, as long as it says the
-/// same.
-pub(crate) fn follow_renames(lock: &mut Lock, directory: &Directory) {
+/// same. Returns what to say about each.
+pub(crate) fn follow_renames(lock: &mut Lock, directory: &Directory) -> Vec<String> {
+    let mut told = Vec::new();
     for locked in &mut lock.versions {
         if directory.get(&locked.migration).is_none()
             && let Some(name) = directory.find(&locked.checksum)
         {
+            told.push(format!("migration `{}` is called `{name}` now", locked.migration));
             name.clone_into(&mut locked.migration);
         }
     }
+    told
 }
 
 /// What is wrong with the files. `moved` is what to add if one is missing.
@@ -57,51 +59,12 @@ fn damaged(locked: &LockedVersion, directory: &Directory, moved: &str) -> Option
     }
 }
 
-/// The versions that the files make when they are applied one after the other, by slug.
-fn replay(directory: &Directory) -> Result<BTreeMap<String, FlowShape>, String> {
-    let mut made = BTreeMap::new();
-    for (name, text) in directory.ours() {
-        let operations = Operation::of_sql(text).map_err(|why| {
-            format!("migration `{name}` was changed by hand: {why}\nhelp: restore it from version control, and put your own statements into a file of your own")
-        })?;
-        for operation in operations {
-            apply(operation, &mut made).map_err(|why| {
-                format!("migration `{name}` {why}\nhelp: restore the migrations from version control; of two branches that changed one flow, only one can keep its migration")
-            })?;
-        }
-    }
-    Ok(made)
-}
-
-fn apply(operation: Operation, made: &mut BTreeMap<String, FlowShape>) -> Result<(), String> {
-    let unknown = |slug: &str| format!("changes `{slug}`, which no migration before it creates");
-    match operation {
-        Operation::CreateVersion { slug, shape, .. } => {
-            let text = format!("creates `{slug}`, which a migration before it creates too");
-            made.insert(slug, shape).map_or(Ok(()), |_| Err(text))
-        }
-        Operation::SetFlowOptions { slug, options } => {
-            made.get_mut(&slug).ok_or_else(|| unknown(&slug))?.options = options;
-            Ok(())
-        }
-        Operation::SetStepOptions { slug, step, options } => {
-            let steps = made.get_mut(&slug).map(|shape| shape.steps.iter_mut());
-            let step = steps.into_iter().flatten().find(|known| known.slug == step);
-            step.ok_or_else(|| unknown(&slug))?.options = options;
-            Ok(())
-        }
-        Operation::DeleteVersion { slug } => {
-            made.remove(&slug).map(drop).ok_or_else(|| unknown(&slug))
-        }
-    }
-}
-
 /// How what the files make differs from what the lock says. A file that the lock does not know yet
 /// is none of its business.
 fn differs(
     locked: &LockedVersion,
     lock: &Lock,
-    made: &BTreeMap<String, FlowShape>,
+    made: &History,
     directory: &Directory,
 ) -> Option<String> {
     let flow = &locked.shape.slug;
@@ -110,7 +73,7 @@ fn differs(
         return None;
     }
     let made = made.get(&version_slug(flow, locked.version).ok()?);
-    let changes = made.map(|made| changes(made, &bare(&locked.shape)));
+    let changes = made.map(|made| changes(&made.shape, &bare(&locked.shape)));
     let said = match changes {
         None => "they do not create it".to_owned(),
         Some(changes) if changes.is_empty() => return None,
@@ -125,5 +88,6 @@ fn differs(
 /// The graph without what only the source knows.
 fn bare(shape: &FlowShape) -> FlowShape {
     let bare = |step: &StepShape| StepShape { output_type: None, was: None, ..step.clone() };
-    FlowShape { input_type: None, steps: shape.steps.iter().map(bare).collect(), ..shape.clone() }
+    let steps = shape.steps.iter().map(bare).collect();
+    FlowShape { input_type: None, format: 1, steps, ..shape.clone() }
 }

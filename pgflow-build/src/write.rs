@@ -28,6 +28,14 @@ pub(crate) fn if_changed(path: &Path, text: &str) -> Result<bool, Error> {
     Ok(true)
 }
 
+/// Removes a file; one that is not there is removed.
+pub(crate) fn remove(path: &Path) -> Result<(), Error> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done.doing("remove", path),
+    }
+}
+
 /// Keeps other builds of the crate out while this one reads and writes.
 ///
 /// Where locks do not work, builds at the same time still write the same files.

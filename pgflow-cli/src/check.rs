@@ -1,6 +1,9 @@
 //! `cargo pgflow check`.
 
-use pgflow_build::{Comparison, FoundFlow, Plan};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use pgflow_build::{Comparison, FoundFlow, Place, Plan, Problem};
 use pgflow_model::Impact;
 use serde_json::{Value, json};
 
@@ -12,8 +15,12 @@ use crate::out;
 /// Says what is missing. Returns whether nothing is.
 pub(crate) fn run(options: &Options, command: &Check) -> Result<bool, Error> {
     let (mut flows, mut all) = (0, true);
+    let mut seen: BTreeMap<String, (Place, PathBuf)> = BTreeMap::new();
     for one in options.crates()? {
-        let plan = one.shown(one.migrations(Some(&command.place))?.plan()?);
+        let mut plan = one.shown(one.migrations(Some(&command.place))?.plan()?);
+        let shared: Vec<_> =
+            plan.flows.iter().filter_map(|flow| shared(flow, &one, &mut seen)).collect();
+        plan.problems.extend(shared);
         if command.json {
             out::line(as_json(&one, &plan))?;
         } else {
@@ -29,8 +36,27 @@ pub(crate) fn run(options: &Options, command: &Check) -> Result<bool, Error> {
     Ok(all)
 }
 
+/// A flow that another crate has too: in one database they would be one flow.
+fn shared(
+    flow: &FoundFlow,
+    one: &Crate,
+    seen: &mut BTreeMap<String, (Place, PathBuf)>,
+) -> Option<Problem> {
+    let slug = &flow.shape.slug;
+    let (place, dir) = seen.entry(slug.clone()).or_insert((flow.place.clone(), one.dir.clone()));
+    (*dir != one.dir).then(|| {
+        let text = format!(
+            "flow `{slug}` is also in another crate, at {place}\nhelp: give one of them another `slug = \"…\"`, or check crates that never share a database one by one, with `--package`"
+        );
+        Problem::new(Some(flow.place.clone()), text)
+    })
+}
+
 fn is_good(plan: &Plan) -> bool {
-    plan.is_up_to_date() && plan.problems.is_empty()
+    plan.is_up_to_date()
+        && plan.problems.is_empty()
+        && plan.late_core.is_none()
+        && plan.gone.is_empty()
 }
 
 /// What is wrong with the source, and what could not be seen of it.
@@ -41,19 +67,28 @@ pub(crate) fn report_source(plan: &Plan) {
     for problem in &plan.problems {
         eprintln!("error: {problem}");
     }
+    if let Some(why) = &plan.late_core {
+        eprintln!("error: {why}");
+    }
 }
 
 fn report(one: &Crate, plan: &Plan) {
     report_source(plan);
     for flow in plan.flows.iter().filter(|flow| !is_same(flow)) {
-        eprintln!("error: {}", drift(flow));
+        eprintln!("error: {}", drift(flow, plan));
     }
-    if plan.flows.iter().all(is_same) && !plan.is_locked {
+    for file in &plan.superseded {
+        eprintln!("error: {file} was never committed, and the source does not ask for it any more");
+    }
+    if plan.flows.iter().all(is_same) && plan.superseded.is_empty() && !plan.is_locked {
         let lock = one.path("pgflow.lock".as_ref());
-        eprintln!("error: {lock} has other names of files, or another place for them");
+        match &plan.relocated[..] {
+            [] => eprintln!("error: {lock} is not as the build would write it"),
+            told => eprintln!("error: {lock} is behind: {}", told.join("; ")),
+        }
     }
-    for flow in &plan.gone {
-        eprintln!("note: flow `{flow}` is in pgflow.lock and no longer in the source");
+    for told in plan.gone_told() {
+        eprintln!("error: {told}");
     }
     if !plan.is_up_to_date() {
         eprintln!("help: run `cargo pgflow migrate`, and commit what it writes");
@@ -64,9 +99,12 @@ fn is_same(flow: &FoundFlow) -> bool {
     matches!(flow.comparison, Comparison::With { impact: Impact::Nothing, .. })
 }
 
-fn drift(flow: &FoundFlow) -> String {
+fn drift(flow: &FoundFlow, plan: &Plan) -> String {
     let (place, slug) = (&flow.place, &flow.shape.slug);
     match &flow.comparison {
+        Comparison::New if plan.outdated.contains(slug) => {
+            format!("{place}: flow `{slug}` has changed since its migration was written")
+        }
         Comparison::New => format!("{place}: flow `{slug}` has no migration"),
         Comparison::With { version, changes, impact } => {
             let lines: Vec<_> = changes.iter().map(ToString::to_string).collect();

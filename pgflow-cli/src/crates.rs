@@ -66,10 +66,23 @@ impl Crate {
     pub(crate) fn migrations(&self, place: Option<&Place>) -> Result<Migrations, Error> {
         let migrations =
             pgflow_build::migrations("migrations").in_crate(&self.dir).with_settings_of_lock()?;
-        Ok(match place {
+        let migrations = match place {
             Some(place) => place.apply(migrations),
             None => migrations,
+        };
+        Ok(match self.described() {
+            Some((target, package)) => migrations.noted_in(&target, &package),
+            None => migrations,
         })
+    }
+
+    /// Its target directory and its name, if cargo can read its manifest.
+    fn described(&self) -> Option<(PathBuf, String)> {
+        let described = metadata(&self.dir).ok()?;
+        let target = described["target_directory"].as_str()?.into();
+        let mut packages = described["packages"].as_array()?.iter();
+        let package = packages.find(|package| dir(package).is_some_and(|dir| dir == self.dir))?;
+        Some((target, package["name"].as_str()?.to_owned()))
     }
 
     /// The same plan, with paths from where the user is.
@@ -112,8 +125,13 @@ pub(crate) fn cargo() -> OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
-/// The crates of a workspace, as cargo describes them.
+/// The crates of a workspace.
 fn members(dir: &Path) -> Result<Vec<Value>, Error> {
+    Ok(metadata(dir)?["packages"].as_array().cloned().unwrap_or_default())
+}
+
+/// A workspace, as cargo describes it.
+fn metadata(dir: &Path) -> Result<Value, Error> {
     let output = Command::new(cargo())
         .current_dir(dir)
         .args(["metadata", "--no-deps", "--format-version", "1"])
@@ -122,8 +140,7 @@ fn members(dir: &Path) -> Result<Vec<Value>, Error> {
     if !output.status.success() {
         return Err(Error::Workspace(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
     }
-    let described: Value = serde_json::from_slice(&output.stdout).map_err(Error::Metadata)?;
-    Ok(described["packages"].as_array().cloned().unwrap_or_default())
+    serde_json::from_slice(&output.stdout).map_err(Error::Metadata)
 }
 
 fn dir(member: &Value) -> Option<PathBuf> {

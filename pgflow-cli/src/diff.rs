@@ -5,7 +5,9 @@ mod markdown;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use pgflow_model::{Change, Impact, Lock, LockedVersion, changes};
+use pgflow_model::{
+    Change, Impact, Lock, LockedVersion, StoredChange, StoredSchemas, changes, version_slug,
+};
 use serde_json::{Value, json};
 
 use crate::args::{Diff, Options};
@@ -15,13 +17,26 @@ use crate::{out, revision};
 /// What happened to the newest version of a flow between two revisions.
 pub(crate) enum FlowDiff<'a> {
     Added(&'a LockedVersion),
-    Removed(&'a LockedVersion),
+    /// Its migration deletes it and all its runs; it may have been created anew after that.
+    Dropped {
+        before: &'a LockedVersion,
+        migration: &'a str,
+        now: Option<&'a LockedVersion>,
+    },
     Changed {
         before: &'a LockedVersion,
         now: &'a LockedVersion,
         changes: Vec<Change>,
         impact: Impact,
+        /// What newer code reads and writes in another form.
+        stored: Vec<StoredChange>,
     },
+}
+
+/// What a revision says of the flows of a crate.
+pub(crate) struct Revision {
+    pub(crate) lock: Lock,
+    pub(crate) schemas: StoredSchemas,
 }
 
 /// Prints what differs between two revisions.
@@ -59,22 +74,61 @@ fn dirs(options: &Options, command: &Diff) -> Result<Vec<PathBuf>, Error> {
     Ok(options.crates()?.into_iter().map(|one| one.dir).collect())
 }
 
-fn compare<'a>(before: &'a Lock, now: &'a Lock) -> Vec<FlowDiff<'a>> {
+fn compare<'a>(before: &'a Revision, now: &'a Revision) -> Vec<FlowDiff<'a>> {
+    let revisions = (before, now);
+    let (before, now) = (&before.lock, &now.lock);
     let slugs = |lock: &'a Lock| lock.versions.iter().map(|locked| &*locked.shape.slug);
     let all: BTreeSet<&str> = slugs(before).chain(slugs(now)).collect();
     all.into_iter()
         .filter_map(|slug| match (before.newest(slug), now.newest(slug)) {
             (None, Some(now)) => Some(FlowDiff::Added(now)),
-            (Some(before), None) => Some(FlowDiff::Removed(before)),
+            (Some(known), None) => {
+                let migration = dropped(slug, before, now).unwrap_or("a migration");
+                Some(FlowDiff::Dropped { before: known, migration, now: None })
+            }
+            (Some(known), Some(again)) if let Some(migration) = dropped(slug, before, now) => {
+                Some(FlowDiff::Dropped { before: known, migration, now: Some(again) })
+            }
             (Some(before), Some(now)) => {
                 let changes = changes(&before.shape, &now.shape);
                 let impact = Impact::of(&changes, &before.shape, &now.shape);
-                let diff = FlowDiff::Changed { before, now, changes, impact };
-                (impact != Impact::Nothing).then_some(diff)
+                let stored = stored(revisions, before, now);
+                let is_same = impact == Impact::Nothing && stored.is_empty();
+                let diff = FlowDiff::Changed { before, now, changes, impact, stored };
+                (!is_same).then_some(diff)
             }
             (None, None) => None,
         })
         .collect()
+}
+
+/// How what runs store differs, if the code of one version finishes runs of the other.
+fn stored(
+    (before, now): (&Revision, &Revision),
+    old: &LockedVersion,
+    new: &LockedVersion,
+) -> Vec<StoredChange> {
+    let flow = &new.shape.slug;
+    let data = |revision: &'_ Revision, version: u32| {
+        let slug = version_slug(flow, version).ok()?;
+        revision.schemas.versions.get(&slug).cloned()
+    };
+    let renamed = if old.version == new.version {
+        Some(Vec::new())
+    } else {
+        let finishable = now.lock.finishable(flow, new.version);
+        finishable.into_iter().find(|it| it.version == old.version).map(|it| it.renamed)
+    };
+    match (data(before, old.version), data(now, new.version), renamed) {
+        (Some(old), Some(new), Some(renamed)) => new.since(&old, &renamed),
+        _ => Vec::new(),
+    }
+}
+
+/// The migration that has deleted a flow between two revisions.
+fn dropped<'a>(flow: &str, before: &Lock, now: &'a Lock) -> Option<&'a str> {
+    let is_new = |drop: &&(String, String)| drop.0 == flow && !before.dropped.contains(drop);
+    now.dropped.iter().filter(is_new).map(|(_, migration)| &**migration).next_back()
 }
 
 fn as_json(diff: &FlowDiff<'_>) -> Value {
@@ -82,15 +136,20 @@ fn as_json(diff: &FlowDiff<'_>) -> Value {
         FlowDiff::Added(now) => {
             json!({ "flow": now.shape.slug, "impact": "new", "version": now.version })
         }
-        FlowDiff::Removed(before) => {
-            json!({ "flow": before.shape.slug, "impact": "removed", "version": before.version })
-        }
-        FlowDiff::Changed { before, now, changes, impact } => json!({
+        FlowDiff::Dropped { before, migration, now } => json!({
+            "flow": before.shape.slug,
+            "impact": if now.is_some() { "recreated" } else { "removed" },
+            "before": before.version,
+            "version": now.map(|now| now.version),
+            "migration": migration,
+        }),
+        FlowDiff::Changed { before, now, changes, impact, stored } => json!({
             "flow": now.shape.slug,
             "impact": format!("{impact:?}").to_lowercase(),
             "before": before.version,
             "version": now.version,
             "changes": changes.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "stored": stored.iter().map(StoredChange::to_json).collect::<Vec<_>>(),
         }),
     }
 }

@@ -3,6 +3,10 @@
 use std::io;
 use std::path::PathBuf;
 
+use pgflow_runtime::backend::BackendError;
+use pgflow_runtime::client::ClientError;
+use pgflow_runtime::db::ConnectError;
+
 /// Why a command could not do its work.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
@@ -22,6 +26,8 @@ pub(crate) enum Error {
         #[source]
         source: pgflow_model::LockError,
     },
+    #[error(transparent)]
+    Schemas(#[from] pgflow_model::InvalidSchemas),
     #[error("there is no flow `{0}` in the source")]
     NoFlow(String),
     #[error("there is no Cargo.toml in {} or above", .0.display())]
@@ -39,6 +45,31 @@ pub(crate) enum Error {
     Workspace(String),
     #[error("cannot understand `cargo metadata`")]
     Metadata(#[source] serde_json::Error),
+    #[error(transparent)]
+    Connect(#[from] pgflow_runtime::db::ConnectError),
+    #[error("there is no file {}\nhelp: `pgflow install` makes one", .0.display())]
+    NoFile(PathBuf),
+    #[error("{what}\nhelp: {fix}")]
+    Unfit { what: String, fix: String },
+    #[error(transparent)]
+    Client(#[from] pgflow_runtime::ClientError),
+    #[error("{0}")]
+    Usage(String),
+    #[error("{0}")]
+    Refused(String),
+    #[error("cannot write {}", path.display())]
+    Write {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[cfg(feature = "web")]
+    #[error(transparent)]
+    Serve(#[from] pgflow_web::ServeError),
+    #[error("cannot start the runtime")]
+    Runtime(#[source] io::Error),
+    #[error("cannot use the terminal")]
+    Terminal(#[source] io::Error),
     #[error("cannot print")]
     Output(#[source] io::Error),
     #[error("cannot run `{program}`")]
@@ -50,21 +81,25 @@ pub(crate) enum Error {
 }
 
 impl Error {
+    /// What the program ends with: 1 if something is wrong with what it looked at, 2 if it was asked for nonsense, 3 if the
+    /// database cannot be used.
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self {
+            Self::Connect(ConnectError::Url(_)) | Self::Usage(_) => 2,
+            Self::Connect(_) | Self::NoFile(_) | Self::Unfit { .. } => 3,
+            Self::Client(ClientError::Backend(error)) => match error {
+                BackendError::UnknownFlow { .. }
+                | BackendError::NotAnArray { .. }
+                | BackendError::OtherFlow { .. }
+                | BackendError::Payload { .. } => 1,
+                _ => 3,
+            },
+            _ => 1,
+        }
+    }
+
     /// Whether nobody reads what is printed any more, which is nothing to tell.
     pub(crate) fn is_closed_pipe(&self) -> bool {
         matches!(self, Self::Output(source) if source.kind() == io::ErrorKind::BrokenPipe)
     }
-}
-
-/// An error and everything it comes from, on one line.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        if !text.ends_with(&error.to_string()) {
-            text = format!("{text}: {error}");
-        }
-        source = error.source();
-    }
-    text
 }

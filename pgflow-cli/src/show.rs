@@ -1,4 +1,4 @@
-//! `cargo pgflow show`.
+//! `pgflow show`, of the flows of the source.
 
 use pgflow_build::{Comparison, FoundFlow};
 use pgflow_model::step_line;
@@ -14,13 +14,13 @@ pub(crate) fn run(options: &Options, command: &Show) -> Result<bool, Error> {
     for one in options.crates()? {
         flows.extend(one.shown(one.migrations(None)?.plan()?).flows);
     }
-    if let Some(slug) = &command.flow {
+    if let Some(slug) = &command.what {
         flows.retain(|flow| flow.shape.slug == *slug);
         if flows.is_empty() {
             return Err(Error::NoFlow(slug.clone()));
         }
     }
-    if command.json || command.format == Format::Json {
+    if command.reach.json || command.format == Format::Json {
         let shapes = flows.iter().map(|flow| (flow.shape.slug.clone(), flow.shape.to_json()));
         out::line(format_args!("{:#}", Value::Object(shapes.collect::<Map<_, _>>())))?;
         return Ok(true);

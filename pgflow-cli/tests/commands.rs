@@ -46,6 +46,29 @@ fn emptied() -> Scratch {
     scratch
 }
 
+/// One whose flow is called otherwise now.
+fn renamed() -> Scratch {
+    let scratch = migrated();
+    scratch.write("src/lib.rs", &FLOW.replace("mod billing", "mod invoicing"));
+    scratch
+}
+
+/// One whose flow is gone on purpose.
+fn retired() -> Scratch {
+    let scratch = emptied();
+    assert_eq!(cargo_pgflow(&scratch.dir, &["migrate", "--retire", "billing"]).code(), Some(0));
+    scratch
+}
+
+/// One whose migration was given another number.
+fn renumbered() -> Scratch {
+    let scratch = migrated();
+    let path = |name: &str| scratch.dir.join("migrations").join(name);
+    std::fs::rename(path("0001_create_billing.sql"), path("0007_create_billing.sql"))
+        .expect("a file");
+    scratch
+}
+
 /// One that was never migrated.
 fn new() -> Scratch {
     Scratch::new(&[("src/lib.rs", FLOW)])
@@ -72,6 +95,38 @@ fn workspace() -> Scratch {
     scratch
 }
 
+/// One whose flow is in a file with a bracket too few.
+fn unclosed() -> Scratch {
+    let scratch = migrated();
+    scratch.write("src/lib.rs", &FLOW.replace("{ Ok(1) }", "{ Ok(1)"));
+    scratch
+}
+
+/// One whose flow is in a module that has no file.
+fn moved() -> Scratch {
+    let scratch = migrated();
+    scratch.write("src/lib.rs", "mod billing;\n");
+    scratch
+}
+
+/// One whose flow is behind something that no item starts with.
+fn half_typed() -> Scratch {
+    let scratch = migrated();
+    scratch.write(
+        "src/lib.rs",
+        &FLOW.replace("#[flow(input = u32)]\npub mod", "#[flow(input = u32)]\npb mod"),
+    );
+    scratch
+}
+
+/// Two in a workspace that have a flow of the same name.
+fn twins() -> Scratch {
+    let scratch = workspace();
+    scratch.write("b/src/lib.rs", &FLOW.replace("fn sum", "fn total"));
+    scratch.write("b/pgflow.lock", "");
+    scratch
+}
+
 /// What it is run on and with, how it ends, and parts of what it prints.
 type Case = (fn() -> Scratch, &'static [&'static str], i32, &'static [&'static str]);
 
@@ -95,7 +150,7 @@ const CASES: &[Case] = &[
         emptied,
         &["migrate"],
         0,
-        &["`billing` is no longer in the source", "cargo pgflow migrate --drop billing"],
+        &["`billing` is no longer in the source", "cargo pgflow migrate --retire billing"],
     ),
     (emptied, &["migrate", "--drop", "billing"], 0, &["wrote migrations/0002_drop_billing.sql"]),
     (migrated, &["migrate", "--drop", "billing"], 1, &["flow `billing` is still in the source"]),
@@ -125,7 +180,63 @@ const CASES: &[Case] = &[
             r#""upToDate":false"#,
         ],
     ),
-    (emptied, &["check"], 0, &["flow `billing` is in pgflow.lock and no longer in the source"]),
+    (emptied, &["check"], 1, &["error: flow `billing` is no longer in the source"]),
+    (
+        renamed,
+        &["check"],
+        1,
+        &[
+            "help: flow `invoicing` at src/lib.rs:4:9 has the same steps: if it was renamed, give it `slug = \"billing\"`",
+        ],
+    ),
+    (emptied, &["migrate", "--retire", "billing"], 0, &["wrote pgflow.lock"]),
+    (migrated, &["migrate", "--retire", "billing"], 1, &["flow `billing` is still in the source"]),
+    (migrated, &["migrate", "--retire", "bill"], 1, &["there is no flow `bill`"]),
+    (retired, &["check"], 0, &["0 flows, up to date"]),
+    (retired, &["migrate", "--drop", "billing"], 0, &["wrote migrations/0002_drop_billing.sql"]),
+    (
+        renumbered,
+        &["check"],
+        1,
+        &[
+            "pgflow.lock is behind: migration `0001_create_billing.sql` is called `0007_create_billing.sql` now",
+        ],
+    ),
+    (
+        migrated,
+        &["check", "--migrations", "db"],
+        1,
+        &[
+            "migration `0001_create_billing.sql` of flow `billing` is missing in `db`",
+            "was written for sqlx files in `migrations`",
+        ],
+    ),
+    (unclosed, &["check"], 1, &["error: src/lib.rs:4:17: a bracket or a quote is left open here"]),
+    (
+        unclosed,
+        &["migrate"],
+        1,
+        &["error: src/lib.rs:4:17: a bracket or a quote is left open here"],
+    ),
+    (
+        moved,
+        &["check"],
+        1,
+        &["error: src/lib.rs:1:5: there is no file src/billing.rs for this module"],
+    ),
+    (
+        moved,
+        &["migrate"],
+        1,
+        &["error: src/lib.rs:1:5: there is no file src/billing.rs for this module"],
+    ),
+    (half_typed, &["check"], 1, &["error: src/lib.rs:4:4: this is not Rust: expected"]),
+    (
+        half_typed,
+        &["migrate", "--drop", "billing"],
+        1,
+        &["error: src/lib.rs:4:4: this is not Rust"],
+    ),
     (broken, &["check"], 1, &["error: src/lib.rs:10:26: there is no step `fetched`"]),
     (
         migrated,
@@ -152,6 +263,12 @@ const CASES: &[Case] = &[
         &["wrote a/migrations/0001_create_billing.sql\nwrote a/pgflow.lock\n"],
     ),
     (workspace, &["show", "--dir", "a/src"], 0, &["billing (no migration yet), ../src/lib.rs:4:9"]),
+    (
+        twins,
+        &["check"],
+        1,
+        &["error: b/src/lib.rs:4:9: flow `billing` is also in another crate, at a/src/lib.rs:4:9"],
+    ),
     (workspace, &["check", "--package", "b"], 0, &["0 flows, up to date"]),
     (workspace, &["check", "--package", "c"], 1, &["there is no crate `c` in this workspace"]),
     (workspace, &["check", "--workspace", "--json"], 1, &[r#""crate":"a""#]),
@@ -171,7 +288,7 @@ const CASES: &[Case] = &[
         ],
     ),
     (new, &["migrate", "--help"], 0, &["--drop", "--core", "--json", "--style", "--migrations"]),
-    (new, &["--version"], 0, &["cargo-pgflow 0."]),
+    (new, &["--version"], 0, &["pgflow 0."]),
     (new, &[], 2, &["Usage: cargo pgflow"]),
     (new, &["migrat"], 2, &["unrecognized subcommand 'migrat'"]),
 ];
@@ -186,6 +303,36 @@ fn each_command_does_and_says_what_it_should() {
             assert!(ran.text().contains(words), "{args:?}: `{words}` is not in: {}", ran.text());
         }
     }
+}
+
+#[test]
+fn a_source_that_cannot_be_read_loses_no_flow() {
+    for scratch in [unclosed(), moved(), half_typed()] {
+        let before = (scratch.files(), scratch.read("pgflow.lock"));
+        for args in [&["check"][..], &["migrate"], &["migrate", "--drop", "billing"]] {
+            let ran = cargo_pgflow(&scratch.dir, args);
+            assert_eq!(ran.code(), Some(1), "{}", ran.text());
+            let text = ran.text().replace("migrate --drop", "");
+            assert!(!text.contains("no longer in the source"), "{text}");
+            assert_eq!((scratch.files(), scratch.read("pgflow.lock")), before);
+        }
+    }
+}
+
+#[test]
+fn the_newest_migration_can_be_taken_back_until_it_is_kept() {
+    let scratch = drifted();
+    cargo_pgflow(&scratch.dir, &["migrate"]);
+    let ran = cargo_pgflow(&scratch.dir, &["undo"]);
+    assert_eq!(ran.code(), Some(0), "{}", ran.text());
+    assert!(ran.text().contains("removed migrations/0002_create_billing_v2.sql"), "{}", ran.text());
+    assert!(ran.text().contains("delete_flow_and_data('billing__v2')"), "{}", ran.text());
+    assert!(ran.text().contains("the next build writes it again"), "{}", ran.text());
+    cargo_pgflow(&scratch.dir, &["migrate"]);
+    assert_eq!(cargo_pgflow(&scratch.dir, &["keep"]).code(), Some(0));
+    let ran = cargo_pgflow(&scratch.dir, &["undo"]);
+    assert_eq!(ran.code(), Some(1), "{}", ran.text());
+    assert!(ran.text().contains("`0002_create_billing_v2.sql` is permanent"), "{}", ran.text());
 }
 
 #[test]

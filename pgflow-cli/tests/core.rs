@@ -46,3 +46,58 @@ fn the_core_comes_in_every_style() {
         assert_eq!(again.stdout(), "", "{style}: the lock knows it");
     }
 }
+
+/// Every migration of a directory, applied by their numbers.
+async fn apply(scratch: &Scratch) {
+    let db = TestDb::empty().await;
+    install_pgmq(&db.pool).await.expect("pgmq");
+    let migrator = Migrator::new(scratch.dir.join("migrations")).await.expect("migrations");
+    migrator.run(&db.pool).await.expect("applied");
+}
+
+#[tokio::test]
+async fn a_core_that_comes_late_is_put_before_the_flows() {
+    let scratch = Scratch::new(&[("src/lib.rs", FLOW)]);
+    assert_eq!(scratch.draft(), ["0001_create_mail.sql", "pgflow.lock"], "the build was first");
+    let ran = cargo_pgflow(&scratch.dir, &["migrate", "--core"]);
+    assert_eq!(ran.code(), Some(0), "{}", ran.text());
+    let names: Vec<_> = scratch.files().into_keys().collect();
+    assert!(names[0].starts_with("0001_pgflow_"), "{names:?}");
+    assert!(names.last().expect("files").ends_with("_create_mail.sql"), "{names:?}");
+    apply(&scratch).await;
+    assert_eq!(cargo_pgflow(&scratch.dir, &["check"]).code(), Some(0));
+}
+
+#[tokio::test]
+async fn a_core_that_finds_no_number_before_a_permanent_flow_says_what_to_do() {
+    let scratch = Scratch::new(&[("src/lib.rs", FLOW)]);
+    scratch.migrate();
+    let before = scratch.files();
+    let ran = cargo_pgflow(&scratch.dir, &["migrate", "--core"]);
+    assert_eq!(ran.code(), Some(1), "{}", ran.text());
+    assert!(ran.text().contains("`0001_create_mail.sql` needs the core"), "{}", ran.text());
+    assert_eq!(scratch.files(), before, "nothing is written");
+
+    // What it says to do.
+    let needed = ran.text().split("give it the number ").nth(1).expect("a number").to_owned();
+    let needed: u32 = needed.split(' ').next().expect("a number").parse().expect("a number");
+    scratch.write(
+        &format!("migrations/{needed:04}_create_mail.sql"),
+        &scratch.read("migrations/0001_create_mail.sql"),
+    );
+    scratch.remove("migrations/0001_create_mail.sql");
+    let ran = cargo_pgflow(&scratch.dir, &["migrate", "--core"]);
+    assert_eq!(ran.code(), Some(0), "{}", ran.text());
+    apply(&scratch).await;
+}
+
+#[test]
+fn a_core_after_a_flow_is_not_up_to_date() {
+    let scratch = Scratch::new(&[("src/lib.rs", FLOW)]);
+    scratch.draft();
+    scratch.write("migrations/0002_pgflow_schema.sql", "-- pgflow unit: 0001_schema 00\n");
+    let ran = cargo_pgflow(&scratch.dir, &["check"]);
+    assert_eq!(ran.code(), Some(1), "{}", ran.text());
+    let words = "`0002_pgflow_schema.sql` comes after `0001_create_mail.sql`, which needs it";
+    assert!(ran.text().contains(words), "{}", ran.text());
+}

@@ -2,10 +2,7 @@
 
 mod support;
 
-use std::path::Path;
-use std::process::Command;
-
-use pgflow_build_tests::Scratch;
+use pgflow_build_tests::{Scratch, git};
 use support::cargo_pgflow;
 
 const BEFORE: &str = "flow mail v1 : Letter
@@ -18,7 +15,9 @@ flow old v1
   step a : u8
 ";
 
-const AFTER: &str = "flow mail v2 : Letter
+const AFTER: &str = "dropped old by 0005_drop_old.sql
+
+flow mail v2 : Letter
   migration 0003_create_mail_v2.sql sha256 00
   step address : String
   step post <- address timeout=60 was=send : u64
@@ -60,7 +59,7 @@ fn two_files_are_compared_as_markdown() {
     assert_eq!(ran.code(), Some(0), "{}", ran.text());
     assert!(text.starts_with(TABLES), "{text}");
     assert!(text.contains("### Flow `new`: new\n\n<details><summary>Graph</summary>"), "{text}");
-    assert!(text.contains("### Flow `old`: removed from `pgflow.lock`"), "{text}");
+    assert!(text.contains("### Flow `old`: deleted"), "{text}");
     assert_eq!(text.matches("```mermaid").count(), 3, "{text}");
 }
 
@@ -70,9 +69,21 @@ fn two_files_are_compared_as_json() {
     let ran = cargo_pgflow(&scratch.dir, &["diff", "--json", "before.lock", "after.lock"]);
     assert_eq!(
         ran.stdout(),
-        r#"[{"before":1,"changes":["step `post` was called `send`","step `post`: timeout was 30, now 60","step `post`: type was u32, now u64","step `count` is new"],"flow":"mail","impact":"compatible","version":2},{"flow":"new","impact":"new","version":1},{"flow":"old","impact":"removed","version":1}]
+        r#"[{"before":1,"changes":["step `post` was called `send`","step `post`: timeout was 30, now 60","step `post`: type was u32, now u64","step `count` is new"],"flow":"mail","impact":"compatible","stored":[],"version":2},{"flow":"new","impact":"new","version":1},{"before":1,"flow":"old","impact":"removed","migration":"0005_drop_old.sql","version":null}]
 "#
     );
+}
+
+#[test]
+fn a_flow_that_was_deleted_and_created_anew_has_lost_its_runs() {
+    let again = BEFORE.replace("0002_create_old", "0004_create_old");
+    let again = format!("dropped old by 0003_drop_old.sql\n\n{again}");
+    let scratch = Scratch::new(&[("before.lock", BEFORE), ("after.lock", &again)]);
+    let ran = cargo_pgflow(&scratch.dir, &["diff", "before.lock", "after.lock"]);
+    let lost = "### Flow `old`: deleted and created anew\n\n**`0003_drop_old.sql` deletes it and all its runs.**";
+    assert!(ran.stdout().starts_with(lost), "{}", ran.text());
+    let ran = cargo_pgflow(&scratch.dir, &["diff", "--json", "before.lock", "after.lock"]);
+    assert!(ran.stdout().contains(r#""impact":"recreated","migration":"0003_drop_old.sql""#));
 }
 
 #[test]
@@ -104,8 +115,35 @@ fn the_working_copy_is_compared_with_a_git_revision() {
     }
 }
 
-fn git(dir: &Path, args: &[&str]) {
-    let who = ["-c", "user.name=test", "-c", "user.email=test@localhost"];
-    let status = Command::new("git").current_dir(dir).args(who).args(args).status();
-    assert!(status.expect("git runs").success(), "{args:?}");
+/// Schemas of a flow whose only step outputs values of that type.
+fn schemas(kind: &str) -> String {
+    format!(
+        r#"{{"mail": {{"input": {{"written": true}}, "steps": {{"send": {{"written": {{"type": "{kind}"}}}}}}}}}}"#
+    )
+}
+
+#[test]
+fn what_runs_store_is_compared_too() {
+    let integer = schemas("integer");
+    let scratch = Scratch::new(&[("pgflow.lock", BEFORE), ("pgflow.schemas.json", &integer)]);
+    scratch.write("src/lib.rs", "");
+    let git = |args: &[&str]| git(&scratch.dir, args);
+    git(&["init", "--quiet"]);
+    git(&["add", "."]);
+    git(&["commit", "--quiet", "-m", "Flows"]);
+    for (kind, words) in [
+        ("integer", "No flow has changed."),
+        (
+            "number",
+            "| `send` | **readable by new code only** | `$`: type was integer, now number |",
+        ),
+        ("string", "| `send` | **breaking** | `$`: type was integer, now string |"),
+        ("string", "**Stored data cannot be read any more: steps that need it are held back"),
+    ] {
+        scratch.write("pgflow.schemas.json", &schemas(kind));
+        let ran = cargo_pgflow(&scratch.dir, &["diff"]);
+        assert!(ran.stdout().contains(words), "{kind}: {}", ran.text());
+    }
+    let ran = cargo_pgflow(&scratch.dir, &["diff", "--json"]);
+    assert!(ran.stdout().contains(r#""readable":"breaking","step":"send""#), "{}", ran.text());
 }

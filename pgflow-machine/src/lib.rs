@@ -1,35 +1,45 @@
-//! The state machine of a run, without I/O: what happens next, and what is recorded.
+//! The state machine of runs and tasks, without I/O: what happens next, and what is recorded.
 //!
-//! SQLite and memory execute it inside their transaction. Postgres has the same transitions as SQL
-//! functions, and the differential test holds the two against each other. It is a crate of its own
+//! | room | what is decided there |
+//! |---|---|
+//! | `flow` | a run and its steps ([`Turn`]), which version a start uses ([`Catalog`]), starts, cancellations, retries |
+//! | `work` | tasks: fences, leases, batches of settles, heartbeats, sweeps, what a claim hands out |
+//! | [`job`] | jobs, which decide their own way: submits, leases, waits, keys, crashes, redrives |
+//!
+//! Each transition is a [`Command`]: it says which rows it looks at, decides, and says what is to be written. Stores
+//! (memory, SQLite) load and write rows inside their transaction and decide nothing. Postgres has the same
+//! transitions as SQL functions, and the differential test holds the two against each other. It is a crate of its own
 //! because macros and build scripts, which need `pgflow-model`, do not need it.
 
 #![forbid(unsafe_code)]
 
-mod batch;
-mod change;
+mod constants;
 mod event;
+mod flow;
 mod id;
-mod lease;
+pub mod job;
 mod limits;
-mod plan;
-mod settle;
-mod state;
 mod status;
-mod task;
 mod timestamp;
-mod turn;
+mod work;
 
-pub use batch::{settle_order, settle_rounds};
-pub use change::{Change, Effect, Entry, Payload, Source};
+pub use constants::{Constant, SHARED};
 pub use event::{Event, Happened};
+pub use flow::{
+    Cancel, Cancelled, Catalog, Change, CompiledFor, Effect, Ensured, Entry, Excess, Finished,
+    FlowVersion, Gather, InputSource, InvalidShape, NewRun, NotLoaded, OUTPUT_BYTES, Output,
+    Payload, Plan, PlanStep, Refusal, Retried, RetryRun, RunState, Start, StartError, Started,
+    StepState, Turn, Version, Violation, completed_leaves, elements, excess, is_measured,
+};
 pub use id::{InvalidRunId, RunId, WorkerId};
-pub use lease::{MAX_REQUEUES, lost_after, promise, stalled_error};
-pub use limits::{Limits, PayloadError, check_payload, type_name};
-pub use plan::{InvalidShape, Plan, PlanStep};
-pub use settle::{Beat, Lease, Retry, Settle, Settled, TaskKey, Verdict};
-pub use state::{Output, RunState, StepState};
+pub use limits::{Limits, PayloadError, check_payload, payload_bytes, type_name};
 pub use status::{RunStatus, SkipReason, StepStatus, TaskStatus};
-pub use task::{Standing, cut_error, retry_delay};
 pub use timestamp::Timestamp;
-pub use turn::{Finished, NotLoaded, StartError, Turn, Violation, elements};
+pub use work::{
+    BULK_FROM, Beat, Candidate, Choice, Claim, Command, Domain, Flows, Heartbeat, Holds,
+    InputParts, Lane, Lease, MAX_REQUEUES, Needs, NewRow, Places, Quota, Ready, Retry, Room, Rows,
+    RunRow, Settle, SettleBatch, Settled, Source, Standing, Sweep, TaskKey, TaskLease, TaskRef,
+    TaskRow, TaskWrite, Until, Verdict, Want, Writes, bulk_share, bulk_until, cut_error,
+    input_too_large, lost_after, promise, ready_at, retry_delay, settle_order, settle_rounds,
+    stalled_error, to_bulk, whole_seconds,
+};

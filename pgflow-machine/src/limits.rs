@@ -125,6 +125,23 @@ pub fn check_payload(value: &Value, limits: &Limits) -> Result<(), PayloadError>
     Ok(())
 }
 
+/// How many bytes a value has as JSON, as Postgres writes it.
+///
+/// ```
+/// use pgflow_machine::payload_bytes;
+/// use serde_json::json;
+///
+/// assert_eq!(payload_bytes(&json!({ "a": [1, true] })), r#"{"a": [1, true]}"#.len());
+/// assert_eq!(payload_bytes(&json!(1e20)), "100000000000000000000".len());
+/// ```
+pub fn payload_bytes(value: &Value) -> usize {
+    let mut bytes = 0;
+    let any = Limits { max_bytes: usize::MAX, max_depth: usize::MAX, max_fanout: usize::MAX };
+    // Only a NUL is left to find, which no database has.
+    let _ = walk(value, &mut Path::default(), &any, &mut bytes);
+    bytes
+}
+
 /// Where a value is, spelled out only when something is wrong there.
 #[derive(Default)]
 struct Path<'v>(Vec<Part<'v>>);
@@ -161,7 +178,7 @@ fn walk<'v>(
     match value {
         Value::Null => *bytes += 4,
         Value::Bool(flag) => *bytes += if *flag { 4 } else { 5 },
-        Value::Number(number) => *bytes += number.to_string().len(),
+        Value::Number(number) => *bytes += digits(&number.to_string()),
         Value::String(text) => *bytes += length(text, path)?,
         Value::Array(elements) => {
             *bytes += brackets_and_commas(elements.len());
@@ -186,6 +203,20 @@ fn walk<'v>(
 
 fn brackets_and_commas(elements: usize) -> usize {
     2 + 2 * elements.saturating_sub(1)
+}
+
+/// Bytes of a number without its exponent: Postgres writes all digits.
+fn digits(number: &str) -> usize {
+    let Some((mantissa, power)) = number.split_once(['e', 'E']) else { return number.len() };
+    let (length, power) = (mantissa.len(), power.parse::<isize>().unwrap_or_default());
+    let fraction = mantissa.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+    let whole = length - fraction - usize::from(fraction > 0);
+    match usize::try_from(power) {
+        Ok(power) if power >= fraction => whole + power,
+        Ok(_) => length,
+        // One digit, moved behind the point.
+        Err(_) => whole + 1 + fraction + power.unsigned_abs(),
+    }
 }
 
 /// Bytes of a text as JSON.
@@ -219,6 +250,22 @@ mod tests {
         let mut bytes = 0;
         walk(&value, &mut Path::default(), &Limits::default(), &mut bytes).expect("fine");
         assert_eq!(bytes, written.len());
+    }
+
+    #[test]
+    fn counts_the_digits_that_an_exponent_stands_for() {
+        for (number, written) in [
+            (f64::MAX, 309),
+            (-f64::MAX, 310),
+            (5e-324, 326),
+            (1.5e-7, 10),
+            (1e16, 17),
+            (1.5e300, 301),
+            (0.25, 4),
+            (1e15, "1000000000000000.0".len()),
+        ] {
+            assert_eq!(payload_bytes(&json!(number)), written, "{number:e}");
+        }
     }
 
     #[test]

@@ -164,3 +164,20 @@ fn a_retry_starts_the_failed_step_again() {
     let log = run.complete(&[("a", json!(1)), ("b", json!(2))]);
     assert_eq!(log, ["step:completed a", "step:completed b", "run:completed"]);
 }
+
+#[test]
+fn a_step_that_put_out_too_much_fails_again_when_the_run_is_retried() {
+    let mut run = Run::start(vec![step("m").map(), step("z").after("m")], json!([1]));
+    let log = run.turn(|plan, turn| {
+        assert!(turn.count_down(0, 1));
+        for it in pgflow_machine::excess(plan, &[(0, 11)], &[], 10) {
+            turn.exhaust(it.step, &it.error).expect("all is loaded");
+        }
+    });
+    let error = "Output too large: the outputs of step m together have more than 10 bytes";
+    assert_eq!(log, ["step:failed m", "run:failed"]);
+    assert_eq!(run.state.steps[0].error.as_deref(), Some(error));
+    let log = run.turn(|_, turn| assert!(turn.retry().expect("all is loaded")));
+    assert_eq!(log, ["run:retried", "step:started m", "step:failed m", "run:failed"]);
+    assert_eq!(run.state.steps[0].error.as_deref(), Some(error));
+}

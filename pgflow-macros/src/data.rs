@@ -1,10 +1,12 @@
 //! `#[data]`: serde's and schemars' derives, found through `pgflow`.
 
 mod copy;
+mod known;
+mod silenced;
 
-use pgflow_syntax::{DataArgs, Errors, held, pretty, stored_fields};
+use pgflow_syntax::{DataArgs, Errors, data_mistakes, held, pretty};
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::quote;
 use syn::parse::{ParseStream, Parser};
 use syn::{Data, DeriveInput};
 
@@ -23,9 +25,16 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
         Data::Union(union) => Err(syn::Error::new(union.union_token.span, WRONG_PLACE)),
         Data::Struct(_) | Data::Enum(_) => Ok(item),
     });
-    let parsed = errors.keep(parsed);
+    let mut parsed = errors.keep(parsed);
     let pgflow = pgflow_crate::path(args.as_ref().and_then(|args| args.crate_path.as_ref()));
+    if let (Some(args), Some(item), Ok(pgflow)) = (&args, &mut parsed, &pgflow) {
+        let any = format!("{}::__private::Value", pretty(pgflow));
+        data_mistakes(item, args.has_schema.then_some(&any), &mut errors);
+    }
     let expanded = match (args, parsed, pgflow) {
+        (Some(_), Some(parsed), Ok(pgflow)) if !errors.is_empty() => {
+            silenced::expand(&parsed, &pgflow)
+        }
         (Some(args), Some(parsed), Ok(pgflow)) => derives(&args, &parsed, &pgflow),
         (_, Some(parsed), Err(why)) => {
             errors.at(&parsed.ident, why);
@@ -38,14 +47,14 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 fn derives(args: &DataArgs, item: &DeriveInput, pgflow: &TokenStream) -> TokenStream {
-    let fields = fields(item, pgflow);
+    let known = known::expand(item, pgflow);
     let data = if let (true, Some(held)) = (args.has_schema, held(item)) {
         copy::expand(item, &held, pgflow)
     } else {
         let derives = derive(args.has_schema, pgflow);
         quote!(#derives #item)
     };
-    quote!(#data #fields)
+    quote!(#data #known)
 }
 
 /// The derives, found through `pgflow`.
@@ -63,30 +72,4 @@ fn derive(has_schema: bool, pgflow: &TokenStream) -> TokenStream {
         #[serde(crate = #serde)]
         #schema
     }
-}
-
-/// The fields, so that the compiler can compare them with conditions.
-fn fields(item: &DeriveInput, pgflow: &TokenStream) -> Option<TokenStream> {
-    let stored = stored_fields(item)?;
-    let [json, flat] = ["JSON", "FLAT"].map(|word| {
-        let word = format_ident!("{word}");
-        let (names, types) = (stored.iter().map(|(name, _)| name), stored.iter().map(|(_, ty)| ty));
-        quote! {
-            const #word: &'static #pgflow::__private::Json = &#pgflow::__private::Json::Object(&[#(
-                #pgflow::__private::Field { name: #names, json: <#pgflow::__private::Probe<#types>>::#word },
-            )*]);
-        }
-    });
-    let (name, (impl_generics, ty_generics, clause)) =
-        (&item.ident, item.generics.split_for_impl());
-    Some(quote! {
-        const _: () = {
-            use #pgflow::__private::Unknown as _;
-
-            impl #impl_generics #pgflow::__private::Known for #name #ty_generics #clause {
-                #json
-                #flat
-            }
-        };
-    })
 }

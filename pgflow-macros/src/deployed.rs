@@ -16,6 +16,8 @@ pub(crate) struct Deployed {
     finishes: Vec<Finishable>,
     /// Code that makes cargo compile the crate again when the file changes.
     pub(crate) tracked: Option<TokenStream>,
+    /// Whether the file knows the flow, so that it runs somewhere.
+    pub(crate) is_known: bool,
 }
 
 impl Deployed {
@@ -23,10 +25,17 @@ impl Deployed {
     ///
     /// Without the file, a crate has no generated migrations, and there is nothing to compare.
     pub(crate) fn find(flow: &Flow<'_>, errors: &mut Errors) -> Self {
-        let mut found =
-            Self { version: flow.version().unwrap_or(1), finishes: Vec::new(), tracked: None };
-        let Some(path) = lock_path() else { return found };
-        let Ok(text) = fs::read_to_string(&path) else { return found };
+        let mut found = Self {
+            version: flow.version().unwrap_or(1),
+            finishes: Vec::new(),
+            tracked: None,
+            is_known: false,
+        };
+        let read = lock_path().and_then(|path| Some((fs::read_to_string(&path).ok()?, path)));
+        let Some((text, path)) = read else {
+            without_versions(flow, errors);
+            return found;
+        };
         found.tracked = tracked(&path);
         match text.parse::<Lock>() {
             Ok(lock) => found.compare(flow, &lock, errors),
@@ -43,6 +52,7 @@ impl Deployed {
             drift::report(flow, locked, &changes, impact, errors);
         }
         let newest = lock.newest(&flow.slug).map(|locked| locked.version);
+        self.is_known = newest.is_some();
         self.version = flow.version().or(newest).unwrap_or(1);
         self.finishes = lock.finishable(&flow.slug, self.version);
     }
@@ -66,6 +76,17 @@ impl Deployed {
             version_slug: #version_slug,
             finishes: &[#(#finishes),*],
         }
+    }
+}
+
+/// Without the file there are no versions, and nothing that another format could be.
+fn without_versions(flow: &Flow<'_>, errors: &mut Errors) {
+    if let Some(format) = &flow.format {
+        errors.at(
+            format,
+            "`format` asks for a new version of the flow, and versions are made by migrations: there is no `pgflow.lock`\n\
+             help: let `pgflow_build` write migrations in a `build.rs`, or leave `format` away",
+        );
     }
 }
 

@@ -6,15 +6,15 @@ use pgflow_model::{Change, Edit, Impact, LockedVersion, Part, step_line};
 use pgflow_syntax::{Errors, Flow};
 use quote::ToTokens;
 
+use crate::editor::is_editor;
+
 /// Whether drift is an error here.
 ///
 /// Not when `PGFLOW_MIGRATIONS=off` asks for silence, and not in an editor: it would go on showing
 /// what the next build puts right.
 pub(crate) fn is_wanted() -> bool {
     let is_off = std::env::var_os("PGFLOW_MIGRATIONS").is_some_and(|value| value == "off");
-    let is_editor =
-        std::env::current_exe().is_ok_and(|path| path.to_string_lossy().contains("rust-analyzer"));
-    !is_off && !is_editor
+    !is_off && !is_editor()
 }
 
 /// One error per step that the migrations do not have like this.

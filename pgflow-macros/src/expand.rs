@@ -1,24 +1,28 @@
 //! Rust code for a flow.
 //!
 //! The checks are not separate items: each is the expression that does the work, such as
-//! `<fetch_user as Outputs<User, …>>::pass(…)`, so a rule and the code relying on it cannot part.
+//! `<fetch_user as OutputsOne<User, …>>::pass(…)`, so a rule and the code relying on it cannot part.
 
 mod argument;
 mod condition;
+mod editor;
+mod mended;
 mod output;
 mod step;
+mod storable;
 mod table;
 mod visibility;
 
-use pgflow_syntax::{Errors, Flow, FlowItem, Piece, check, pretty};
+use pgflow_syntax::{Errors, Flow, FlowItem, Piece, StepItem, check, is_attr, pretty};
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, quote};
+use quote::{ToTokens, quote, quote_spanned};
 
 use crate::deployed::Deployed;
-use crate::pgflow_crate;
+use crate::editor::is_editor;
 use crate::span::{Ends, Member, SHORT, marker};
+use crate::{pgflow_crate, slugs};
 use table::options;
-use visibility::Outside;
+pub(crate) use visibility::Outside;
 
 /// The module as written, and what makes it a flow, or why it is none.
 pub(crate) fn flow(args: TokenStream, item: &TokenStream) -> TokenStream {
@@ -30,24 +34,53 @@ pub(crate) fn flow(args: TokenStream, item: &TokenStream) -> TokenStream {
         }
     };
     let mut errors = Errors::default();
-    let flow = check(args, &module, &mut errors);
+    let flow = check(args.clone(), &module, &mut errors);
+    slugs::check(&flow, &mut errors);
     let deployed = Deployed::find(&flow, &mut errors);
     let expanded = match pgflow_crate::path(flow.crate_path.as_ref()) {
         Ok(pgflow) => {
             let outside = Outside::of(&module.vis);
-            Expand { flow: &flow, deployed: &deployed, pgflow, outside }.module()
+            Expand { args, flow: &flow, deployed: &deployed, pgflow, outside }.module()
         }
         Err(why) => {
             errors.at(&module.ident, why);
-            as_written(&module, &TokenStream::new())
+            as_written("flow", &module, &TokenStream::new(), piece)
         }
     };
+    let left = late_errors(&mut errors);
     let errors = errors.finish().map(syn::Error::into_compile_error);
-    quote!(#expanded #errors)
+    quote!(#expanded #errors #left)
+}
+
+/// What the compiler has its own words for.
+pub(crate) fn late_errors(errors: &mut Errors) -> TokenStream {
+    let left = errors.take_left_to_compiler();
+    if is_editor() { TokenStream::new() } else { left.iter().map(late_error).collect() }
+}
+
+/// An error that the compiler reports only where it has nothing else to report: it has said so already,
+/// in its own words.
+fn late_error(error: &syn::Error) -> TokenStream {
+    let message = error.to_string();
+    let call = quote_spanned!(error.span()=> step());
+    quote! {
+        const _: () = {
+            #[must_use = #message]
+            fn step() {}
+            // This lint comes last of all.
+            #[allow(dead_code)]
+            #[deny(unused_must_use)]
+            fn unreadable() {
+                #call;
+            }
+        };
+    }
 }
 
 /// A flow that is being expanded.
 struct Expand<'a> {
+    /// What is in the parentheses of `#[flow(…)]`.
+    args: TokenStream,
     flow: &'a Flow<'a>,
     deployed: &'a Deployed,
     /// The path of the crate `pgflow`.
@@ -56,19 +89,32 @@ struct Expand<'a> {
     outside: Outside,
 }
 
-/// The module as written, without `#[step]`, and with `more` in it.
-fn as_written(item: &FlowItem, more: &TokenStream) -> TokenStream {
+/// The module as written, without the attributes that are ours, and with `more` in it.
+pub(crate) fn as_written(
+    word: &str,
+    item: &FlowItem,
+    more: &TokenStream,
+    piece: impl Fn(&Piece) -> TokenStream,
+) -> TokenStream {
     let FlowItem { attrs, vis, mod_token, ident, braces, content, .. } = item;
-    let content = content.iter().map(|piece| match piece {
-        // A step is `async` and may fail because all of them are, whatever it does.
-        Piece::Step(step) => {
-            quote!(#[allow(clippy::unused_async, clippy::missing_errors_doc)] #step)
-        }
-        other => quote!(#other),
-    });
+    let attrs = attrs.iter().filter(|attr| !is_attr(attr, word));
+    let content = content.iter().map(piece);
     let mut body = TokenStream::new();
     braces.surround(&mut body, |body| body.extend(quote!(#(#content)* #more)));
     quote!(#(#attrs)* #vis #mod_token #ident #body)
+}
+
+fn piece(piece: &Piece) -> TokenStream {
+    match piece {
+        Piece::Step(step) => step_piece(step),
+        other => other.to_token_stream(),
+    }
+}
+
+/// A function: it is `async` and may fail because all of them are, whatever it does.
+pub(crate) fn step_piece(step: &StepItem) -> TokenStream {
+    let step = mended::function(step);
+    quote!(#[allow(clippy::unused_async, clippy::missing_errors_doc)] #step)
 }
 
 impl Expand<'_> {
@@ -81,11 +127,33 @@ impl Expand<'_> {
         let (pgflow, short) = (&self.pgflow, short());
         // A name of one word for what every step uses: paths are a good part of what is compiled.
         let imported = quote!(#[allow(unused_imports)] use #pgflow::__private as #short;);
-        let more = quote!(#imported #flow_type #output #table #(#steps)*);
-        let module = as_written(self.flow.item, &more);
+        let (storable, schema_test) = (self.storable(), self.schema_test());
+        let conditions = self.conditions();
+        let for_editor = self.for_editor();
+        let more = quote!(
+            #imported #flow_type #output #table #storable #(#steps)* #conditions #schema_test #for_editor
+        );
+        let module = as_written("flow", self.flow.item, &more, piece);
         let impl_flow = self.impl_flow();
         let tracked = &self.deployed.tracked;
-        quote!(#module #impl_flow #tracked)
+        let storable = self.storable_input(&quote!(#pgflow::__private));
+        quote!(#module #impl_flow #storable #tracked)
+    }
+
+    /// A test of what runs store, for a flow that has some: only compiled code knows that.
+    fn schema_test(&self) -> Option<TokenStream> {
+        let (private, flow_type) = (short(), &self.flow.type_name);
+        let is_wanted = self.deployed.is_known && self.flow.has_schema && !is_editor();
+        is_wanted.then(|| {
+            quote! {
+                #[cfg(test)]
+                #[::core::prelude::v1::test]
+                fn __pgflow_schemas() {
+                    let flow = <#flow_type as #private::Flow>::DEF;
+                    #private::assert_readable(::core::env!("CARGO_MANIFEST_DIR"), flow);
+                }
+            }
+        })
     }
 
     /// The type that stands for the flow. The compiler shows `input = …` as its definition.
@@ -120,6 +188,7 @@ impl Expand<'_> {
         let options = options(&private, flow.options);
         let kept = self.kept_input(&private, &input);
         quote! {
+            #[diagnostic::do_not_recommend]
             impl #pgflow::Flow for #module::#flow_type {
                 type Input = #input;
                 type Output = #module::#output;
@@ -148,6 +217,6 @@ impl Expand<'_> {
 }
 
 /// What generated code inside the module calls `pgflow::__private`.
-fn short() -> Ident {
+pub(crate) fn short() -> Ident {
     Ident::new(SHORT, Span::call_site())
 }

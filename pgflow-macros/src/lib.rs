@@ -1,13 +1,17 @@
-//! `#[flow]`, `#[step]` and `#[data]`. See the `pgflow` crate for what they do.
+//! `#[flow]`, `#[step]`, `#[job]`, `#[need]` and `#[data]`. See the `pgflow` crate for what they do.
 
 #![forbid(unsafe_code)]
 
 mod data;
 mod deployed;
 mod drift;
+mod editor;
 mod expand;
+mod job;
 mod pgflow_crate;
+mod slugs;
 mod span;
+mod storable;
 
 use proc_macro::TokenStream;
 use quote::quote;
@@ -21,11 +25,26 @@ pub fn flow(args: TokenStream, item: TokenStream) -> TokenStream {
 /// Marks a step of a flow.
 #[proc_macro_attribute]
 pub fn step(_args: TokenStream, item: TokenStream) -> TokenStream {
-    // `#[flow]` takes this attribute away, so it is only ever run where there is none.
+    outside("`#[step]` only works directly inside a `#[flow]` module", item)
+}
+
+/// Turns a module into a kind of job.
+#[proc_macro_attribute]
+pub fn job(args: TokenStream, item: TokenStream) -> TokenStream {
+    job::job(args.into(), &item.into()).into()
+}
+
+/// Marks a need of a kind of job.
+#[proc_macro_attribute]
+pub fn need(_args: TokenStream, item: TokenStream) -> TokenStream {
+    outside("`#[need]` only works directly inside a `#[job]` module", item)
+}
+
+/// For an attribute that its module takes away: it is only ever run where there is none.
+fn outside(message: &str, item: TokenStream) -> TokenStream {
     let item = proc_macro2::TokenStream::from(item);
     let mut after_fn = item.clone().into_iter().skip_while(|token| token.to_string() != "fn");
     let name = after_fn.nth(1);
-    let message = "`#[step]` only works directly inside a `#[flow]` module";
     let error = syn::Error::new_spanned(name, message).into_compile_error();
     quote!(#item #error).into()
 }

@@ -16,13 +16,22 @@ pub(crate) fn path(given: Option<&syn::Path>) -> Result<TokenStream, &'static st
     let package = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
     let mut manifests = Path::new(&package).ancestors().filter_map(read);
     let own = manifests.next().unwrap_or_default();
-    let workspace = manifests.find(|manifest| manifest.contains("[workspace")).unwrap_or_default();
+    let mut above = || manifests.find(|manifest| is_workspace(manifest)).unwrap_or_default();
+    let workspace = if is_workspace(&own) { String::new() } else { above() };
+    let name = Ident::new(&dependency_name(&own, &workspace)?, Span::call_site());
+    Ok(quote!(::#name))
+}
+
+fn is_workspace(manifest: &str) -> bool {
+    manifest.contains("[workspace")
+}
+
+/// The name of the dependency, as far as the manifests tell.
+fn dependency_name(own: &str, workspace: &str) -> Result<String, &'static str> {
     if !own.is_empty() && !own.contains("pgflow") && !workspace.contains("pgflow") {
         return Err(NOT_A_DEPENDENCY);
     }
-    let name = name(&own, &workspace);
-    let name = Ident::new(name.as_deref().unwrap_or("pgflow"), Span::call_site());
-    Ok(quote!(::#name))
+    Ok(name(own, workspace).unwrap_or_else(|| "pgflow".to_owned()))
 }
 
 const NOT_A_DEPENDENCY: &str = "`pgflow` is not a dependency of this crate\n\
@@ -85,7 +94,17 @@ fn is_text(value: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{name, names};
+    use super::{NOT_A_DEPENDENCY, dependency_name, name, names};
+
+    #[test]
+    fn whoever_adds_it_to_the_manifest_is_understood() {
+        let without = "[package]\nname = \"shop\"\n\n[dependencies]\n";
+        assert_eq!(dependency_name(without, ""), Err(NOT_A_DEPENDENCY));
+        assert!(NOT_A_DEPENDENCY.contains("help: add it to `Cargo.toml`"));
+        let with = format!("{without}pgflow = \"0.1\"\n");
+        assert_eq!(dependency_name(&with, "").as_deref(), Ok("pgflow"));
+        assert_eq!(dependency_name("", "").as_deref(), Ok("pgflow"), "there is no manifest");
+    }
 
     #[test]
     fn finds_the_dependency_in_any_spelling() {

@@ -49,6 +49,8 @@ pub enum Part {
     Setting(&'static str),
     /// The Rust type of an input or output, as written.
     Type,
+    /// The number of the form in which runs store their data.
+    Format,
 }
 
 impl Part {
@@ -63,6 +65,7 @@ impl Part {
             Self::DependsOn => "depends_on",
             Self::Policy(name) | Self::Setting(name) => name,
             Self::Type => "type",
+            Self::Format => "format",
         }
     }
 }
@@ -81,6 +84,8 @@ pub fn changes(before: &FlowShape, now: &FlowShape) -> Vec<Change> {
     let mut found = Vec::new();
     options(None, before.options, now.options, &mut found);
     part(None, Part::Type, before.input_type.as_ref(), now.input_type.as_ref(), &mut found);
+    let (format, format_now) = (before.format.to_string(), now.format.to_string());
+    part(None, Part::Format, Some(&format), Some(&format_now), &mut found);
     let renamed = renames(before, now);
     let (before, now) = (before.normalized(), now.normalized());
     for step in &now.steps {

@@ -5,6 +5,8 @@ mod mermaid;
 
 use std::collections::HashMap;
 
+pub use mermaid::mermaid_id;
+
 use crate::{FlowShape, StepKind, StepShape};
 
 /// The run's input. No step can be called that.

@@ -65,7 +65,10 @@ impl fmt::Display for Impact {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Nothing => "nothing has changed",
-            Self::Types => "types only: the database stays as it is",
+            Self::Types => {
+                "types only: the graph stays as it is; `cargo pgflow schema` says whether stored \
+                 data can still be read"
+            }
             Self::Options => {
                 "compatible: options are changed in place, also for runs that are in flight"
             }
@@ -83,7 +86,7 @@ impl fmt::Display for Impact {
 
 /// Whether the code of `now` can run every step of `before`, whose slugs `renamed` translates.
 ///
-/// It can if each step is still there, of the same kind, takes no output that the old graph does
+/// It can if it reads what that stores, and each step is still there, of the same kind, takes no output that the old graph does
 /// not give it, and copes with outputs that may be missing there. Conditions and policies are the
 /// database's business.
 pub(crate) fn can_finish<'a>(
@@ -91,7 +94,7 @@ pub(crate) fn can_finish<'a>(
     before: &'a FlowShape,
     renamed: &dyn Fn(&'a str) -> &'a str,
 ) -> bool {
-    before.steps.iter().all(|old| {
+    let can_run = |old: &'a StepShape| {
         now.step(renamed(&old.slug)).is_some_and(|new| {
             let deps: Vec<_> = old.depends_on.iter().map(|dep| renamed(dep)).collect();
             let gets = |dep: &String| deps.contains(&dep.as_str());
@@ -101,7 +104,8 @@ pub(crate) fn can_finish<'a>(
             });
             old.kind == new.kind && same_source && new.depends_on.iter().all(gets) && copes
         })
-    })
+    };
+    now.format == before.format && before.steps.iter().all(can_run)
 }
 
 fn may_be_missing(step: Option<&StepShape>) -> bool {
@@ -139,6 +143,12 @@ mod tests {
         skips[0].when_exhausted = OnSkip::Skip;
         assert_eq!(impact(ab(), skips.clone()), Impact::Compatible);
         assert_eq!(impact(skips, ab()), Impact::Incompatible);
+    }
+
+    #[test]
+    fn code_of_another_format_cannot_finish_what_is_in_flight() {
+        let (before, now) = (flow(ab()), FlowShape { format: 2, ..flow(ab()) });
+        assert_eq!(Impact::of(&changes(&before, &now), &before, &now), Impact::Incompatible);
     }
 
     #[test]

@@ -14,7 +14,9 @@
 
 #![forbid(unsafe_code)]
 
+mod causes;
 mod change;
+mod differences;
 mod duration;
 mod graph;
 mod impact;
@@ -30,13 +32,17 @@ mod shape;
 mod skip;
 mod slug;
 mod sql;
+mod stored;
 mod version;
 
+pub use causes::{causes, with_causes};
 pub use change::{Change, Edit, Part, changes};
+pub use differences::differences;
 pub use duration::{InvalidDuration, parse_seconds};
+pub use graph::mermaid_id;
 pub use impact::Impact;
 pub use json::InvalidShape;
-pub use lock::{Finishable, Lock, LockError, LockedVersion, step_line};
+pub use lock::{DraftsAfter, Finishable, Lock, LockError, LockedVersion, step_line};
 pub use operation::{InvalidOperation, Operation};
 pub use options::{OPTIONS, OptionRule, StepOptions};
 pub use order::{Cycle, topological_order};
@@ -45,4 +51,5 @@ pub use schema::{SchemaChange, schema_changes};
 pub use shape::{FlowShape, StepKind, StepShape};
 pub use skip::{OnSkip, Presence};
 pub use slug::{InvalidSlug, MAX_FLOW_SLUG, MAX_STEP_SLUG, check_flow_slug, check_step_slug};
+pub use stored::{InvalidSchemas, Readable, StoredChange, StoredData, StoredForm, StoredSchemas};
 pub use version::{is_version_slug, version_slug};

@@ -7,6 +7,7 @@ mod line;
 mod read;
 mod words;
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::FlowShape;
@@ -32,8 +33,31 @@ const HEADER: &str = "# Written by pgflow when the crate is built. Commit it; do
 pub struct Lock {
     /// Where migrations are, below the crate, and the style of their names.
     pub migrations: Option<(String, String)>,
+    /// Which migrations may still be rewritten, where no version control says so.
+    pub drafts: Option<DraftsAfter>,
+    /// Flows that are gone from the source on purpose, and stay in the database with their runs.
+    pub retired: BTreeSet<String>,
+    /// Flows that were deleted with all their runs, and the migrations that do it.
+    pub dropped: Vec<(String, String)>,
     /// Versions of flows, by name and number.
     pub versions: Vec<LockedVersion>,
+}
+
+/// Where the migrations begin that may still be rewritten.
+///
+/// ```
+/// use pgflow_model::Lock;
+///
+/// let lock: Lock = "drafts 7c0ffee1 after 0002_tune_orders.sql\n".parse()?;
+/// assert_eq!(lock.drafts.unwrap().after.as_deref(), Some("0002_tune_orders.sql"));
+/// # Ok::<(), pgflow_model::LockError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DraftsAfter {
+    /// The directory that they were written in; in a copy elsewhere nothing is rewritten.
+    pub place: String,
+    /// The last file that stays as it is; none if all may be rewritten.
+    pub after: Option<String>,
 }
 
 /// A version of a flow as its last migration left it.
@@ -118,6 +142,16 @@ impl fmt::Display for Lock {
         if let Some((dir, style)) = &self.migrations {
             writeln!(f, "migrations {style} {dir}")?;
         }
+        if let Some(DraftsAfter { place, after }) = &self.drafts {
+            let after = after.as_ref().map(|after| format!(" after {after}")).unwrap_or_default();
+            writeln!(f, "drafts {place}{after}")?;
+        }
+        for flow in &self.retired {
+            writeln!(f, "retired {flow}")?;
+        }
+        for (flow, migration) in &self.dropped {
+            writeln!(f, "dropped {flow} by {migration}")?;
+        }
         for LockedVersion { version, migration, checksum, shape } in &self.versions {
             writeln!(f, "\n{}", line::flow_line(shape, *version))?;
             writeln!(f, "  migration {migration} sha256 {checksum}")?;
@@ -151,9 +185,13 @@ mod tests {
         step.was = Some("old".into());
         let mut lock =
             Lock { migrations: Some(("a dir".into(), "sqlx".into())), ..Lock::default() };
+        lock.drafts = Some(DraftsAfter { place: "ab".into(), after: None });
+        lock.retired.insert("old".into());
+        lock.dropped.push(("older".into(), "0003_drop_older.sql".into()));
         lock.set(locked(10, vec![step]));
         lock.set(locked(2, vec![StepShape::new("map"), StepShape::new("step")]));
         lock.versions[0].shape.options.max_attempts = Some(7);
+        lock.versions[0].shape.format = 2;
         lock.versions[0].shape.input_type = Some("Order".into());
         assert_eq!(lock.to_string().parse::<Lock>(), Ok(lock.clone()));
         assert_eq!(lock.newest("orders").map(|locked| locked.version), Some(10));

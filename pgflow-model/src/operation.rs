@@ -5,7 +5,7 @@ mod read;
 
 use std::fmt;
 
-use crate::sql::{delete_sql, flow_options_sql, step_options_sql, version_sql};
+use crate::sql::{delete_sql, expect_sql, flow_options_sql, step_options_sql, version_sql};
 use crate::{FlowShape, StepOptions};
 
 /// One thing that a migration does. A migration is a list of them, in order.
@@ -85,10 +85,13 @@ impl Operation {
     /// ```
     pub fn to_sql(&self) -> String {
         match self {
-            Self::CreateVersion { version, slug, shape } if *version > 1 => {
-                shape.create_sql(slug) + &version_sql(&shape.slug, *version, slug)
+            Self::CreateVersion { version, slug, shape } => {
+                let create = shape.create_sql(slug) + &expect_sql(slug, shape);
+                if *version == 1 {
+                    return create;
+                }
+                create + &version_sql(&shape.slug, *version, slug)
             }
-            Self::CreateVersion { slug, shape, .. } => shape.create_sql(slug),
             Self::SetFlowOptions { slug, options } => flow_options_sql(slug, *options),
             Self::SetStepOptions { slug, step, options } => step_options_sql(slug, step, *options),
             Self::DeleteVersion { slug } => delete_sql(slug),

@@ -20,6 +20,9 @@ pub struct FlowShape {
     pub options: StepOptions,
     /// Rust type of the run's input, as written.
     pub input_type: Option<String>,
+    /// Number of the form in which its runs store their data, from 1: code of one form does not read
+    /// data of another.
+    pub format: u32,
     /// Steps; each one comes after everything it depends on.
     pub steps: Vec<StepShape>,
 }
@@ -102,6 +105,7 @@ impl FlowShape {
             slug: slug.into(),
             options: StepOptions::INHERIT,
             input_type: None,
+            format: 1,
             steps: Vec::new(),
         }
     }

@@ -45,6 +45,20 @@ pub(crate) fn step_options_sql(slug: &str, step: &str, options: StepOptions) -> 
     sql + ");\n"
 }
 
+/// The statement that fails if `slug` was there already, as a flow with other steps.
+pub(crate) fn expect_sql(slug: &str, shape: &FlowShape) -> String {
+    let slugs = |is_wanted: &dyn Fn(&StepShape) -> bool| {
+        let mut slugs: Vec<_> =
+            shape.steps.iter().filter(|step| is_wanted(step)).map(|step| &*step.slug).collect();
+        slugs.sort_unstable();
+        slugs
+    };
+    let steps = array(&slugs(&|_| true));
+    let maps = slugs(&|step| step.kind == StepKind::Map);
+    let maps = if maps.is_empty() { String::new() } else { format!(", {}", array(&maps)) };
+    format!("SELECT pgflow.expect_steps({}, {steps}{maps});\n", literal(slug))
+}
+
 /// The statement that makes `slug` the version of that number, and new runs use it.
 pub(crate) fn version_sql(flow: &str, version: u32, slug: &str) -> String {
     format!("SELECT pgflow.add_flow_version({}, {version}, {});\n", literal(flow), literal(slug))
@@ -64,8 +78,7 @@ fn flow_call(function: &str, slug: &str, options: StepOptions) -> String {
 fn add_step(flow: &str, step: &StepShape) -> String {
     let mut sql = format!("SELECT pgflow.add_step({}, {}", literal(flow), literal(&step.slug));
     if !step.depends_on.is_empty() {
-        let deps: Vec<_> = step.depends_on.iter().map(|slug| literal(slug)).collect();
-        let _ = write!(sql, ", ARRAY[{}]", deps.join(", "));
+        let _ = write!(sql, ", {}", array(&step.depends_on));
     }
     push_options(&mut sql, step.options);
     let patterns =
@@ -91,6 +104,11 @@ fn push_options(sql: &mut String, options: StepOptions) {
     for (name, value) in options.set() {
         let _ = write!(sql, ", {name} => {value}");
     }
+}
+
+fn array(slugs: &[impl AsRef<str>]) -> String {
+    let slugs: Vec<_> = slugs.iter().map(|slug| literal(slug.as_ref())).collect();
+    format!("ARRAY[{}]", slugs.join(", "))
 }
 
 /// A text in quotes. A backslash has no meaning in one unless it starts with `E`, which also works

@@ -1,5 +1,8 @@
 //! For code written by the macros only: anything here may change in a patch release.
 
+// One word is less to compile than the four of a path.
+pub use std::result::Result::{Err, Ok};
+
 use std::marker::PhantomData;
 
 pub use schemars;
@@ -9,15 +12,24 @@ pub use serde_json::Value;
 pub use pgflow_model::{OnSkip, StepKind, StepOptions};
 
 use crate::Error;
+pub use crate::aliased::{Alias, Aliased, NoResult, no_result};
 pub use crate::check::*;
-pub use crate::derived::{Derived, Held, Holdable, NotHeld, impl_data, missing};
+pub use crate::derived::{
+    Derived, Described, Held, Holdable, NotDerived, NotDescribed, NotHeld, impl_data, missing,
+};
+pub use crate::extract::{Needed, Unneeded};
 pub use crate::flow::Table;
+#[cfg(feature = "engine")]
+pub use crate::job::{CalledNeed, Job, JobTask, Need, NeedDef, Next, need_future, payload};
 use crate::kept::kept;
-pub use crate::kept::{AnyKept, Kept};
+pub use crate::kept::{AnyKept, Kept, Reader, Unread};
 pub use crate::known::{Field, Json, Known, Probe, Unknown};
-pub use crate::never::{Part, Place, Wanted};
+pub use crate::never::{Place, Wanted, check_condition};
+pub use crate::options_described::{flow_options, step_options};
 pub use crate::place::{D0, D1, D2, D3, D4, D5, D6, D7, D8, D9};
+pub use crate::refused::{refused, refused_keys};
 use crate::task::StepFuture;
+pub use crate::testing::assert_readable;
 pub use crate::{DataError, Flow, RunOutputs, Step, StepDef, Task};
 
 /// What a step's function returns. Made by coercion: the compiler then explains a future that is not
@@ -38,6 +50,34 @@ pub fn future<S: Step, R: 'static, E: 'static>(
         // The same value would be refused again.
         (kept::<S>().write)(&output).map_err(Error::fatal)
     }))
+}
+
+/// Functions that take so many values from a task, and none if one of them cannot be read.
+macro_rules! take {
+    ($($name:ident: $($value:ident $take:ident),+;)*) => { $(
+        #[doc = "Takes these values from a task."]
+        #[allow(clippy::too_many_arguments, clippy::type_complexity, clippy::many_single_char_names)]
+        pub fn $name<$($value),+>(
+            task: &Task,
+            $($take: fn(&Task) -> Result<$value, Error>,)+
+        ) -> Result<($($value,)+), Error> {
+            Ok(($($take(task)?,)+))
+        }
+    )* };
+}
+
+take! {
+    take_2: A a, B b;
+    take_3: A a, B b, C c;
+    take_4: A a, B b, C c, D d;
+    take_5: A a, B b, C c, D d, E e;
+    take_6: A a, B b, C c, D d, E e, F f;
+    take_7: A a, B b, C c, D d, E e, F f, G g;
+    take_8: A a, B b, C c, D d, E e, F f, G g, H h;
+    take_9: A a, B b, C c, D d, E e, F f, G g, H h, I i;
+    take_10: A a, B b, C c, D d, E e, F f, G g, H h, I i, J j;
+    take_11: A a, B b, C c, D d, E e, F f, G g, H h, I i, J j, K k;
+    take_12: A a, B b, C c, D d, E e, F f, G g, H h, I i, J j, K k, L l;
 }
 
 /// The transaction of a step that takes one.

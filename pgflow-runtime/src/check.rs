@@ -11,7 +11,7 @@
 //! mod right {
 //!     #[step] // `HasInput`: `run` has the type of the flow's input
 //!     pub async fn double(run: u32) -> pgflow::Result<u32> { Ok(run * 2) }
-//!     #[step(depends_on = double)] // `Outputs`: `double` has the type of its output
+//!     #[step(depends_on = double)] // `OutputsOne`: `double` has the type of its output
 //!     pub async fn show(double: u32) -> pgflow::Result<String> { Ok(double.to_string()) }
 //! }
 //!
@@ -25,6 +25,8 @@
 mod data;
 mod edge;
 mod map;
+#[cfg(feature = "engine")]
+mod need;
 mod parameter;
 mod returned;
 mod step_of;
@@ -32,8 +34,12 @@ mod step_of;
 pub use data::{
     ReadItem, Reported, Stored, StoredInput, StoredInputWithoutSchema, StoredWithoutSchema,
 };
-pub use edge::{HasInput, MayOutput, Outputs, OutputsAll};
+pub use edge::{HasInput, MayOutput, OutputsAll, OutputsOne};
 pub use map::{HasInputItems, HasSequenceInput, OutputsItems, OutputsSequence};
+#[cfg(feature = "engine")]
+pub use need::{IsJobContext, IsNext, NeedOf, StoredPayload};
+#[cfg(feature = "engine")]
+pub use parameter::IsTransaction;
 pub use parameter::{IsContext, IsState};
-pub use returned::IsResult;
+pub use returned::{IsResult, MadeFrom};
 pub use step_of::StepOf;

@@ -15,7 +15,7 @@ use crate::payload::{self, WriteError};
 /// let error = outputs.output().unwrap_err();
 /// assert!(error.to_string().starts_with("cannot read the output of step `one`"));
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum DataError {
     /// JSON that does not have the form of the Rust type.
@@ -50,12 +50,18 @@ pub enum DataError {
     },
 }
 
+pgflow_model::debug_with_causes!(DataError);
+
 /// What is read or written, named only when something goes wrong.
 #[derive(Clone, Copy)]
 pub(crate) enum What {
     RunInput,
     Output(&'static str),
     Item(&'static str),
+    #[cfg(feature = "engine")]
+    Payload(&'static str),
+    #[cfg(feature = "engine")]
+    JobOutput,
 }
 
 impl std::fmt::Display for What {
@@ -64,6 +70,10 @@ impl std::fmt::Display for What {
             Self::RunInput => f.write_str("the run's input"),
             Self::Output(step) => write!(f, "the output of step `{step}`"),
             Self::Item(step) => write!(f, "an element for map step `{step}`"),
+            #[cfg(feature = "engine")]
+            Self::Payload(need) => write!(f, "the payload of a job that needs `{need}`"),
+            #[cfg(feature = "engine")]
+            Self::JobOutput => f.write_str("the job's output"),
         }
     }
 }

@@ -133,6 +133,7 @@ impl FlowDef {
             slug: self.slug.to_owned(),
             options: self.options,
             input_type: self.input_type.map(str::to_owned),
+            format: 1,
             steps: self.steps.iter().map(StepDef::shape).collect(),
         }
     }

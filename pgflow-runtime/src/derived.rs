@@ -28,6 +28,41 @@ pub trait Derived<Type> {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema;
 }
 
+/// What stands in for derives that failed: serde has said why, and nobody needs to hear that what it would have
+/// derived is missing.
+///
+/// The compiler prefers the functions of the copy itself, which exist only if they could be derived.
+pub trait NotDerived<Type>: Sized {
+    /// Does not run: the program does not compile.
+    fn serialize<S: Serializer>(_: &Type, _: S) -> Result<S::Ok, S::Error> {
+        unreachable!()
+    }
+    /// Does not run: the program does not compile.
+    fn deserialize<'de, D: Deserializer<'de>>(_: D) -> Result<Type, D::Error> {
+        unreachable!()
+    }
+}
+impl<Copy, Type> NotDerived<Type> for Copy {}
+
+/// `Described::<Copy>::json_schema` is what schemars derived, if it could.
+pub struct Described<Copy>(PhantomData<Copy>);
+
+impl<Copy: JsonSchema> Described<Copy> {
+    /// Describes the type.
+    pub fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Copy::json_schema(generator)
+    }
+}
+
+/// See [`NotDerived`].
+pub trait NotDescribed: Sized {
+    /// Does not run: the program does not compile.
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        unreachable!()
+    }
+}
+impl<Copy> NotDescribed for Described<Copy> {}
+
 /// `Held::<T>::SERIALIZE` tells whether `T` is `Serialize`, and so on.
 ///
 /// The compiler prefers the constant of the type itself, which exists only where that is so, to
@@ -59,7 +94,7 @@ pub trait NotHeld {
 impl<T: ?Sized> NotHeld for Held<T> {}
 
 /// What to say about a field, if it lacks any of the three.
-pub const fn missing(what: &str, has: [bool; 3]) -> Option<Text> {
+pub const fn missing(what: &str, has: [bool; 3], can_derive: bool) -> Option<Text> {
     let lacks = match has {
         [true, true, true] => return None,
         [true, true, false] => "`JsonSchema`",
@@ -71,6 +106,9 @@ pub const fn missing(what: &str, has: [bool; 3]) -> Option<Text> {
         [false, false, false] => "`Serialize`, `Deserialize` or `JsonSchema`",
     };
     let text = Text::EMPTY.with(what).with(", which cannot be stored: it is not ").with(lacks);
+    if !can_derive {
+        return Some(text);
+    }
     Some(text.with("\nhelp: derive them for it and for what it holds, such as with `#[data]`"))
 }
 
@@ -99,7 +137,7 @@ macro_rules! __impl_data {
             fn json_schema(
                 generator: &mut $crate::__private::schemars::SchemaGenerator,
             ) -> $crate::__private::schemars::Schema {
-                <$copy as $crate::__private::schemars::JsonSchema>::json_schema(generator)
+                <$crate::__private::Described<$copy>>::json_schema(generator)
             }
         }
 

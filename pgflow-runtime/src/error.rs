@@ -4,6 +4,8 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::time::Duration;
 
+use crate::check::MadeFrom;
+
 /// A step's result.
 ///
 /// ```
@@ -133,16 +135,17 @@ impl Error {
 
 impl<E> From<E> for Error
 where
-    E: Into<Box<dyn StdError + Send + Sync>>,
+    Error: MadeFrom<E>,
 {
     fn from(error: E) -> Self {
-        Self { source: error.into(), retry: Retry::Later }
+        Self { source: Self::source(error), retry: Retry::Later }
     }
 }
 
+/// As people read it, with its causes: `fn main() -> pgflow::Result<()>` prints that.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.source, f)
+        f.write_str(&pgflow_model::with_causes(&*self.source))
     }
 }
 

@@ -73,3 +73,19 @@ impl<T: Clone + Send + Sync + 'static> Extract for State<T> {
         })
     }
 }
+
+/// `Needed::<T>::NEED` is what a parameter of type `T` needs. That `T` can be a parameter at all is checked
+/// where it is taken, and said there.
+pub struct Needed<T>(std::marker::PhantomData<T>);
+
+impl<T: Extract> Needed<T> {
+    /// What it says itself.
+    pub const NEED: Option<Need> = T::NEED;
+}
+
+/// See [`Needed`].
+pub trait Unneeded {
+    /// Nothing.
+    const NEED: Option<Need> = None;
+}
+impl<T> Unneeded for Needed<T> {}

@@ -25,6 +25,10 @@ use crate::{DataError, FlowDef, StepDef};
 /// assert_eq!(greeting::Flow::SLUG, "greeting");
 /// assert_eq!(greeting::Flow::shape().steps[0].slug, "hello");
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a flow",
+    label = "expected a flow, such as `orders::Flow` of `#[flow] mod orders`"
+)]
 pub trait Flow: Table<()> + Sized + Send + Sync + 'static {
     /// What a run starts with.
     type Input;
@@ -99,6 +103,10 @@ pub trait Flow: Table<()> + Sized + Send + Sync + 'static {
 ///
 /// assert_eq!(<dice::throw as pgflow::Step>::SLUG, "throw_once");
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a step",
+    label = "expected a step, such as `orders::invoice`"
+)]
 pub trait Step: 'static {
     /// The flow it belongs to.
     type Flow: Table<()>;

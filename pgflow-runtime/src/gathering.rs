@@ -1,6 +1,6 @@
 //! Calls that come while another one is under way, and then go together.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use tokio::sync::{Semaphore, oneshot};
 
@@ -9,13 +9,13 @@ use crate::backend::BackendError;
 /// Gathers calls: the first one goes at once; those that come meanwhile go together when it is back. So
 /// nothing waits when there is little to do, and there are few transactions when there is much.
 #[derive(Debug)]
-pub(crate) struct Gathering<T, R> {
+pub struct Gathering<T, R> {
     waiting: Mutex<Vec<Waiting<T, R>>>,
     turn: Semaphore,
 }
 
 /// What may be the answer for those, too, who have not asked yet.
-pub(crate) trait Answer: Sized {
+pub trait Answer: Sized {
     /// The same for another caller, if asking is in vain for now.
     fn for_others(&self) -> Option<Self>;
 }
@@ -31,8 +31,28 @@ impl<T> Answer for Result<T, BackendError> {
 
 #[derive(Debug)]
 struct Waiting<T, R> {
-    item: T,
+    asked: Asked<T>,
     asker: oneshot::Sender<R>,
+}
+
+/// An item on its way. Whoever asked may be gone before it is sent.
+#[derive(Debug)]
+pub(crate) struct Asked<T> {
+    item: T,
+    /// Lives as long as the asker.
+    asker: Weak<()>,
+}
+
+impl<T> Asked<T> {
+    /// The item, unless nobody wants it any more: look just before it is sent.
+    pub(crate) fn wanted(&self) -> Option<&T> {
+        (self.asker.strong_count() > 0).then_some(&self.item)
+    }
+
+    /// The item, wanted or not.
+    pub(crate) fn item(&self) -> &T {
+        &self.item
+    }
 }
 
 impl<T, R> Default for Gathering<T, R> {
@@ -43,21 +63,22 @@ impl<T, R> Default for Gathering<T, R> {
 
 impl<T: Clone, R: Answer> Gathering<T, R> {
     /// The answer for this item. `deliver` is called by one of those who wait, for up to `most` of them, and
-    /// answers in their order. If that one is dropped on the way, the others ask again, so asking twice must be
+    /// answers in their order, whatever it likes for those that are not [wanted](Asked::wanted) any more. If that one is dropped on the way, the others ask again, so asking twice must be
     /// safe; and whoever calls this must go on polling, since others may wait for it.
     pub(crate) async fn send<F: Future<Output = Vec<R>>>(
         &self,
         item: T,
         most: usize,
-        deliver: impl Fn(Vec<T>) -> F,
+        deliver: impl Fn(Vec<Asked<T>>) -> F,
     ) -> R {
-        let mut answer = self.wait(item.clone());
+        let here = Arc::new(());
+        let mut answer = self.wait(item.clone(), &here);
         loop {
             tokio::select! {
                 biased;
                 answered = &mut answer => match answered {
                     Ok(answered) => return answered,
-                    Err(_) => answer = self.wait(item.clone()),
+                    Err(_) => answer = self.wait(item.clone(), &here),
                 },
                 _turn = self.turn.acquire() => {
                     let (items, askers) = self.take(most);
@@ -82,18 +103,19 @@ impl<T: Clone, R: Answer> Gathering<T, R> {
         }
     }
 
-    fn wait(&self, item: T) -> oneshot::Receiver<R> {
+    fn wait(&self, item: T, here: &Arc<()>) -> oneshot::Receiver<R> {
         let (asker, answer) = oneshot::channel();
-        self.lock().push(Waiting { item, asker });
+        let item = Asked { item, asker: Arc::downgrade(here) };
+        self.lock().push(Waiting { asked: item, asker });
         answer
     }
 
     /// The next ones, without those that nobody waits for any more.
-    fn take(&self, most: usize) -> (Vec<T>, Vec<oneshot::Sender<R>>) {
+    fn take(&self, most: usize) -> (Vec<Asked<T>>, Vec<oneshot::Sender<R>>) {
         let mut waiting = self.lock();
         waiting.retain(|waiting| !waiting.asker.is_closed());
         let count = waiting.len().min(most);
-        waiting.drain(..count).map(|waiting| (waiting.item, waiting.asker)).unzip()
+        waiting.drain(..count).map(|waiting| (waiting.asked, waiting.asker)).unzip()
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Waiting<T, R>>> {
@@ -122,14 +144,17 @@ mod tests {
     struct Post {
         gathering: Gathering<u32, u32>,
         batches: Mutex<Vec<usize>>,
+        wanted: Mutex<Vec<usize>>,
     }
 
     impl Post {
         async fn double(&self, item: u32, most: usize) -> u32 {
-            let deliver = async |items: Vec<u32>| {
+            let deliver = async |items: Vec<Asked<u32>>| {
                 self.batches.lock().unwrap().push(items.len());
                 tokio::time::sleep(Duration::from_millis(10)).await;
-                items.into_iter().map(|item| item.saturating_mul(2)).collect()
+                let wanted = items.iter().filter_map(Asked::wanted).count();
+                self.wanted.lock().unwrap().push(wanted);
+                items.iter().map(|asked| asked.item().saturating_mul(2)).collect()
             };
             self.gathering.send(item, most, deliver).await
         }
@@ -163,6 +188,21 @@ mod tests {
         let batches = post.batches.lock().unwrap();
         assert_eq!(*batches, [1, 2, 1], "nobody asked for the dropped one");
     }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_leaves_on_the_way_is_noticed_before_it_is_sent() {
+        let post = Arc::new(Post::default());
+        let call = |item| {
+            let post = post.clone();
+            tokio::spawn(async move { post.double(item, 40).await })
+        };
+        let (first, second, leaving) = (call(1), call(2), call(3));
+        tokio::time::sleep(Duration::from_millis(15)).await;
+        leaving.abort(); // The second has it in its batch.
+        assert_eq!((first.await.unwrap(), second.await.unwrap()), (2, 4));
+        assert_eq!(*post.wanted.lock().unwrap(), [1, 1]);
+    }
+
     #[tokio::test(start_paused = true)]
     async fn when_asking_is_in_vain_nobody_waits_for_his_turn() {
         let post = Arc::new(Post::default());

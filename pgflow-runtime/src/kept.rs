@@ -38,6 +38,16 @@ impl<T: Serialize + DeserializeOwned> Kept<T, T> {
             schema: None,
         }
     }
+
+    /// The payload of a job.
+    #[cfg(feature = "engine")]
+    pub(crate) fn payload<N: crate::job::Need>() -> Self {
+        Self {
+            read: |json| read(What::Payload(N::DEF.name), json),
+            write: |value| write(What::Payload(N::DEF.name), value),
+            schema: None,
+        }
+    }
 }
 
 impl<T: Serialize + 'static, Seen: DeserializeOwned + 'static> Kept<T, Seen> {
@@ -75,4 +85,27 @@ impl AnyKept {
 pub(crate) fn kept<S: Step>() -> Kept<S::TaskOutput, S::Output> {
     let of_step = (<S::Flow as Table<()>>::STEPS[S::At::INDEX].kept)();
     *of_step.kept.downcast().expect("the macro writes a step's output and its entry from one type")
+}
+
+/// `Reader::<T>::read` reads an element of a list. That its elements can be read is said where the list is
+/// stored, so here it is only used.
+pub struct Reader<T>(std::marker::PhantomData<T>);
+
+impl<T: DeserializeOwned> Reader<T> {
+    /// Reads it.
+    pub fn read<Consumer: Step>(json: &Value) -> Result<T, DataError> {
+        read(What::Item(Consumer::SLUG), json)
+    }
+}
+
+/// See [`Reader`].
+pub trait Unread<T> {
+    /// Never called: a program with such a list does not compile.
+    fn read<Consumer: Step>(json: &Value) -> Result<T, DataError>;
+}
+
+impl<T> Unread<T> for Reader<T> {
+    fn read<Consumer: Step>(_: &Value) -> Result<T, DataError> {
+        unreachable!("a list of what cannot be read does not compile")
+    }
 }

@@ -4,10 +4,13 @@
 
 #![forbid(unsafe_code)]
 
+mod aliased;
 #[cfg(feature = "engine")]
 pub mod backend;
 #[cfg(feature = "engine")]
 mod backoff;
+#[cfg(feature = "engine")]
+mod calls;
 mod cancel;
 pub mod check;
 #[cfg(feature = "engine")]
@@ -18,23 +21,34 @@ mod data_error;
 pub mod db;
 mod def;
 mod derived;
+mod describe;
 mod error;
 mod extract;
 mod flow;
+#[cfg(feature = "engine")]
+mod flow_handler;
 mod flow_migrations;
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
+#[cfg(feature = "engine")]
 mod gathering;
+#[cfg(feature = "engine")]
+pub mod job;
+#[cfg(feature = "engine")]
+mod job_handler;
 mod kept;
 mod known;
 #[cfg(feature = "engine")]
 pub mod memory;
+#[cfg(feature = "mysql")]
+pub mod mysql;
 mod never;
+mod options_described;
 mod outputs;
 mod pattern_check;
 mod payload;
 mod place;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+mod refused;
 mod registry;
 mod schema;
 mod sequence;
@@ -45,18 +59,22 @@ mod start;
 #[cfg(feature = "engine")]
 mod start_in;
 mod state;
+#[cfg(feature = "engine")]
+pub mod store;
 mod task;
 pub mod testing;
 mod text;
 #[cfg(feature = "engine")]
 mod tx;
 #[cfg(feature = "engine")]
+mod weight;
+#[cfg(feature = "engine")]
 pub mod worker;
 
 #[doc(hidden)]
 pub mod __private;
 
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
+#[cfg(feature = "sql")]
 #[doc(no_inline)]
 pub use sqlx;
 

@@ -4,15 +4,15 @@ use crate::known::{Field, Json};
 use crate::text::Text;
 
 /// A part of a condition's pattern.
-pub struct Part {
+struct Part {
     /// The step that has the condition.
-    pub step: &'static str,
+    step: &'static str,
     /// Whose JSON is tested, in words.
-    pub owner: &'static str,
+    owner: &'static str,
     /// Where this part is looked for: the way to it, and the same in words.
-    pub path: (&'static [Place], &'static str),
+    path: (&'static [Place], &'static str),
     /// What is looked for.
-    pub wanted: Wanted,
+    wanted: Wanted,
 }
 
 /// Where to go from a value.
@@ -23,102 +23,179 @@ pub enum Place {
     Element,
 }
 
-/// The kind of value that a part of a pattern is.
-#[derive(Clone, Copy)]
+/// What a part of a pattern asks for.
 pub enum Wanted {
     /// `null`.
     Null,
     /// `true` or `false`.
     Boolean,
-    /// A number.
-    Number,
-    /// A string.
-    Text,
+    /// This whole number.
+    Integer(i128),
+    /// Another number.
+    Fraction,
+    /// This text.
+    Text(&'static str),
     /// An array.
     Array,
     /// An object.
     Object,
 }
 
+/// What can be said about a part of a pattern. The later, the better it is to say that.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+enum Verdict {
+    /// Nothing: something around it is wrong already.
+    Silence,
+    /// What is there is something else.
+    Other,
+    /// There is no such field.
+    NoField,
+    /// It may be there.
+    Possible,
+}
+
+/// Panics, where it is called, if a part of the pattern of a `step`'s condition is in no value of its `owner`, which is
+/// stored as `json`. `words` say the path.
+///
+/// # Panics
+/// If no value can have it: where the compiler evaluates this, that is its error.
+#[track_caller]
+pub const fn check_condition(
+    step: &'static str,
+    owner: &'static str,
+    path: &'static [Place],
+    words: &'static str,
+    wanted: Wanted,
+    json: &'static Json,
+) {
+    let part = Part { step, owner, path: (path, words), wanted };
+    if let Some(why) = part.never(json) {
+        panic!("{}", why.as_str());
+    }
+}
+
 impl Part {
     /// Why this part of the pattern is in no value that is stored as `json`. Nothing if it may be
     /// in one, or if something around it is wrong already.
-    pub const fn never(&self, json: &Json) -> Option<Text> {
-        let mut json = json;
-        let mut path = self.path.0;
-        while let [place, rest @ ..] = path {
-            json = match (value(json), place) {
-                (Json::Array(element), Place::Element) => element,
-                (Json::Map(value), Place::Field(_)) => value,
-                (Json::Object(fields), Place::Field(name)) => match (find(fields, name), rest) {
-                    (Some(json), _) => json,
-                    (None, []) => return Some(self.unknown(fields)),
-                    (None, _) => return None,
-                },
-                _ => return None,
-            };
-            path = rest;
-        }
-        match stored(json, self.wanted) {
-            Some(kind) => Some(self.other(kind)),
-            None => None,
+    const fn never(&self, json: &'static Json) -> Option<Text> {
+        match self.verdict(json, self.path.0) {
+            Verdict::Possible | Verdict::Silence => None,
+            Verdict::NoField => Some(self.unknown(json)),
+            Verdict::Other => Some(self.other(json)),
         }
     }
 
-    const fn unknown(&self, fields: &[Field]) -> Text {
+    const fn verdict(&self, json: &'static Json, path: &[Place]) -> Verdict {
+        match (json, path) {
+            (Json::Unknown | Json::Refused(_), _) => Verdict::Possible,
+            (Json::OneOf(all), _) => self.any(all, path),
+            (Json::Optional(_), []) if matches!(self.wanted, Wanted::Null) => Verdict::Possible,
+            (Json::Optional(json), _) => self.verdict(json, path),
+            (json, []) if is_possible(json, &self.wanted) => Verdict::Possible,
+            (_, []) => Verdict::Other,
+            (Json::Array(element), [Place::Element, rest @ ..]) => self.verdict(element, rest),
+            (Json::Tuple(all), [Place::Element, rest @ ..]) => self.any(all, rest),
+            (Json::Map(value), [Place::Field(_), rest @ ..]) => self.verdict(value, rest),
+            (Json::Object(fields), [Place::Field(name), rest @ ..]) => {
+                match (find(fields, name), rest) {
+                    (Some(json), _) => self.verdict(json, rest),
+                    (None, []) => Verdict::NoField,
+                    (None, _) => Verdict::Silence,
+                }
+            }
+            _ => Verdict::Silence,
+        }
+    }
+
+    /// The best that can be said of several.
+    const fn any(&self, all: &[&'static Json], path: &[Place]) -> Verdict {
+        let (mut best, mut at) = (Verdict::Silence, 0);
+        while at < all.len() {
+            let verdict = self.verdict(all[at], path);
+            if verdict as u8 > best as u8 {
+                best = verdict;
+            }
+            at += 1;
+        }
+        best
+    }
+
+    const fn unknown(&self, json: &'static Json) -> Text {
         let text = Text::EMPTY.with("the condition of step `").with(self.step).with("` names `");
         let text = text.with(self.path.1).with("`, which is not a field of ").with(self.owner);
-        list(text, fields)
+        let [before @ .., _] = self.path.0 else { return text };
+        text.fields(reach(json, before))
     }
 
-    const fn other(&self, kind: &str) -> Text {
+    const fn other(&self, json: &'static Json) -> Text {
         let text = Text::EMPTY.with("the condition of step `").with(self.step).with("` compares ");
         let text = match self.path.0 {
             [] => text.with(self.owner),
             _ => text.with("`").with(self.path.1).with("` of ").with(self.owner),
         };
-        let wanted = match self.wanted {
-            Wanted::Null => "`null`",
-            Wanted::Boolean => "a boolean",
-            Wanted::Number => "a number",
-            Wanted::Text => "a text",
-            Wanted::Array => "an array",
-            Wanted::Object => "an object",
-        };
-        let text = text.with(" with ").with(wanted).with(", but it is ").with(kind);
-        match (self.path.0, self.wanted, is_same(kind, "an array")) {
-            ([_, ..], Wanted::Object, true) => text.with(": write `[{ … }]`"),
+        let json = reach(json, self.path.0);
+        let text = text.with(" with ").wanted(&self.wanted, json);
+        let text = text.with(", but it is ").kind(json, &self.wanted);
+        match (self.path.0, &self.wanted, json) {
+            ([_, ..], Wanted::Object, Json::Array(_)) => text.with(": write `[{ … }]`"),
             _ => text,
         }
     }
 }
 
-/// What is stored if it is not `null`.
-const fn value(json: &Json) -> &Json {
-    match json {
-        Json::Optional(json) => value(json),
-        json => json,
+/// What is at the end of a path, as far as that is one thing.
+const fn reach(json: &'static Json, path: &[Place]) -> &'static Json {
+    match (json, path) {
+        (Json::Optional(json), _) => reach(json, path),
+        (Json::Array(element), [Place::Element, rest @ ..]) => reach(element, rest),
+        (Json::Tuple(all), [Place::Element, rest @ ..]) => reach(all[0], rest),
+        (Json::Map(value), [Place::Field(_), rest @ ..]) => reach(value, rest),
+        (Json::Object(fields), [Place::Field(name), rest @ ..]) => match find(fields, name) {
+            Some(json) => reach(json, rest),
+            None => json,
+        },
+        (Json::OneOf(all), [Place::Field(name), ..]) => {
+            let mut at = 0;
+            while at < all.len() {
+                if let Json::Object(fields) = all[at]
+                    && find(fields, name).is_some()
+                {
+                    return reach(all[at], path);
+                }
+                at += 1;
+            }
+            json
+        }
+        _ => json,
     }
 }
 
-/// What is stored, if it is never what is wanted.
-const fn stored(json: &Json, wanted: Wanted) -> Option<&'static str> {
+/// Whether something that is stored as `json`, and is not one of several, can be what is wanted.
+const fn is_possible(json: &Json, wanted: &Wanted) -> bool {
     match (json, wanted) {
-        (Json::Unknown, _)
-        | (Json::Null | Json::Optional(_), Wanted::Null)
+        (Json::Null, Wanted::Null)
         | (Json::Boolean, Wanted::Boolean)
-        | (Json::Number, Wanted::Number)
-        | (Json::Text, Wanted::Text)
-        | (Json::Array(_), Wanted::Array)
-        | (Json::Map(_) | Json::Object(_), Wanted::Object) => None,
-        (Json::Optional(json), wanted) => stored(json, wanted),
-        (Json::Null, _) => Some("`null`"),
-        (Json::Boolean, _) => Some("a boolean"),
-        (Json::Number, _) => Some("a number"),
-        (Json::Text, _) => Some("a text"),
-        (Json::Array(_), _) => Some("an array"),
-        (Json::Map(_) | Json::Object(_), _) => Some("an object"),
+        | (Json::Number, Wanted::Integer(_) | Wanted::Fraction)
+        | (Json::Text, Wanted::Text(_))
+        | (Json::Array(_) | Json::Tuple(_), Wanted::Array)
+        | (Json::Map(_) | Json::Object(_), Wanted::Object) => true,
+        (Json::Integer(least, most), Wanted::Integer(number)) => {
+            *least <= *number && *number <= *most
+        }
+        (Json::Word(word), Wanted::Text(text)) => is_same(word, text),
+        (Json::Character, Wanted::Text(text)) => is_one_character(text),
+        _ => false,
     }
+}
+
+const fn is_one_character(text: &str) -> bool {
+    let (bytes, mut at, mut starts) = (text.as_bytes(), 0, 0);
+    while at < bytes.len() {
+        // The other bytes of a character look like this in UTF-8.
+        starts += if bytes[at] & 0xC0 == 0x80 { 0 } else { 1 };
+        at += 1;
+    }
+    starts == 1
 }
 
 const fn find(fields: &[Field], name: &str) -> Option<&'static Json> {
@@ -130,17 +207,6 @@ const fn find(fields: &[Field], name: &str) -> Option<&'static Json> {
         at += 1;
     }
     None
-}
-
-const fn list(mut text: Text, fields: &[Field]) -> Text {
-    let first = if fields.len() == 1 { "; there is only `" } else { "; there are `" };
-    let mut at = 0;
-    while at < fields.len() {
-        let before = if at == 0 { first } else { ", `" };
-        text = text.with(before).with(fields[at].name).with("`");
-        at += 1;
-    }
-    text
 }
 
 const fn is_same(a: &str, b: &str) -> bool {
@@ -181,14 +247,14 @@ mod tests {
     #[test]
     fn looks_for_fields_as_deep_as_types_are_known() {
         assert_eq!(said(&[To("more"), To("any"), Element], Wanted::Null), None);
-        assert_eq!(said(&[To("owner"), To("name")], Wanted::Text), None);
-        assert_eq!(said(&[To("friends"), Element, To("name")], Wanted::Text), None);
+        assert_eq!(said(&[To("owner"), To("name")], Wanted::Text("x")), None);
+        assert_eq!(said(&[To("friends"), Element, To("name")], Wanted::Text("x")), None);
         let wrong = "the condition of step `s` names `it`, which is not a field of the input";
         let name = Some(format!("{wrong}; there is only `name`"));
-        assert_eq!(said(&[To("owner"), To("nam")], Wanted::Text), name);
-        assert_eq!(said(&[To("friends"), Element, To("nam")], Wanted::Text), name);
+        assert_eq!(said(&[To("owner"), To("nam")], Wanted::Text("x")), name);
+        assert_eq!(said(&[To("friends"), Element, To("nam")], Wanted::Text("x")), name);
         let all = Some(format!("{wrong}; there are `urls`, `owner`, `friends`, `more`"));
-        assert_eq!(said(&[To("url")], Wanted::Text), all);
+        assert_eq!(said(&[To("url")], Wanted::Text("x")), all);
     }
 
     #[test]
@@ -198,8 +264,8 @@ mod tests {
         assert_eq!(said(&[To("owner"), To("name")], Wanted::Null), None);
         for (path, wanted, kinds) in [
             (&[To("urls")][..], Wanted::Object, "an object, but it is an array"),
-            (&[To("urls")], Wanted::Text, "a text, but it is an array"),
-            (&[To("urls"), Element], Wanted::Number, "a number, but it is a text"),
+            (&[To("urls")], Wanted::Text("x"), "a text, but it is an array"),
+            (&[To("urls"), Element], Wanted::Integer(1), "a number, but it is a text"),
             (&[To("urls"), Element], Wanted::Null, "`null`, but it is a text"),
             (&[To("owner")], Wanted::Boolean, "a boolean, but it is an object"),
         ] {
@@ -211,7 +277,7 @@ mod tests {
 
     #[test]
     fn says_it_once_for_all_that_is_inside() {
-        assert_eq!(said(&[To("ownr"), To("name")], Wanted::Text), None);
-        assert_eq!(said(&[To("urls"), To("name")], Wanted::Text), None);
+        assert_eq!(said(&[To("ownr"), To("name")], Wanted::Text("x")), None);
+        assert_eq!(said(&[To("urls"), To("name")], Wanted::Text("x")), None);
     }
 }

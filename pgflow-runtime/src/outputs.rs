@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::check::StepOf;
 use crate::kept::kept;
-use crate::{DataError, Flow};
+use crate::{DataError, Flow, Step};
 
 /// Outputs of the steps of a run of flow `F`, read by the step's own type.
 ///
@@ -62,8 +62,8 @@ impl<F: Flow> RunOutputs<F> {
     /// assert_eq!(run.step::<ping::pong>()?, Some(1));
     /// # Ok::<(), pgflow::DataError>(())
     /// ```
-    pub fn step<S: StepOf<F>>(&self) -> Result<Option<S::Output>, DataError> {
-        self.by_slug.get(S::SLUG).map(|json| (kept::<S>().read)(json)).transpose()
+    pub fn step<S: StepOf<F>>(&self) -> Result<Option<S::Read>, DataError> {
+        Ok(self.read::<S>()?.map(S::read))
     }
 
     /// The run's output: that of every step which no other depends on.
@@ -82,8 +82,12 @@ impl<F: Flow> RunOutputs<F> {
 
     /// The output of a step that cannot be skipped.
     #[doc(hidden)]
-    pub fn leaf<S: StepOf<F>>(&self) -> Result<S::Output, DataError> {
-        self.step::<S>()?.ok_or_else(|| DataError::Missing { step: S::SLUG.to_owned() })
+    pub fn leaf<S: Step<Flow = F>>(&self) -> Result<S::Output, DataError> {
+        self.read::<S>()?.ok_or_else(|| DataError::Missing { step: S::SLUG.to_owned() })
+    }
+
+    fn read<S: Step>(&self) -> Result<Option<S::Output>, DataError> {
+        self.by_slug.get(S::SLUG).map(|json| (kept::<S>().read)(json)).transpose()
     }
 }
 

@@ -25,12 +25,11 @@ pub struct Registry {
 /// ```
 /// # use pgflow::prelude::*;
 /// # #[flow(slug = "same")] mod one { #[step] pub async fn a() -> pgflow::Result<u8> { Ok(1) } }
-/// # #[flow(slug = "Same")] mod two { #[step] pub async fn a() -> pgflow::Result<u8> { Ok(1) } }
-/// let twice = pgflow::Registry::default().with(one::Flow)?.with(two::Flow);
-/// assert_eq!(twice.unwrap_err().to_string(), "there are two flows with the slug `Same`");
+/// let twice = pgflow::Registry::default().with(one::Flow)?.with(one::Flow);
+/// assert_eq!(twice.unwrap_err().to_string(), "there are two flows with the slug `same`");
 /// # Ok::<(), pgflow::RegisterError>(())
 /// ```
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[derive(thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RegisterError {
     /// Another flow has its slug, up to case.
@@ -62,6 +61,8 @@ pub enum RegisterError {
         type_name: &'static str,
     },
 }
+
+pgflow_model::debug_with_causes!(RegisterError);
 
 impl Registry {
     /// The same flows and one more.

@@ -82,9 +82,45 @@ pub(crate) fn read_back_schema(step: &StepDef) -> Option<Schema> {
     Some(root(SchemaSettings::draft2020_12(), |generator| output(step, generator)))
 }
 
+/// The run's input as it is written.
+pub(crate) fn written_input_schema(flow: &FlowDef) -> Option<Schema> {
+    Some(root(SchemaSettings::draft2020_12().for_serialize(), (flow.input_schema)()?))
+}
+
 /// The run's input as it is read.
 pub(crate) fn input_schema(flow: &FlowDef) -> Option<Schema> {
     Some(root(SchemaSettings::draft2020_12(), (flow.input_schema)()?))
+}
+
+/// What a flow takes and puts out, as a hash: the schemas of its input and of the outputs of steps that no other depends on. `None`
+/// if the flow said `schema = false`.
+#[cfg(feature = "engine")]
+pub(crate) fn interface(flow: &FlowDef) -> Option<String> {
+    let is_leaf =
+        |step: &&StepDef| flow.steps.iter().all(|other| !other.depends_on.contains(&step.slug));
+    let mut outputs = Map::new();
+    for step in flow.steps.iter().filter(is_leaf) {
+        outputs.insert(step.slug.to_owned(), output_schema(step)?.to_value());
+    }
+    let mut whole = json!({ "input": input_schema(flow)?.to_value(), "outputs": outputs });
+    strip(&mut whole);
+    whole.sort_all_objects();
+    let hash = uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, whole.to_string().as_bytes());
+    Some(hash.simple().to_string())
+}
+
+/// Removes what only people read. A field may have the same name, but it is described by an object.
+pub(crate) fn strip(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            fields.retain(|key, value| {
+                !(value.is_string() && ["description", "title", "$schema"].contains(&&**key))
+            });
+            fields.values_mut().for_each(strip);
+        }
+        Value::Array(elements) => elements.iter_mut().for_each(strip),
+        _ => {}
+    }
 }
 
 /// A schema that stands alone: with the definitions it refers to.
@@ -147,4 +183,24 @@ fn describe(schema: Option<SchemaFn>, generator: &mut SchemaGenerator) -> Schema
 
 fn schema(json: Value) -> Schema {
     Schema::try_from(json).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_people_read_does_not_count() {
+        let describe = |text: &str| {
+            let mut schema = json!({
+                "title": text,
+                "description": text,
+                "properties": { "title": { "type": "string" } },
+            });
+            strip(&mut schema);
+            schema
+        };
+        assert_eq!(describe("one"), describe("other"));
+        assert_eq!(describe("one"), json!({ "properties": { "title": { "type": "string" } } }));
+    }
 }

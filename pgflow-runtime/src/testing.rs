@@ -45,11 +45,13 @@ pub use block_on::block_on;
 pub use error::RunError;
 pub use finished::{FinishedRun, StepStatus};
 pub use runner::{Runner, run};
-pub use schemas::{FlowSchemaChange, SchemaError, compare_schemas};
+#[doc(hidden)]
+pub use schemas::assert_readable;
+pub use schemas::{ChangedData, SchemaError, SchemaMode, compare_schemas};
 #[cfg(feature = "engine")]
 pub use sim::{Crash, Sim, SimError, every_crash};
 
 /// The examples of the guide are run.
 #[cfg(all(doctest, feature = "engine"))]
-#[doc = include_str!("../../docs/testing-flows.md")]
+#[doc = include_str!("../docs/testing-flows.md")]
 struct Guide;

@@ -24,6 +24,18 @@ impl Text {
         self.and(more)
     }
 
+    /// The same text with a number at its end.
+    pub(crate) const fn number(self, number: i128) -> Self {
+        let text = if number < 0 { self.with("-") } else { self };
+        text.digits(number.unsigned_abs())
+    }
+
+    const fn digits(self, number: u128) -> Self {
+        const DIGITS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
+        let text = if number < 10 { self } else { self.digits(number / 10) };
+        text.with(DIGITS[(number % 10) as usize])
+    }
+
     const fn and(mut self, more: &str) -> Self {
         let mut at = 0;
         while at < more.len() {

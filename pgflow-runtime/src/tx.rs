@@ -1,6 +1,7 @@
 //! The transaction that a step shares with the record of its completion.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use crate::StartIn;
 
@@ -22,6 +23,8 @@ pub(crate) enum Inner {
     #[cfg(feature = "sqlite")]
     /// With the write lock that it has.
     Sqlite(sqlx::Transaction<'static, sqlx::Sqlite>, crate::sqlite::Writer),
+    #[cfg(feature = "mysql")]
+    MySql(sqlx::Transaction<'static, sqlx::MySql>),
 }
 
 impl Tx {
@@ -32,6 +35,8 @@ impl Tx {
             Inner::Postgres(transaction, _) => undone(transaction.rollback().await),
             #[cfg(feature = "sqlite")]
             Inner::Sqlite(transaction, _) => undone(crate::sqlite::rollback(transaction).await),
+            #[cfg(feature = "mysql")]
+            Inner::MySql(transaction) => undone(transaction.rollback().await),
         }
     }
 
@@ -42,6 +47,8 @@ impl Tx {
             Inner::Postgres(..) => Scope::default(),
             #[cfg(feature = "sqlite")]
             Inner::Sqlite(_, ref writer) => Scope { writer: Some(writer.clone()) },
+            #[cfg(feature = "mysql")]
+            Inner::MySql(_) => Scope::default(),
         }
     }
 
@@ -51,6 +58,8 @@ impl Tx {
             Inner::Postgres(ref mut transaction, _) => transaction,
             #[cfg(feature = "sqlite")]
             Inner::Sqlite(ref mut transaction, _) => transaction,
+            #[cfg(feature = "mysql")]
+            Inner::MySql(ref mut transaction) => transaction,
         }
     }
 
@@ -59,8 +68,8 @@ impl Tx {
     pub fn postgres(&mut self) -> Option<&mut sqlx::PgConnection> {
         match &mut self.0 {
             Inner::Postgres(transaction, _) => Some(transaction),
-            #[cfg(feature = "sqlite")]
-            Inner::Sqlite(..) => None,
+            #[allow(unreachable_patterns, reason = "of all features only one may be on")]
+            _ => None,
         }
     }
 
@@ -68,14 +77,24 @@ impl Tx {
     #[cfg(feature = "sqlite")]
     pub fn sqlite(&mut self) -> Option<&mut sqlx::SqliteConnection> {
         match &mut self.0 {
-            #[cfg(feature = "postgres")]
-            Inner::Postgres(..) => None,
             Inner::Sqlite(transaction, _) => Some(transaction),
+            #[allow(unreachable_patterns, reason = "of all features only one may be on")]
+            _ => None,
+        }
+    }
+
+    /// The connection to MySQL or MariaDB, if the run is there.
+    #[cfg(feature = "mysql")]
+    pub fn mysql(&mut self) -> Option<&mut sqlx::MySqlConnection> {
+        match &mut self.0 {
+            Inner::MySql(transaction) => Some(transaction),
+            #[allow(unreachable_patterns, reason = "of all features only one may be on")]
+            _ => None,
         }
     }
 }
 
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
+#[cfg(feature = "sql")]
 fn undone(result: Result<(), sqlx::Error>) {
     if let Err(error) = result {
         tracing::debug!(%error, "a transaction could not be rolled back");
@@ -109,6 +128,15 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
+    /// How long it may be kept.
+    pub(crate) fn longest(&self) -> Option<Duration> {
+        #[cfg(feature = "sqlite")]
+        if let Some(writer) = &self.writer {
+            return Some(writer.longest);
+        }
+        None
+    }
+
     /// That of whoever calls this.
     pub(crate) fn here() -> Self {
         Self {

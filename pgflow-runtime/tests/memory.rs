@@ -3,7 +3,7 @@
 use pgflow_machine::{Retry, RunId, RunStatus, Settle, Settled, Verdict, WorkerId};
 use pgflow_model::{FlowShape, StepShape};
 use pgflow_runtime::backend::{
-    Backend, Claim, ClaimedTask, FlowVersion, NewRun, Parts, Retried, Started,
+    Claim, ClaimedTask, Definitions, FlowVersion, NewRun, Parts, Retried, Runs, Started, Work,
 };
 use pgflow_runtime::memory::Memory;
 use pgflow_runtime::testing::block_on;
@@ -23,14 +23,13 @@ impl Run {
         let version = FlowVersion { flow: "flow".into(), version: 1, slug: "flow".into(), shape };
         block_on(memory.ensure_flow(&version)).expect("a flow");
         let id = RunId::from_key("flow", "test");
-        let new = NewRun { flow: "flow".into(), input: Value::Null, id };
+        let new = NewRun::new("flow", Value::Null, id);
         assert_eq!(block_on(memory.start(new)).expect("a start"), Started::Created);
         Self { memory, id }
     }
 
     fn claim(&self) -> Vec<ClaimedTask> {
-        let queues = vec!["flow".into()];
-        let claim = Claim { queues, max: 100, worker: WorkerId::new(), quotas: Vec::new() };
+        let claim = Claim::of_queues(["flow"], 100, WorkerId::new());
         block_on(self.memory.claim(&claim)).expect("a claim").tasks
     }
 
@@ -49,12 +48,12 @@ impl Run {
 }
 
 fn done(task: &ClaimedTask, output: Value) -> Settle {
-    Settle { lease: task.lease.clone(), verdict: Verdict::Completed(output) }
+    Settle { lease: task.lease.clone().into(), verdict: Verdict::Completed(output) }
 }
 
 fn failed(task: &ClaimedTask, retry: Retry) -> Settle {
     let verdict = Verdict::Failed { error: "no".into(), retry };
-    Settle { lease: task.lease.clone(), verdict }
+    Settle { lease: task.lease.clone().into(), verdict }
 }
 
 fn step(slug: &str) -> StepShape {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use pgflow_machine::{RunId, Settle, Verdict, WorkerId};
 use pgflow_model::{FlowShape, StepShape};
-use pgflow_runtime::backend::{Backend, Claim, FlowVersion, NewRun, Parts};
+use pgflow_runtime::backend::{Claim, Definitions, FlowVersion, NewRun, Parts, Runs, Work};
 use pgflow_runtime::memory::Memory;
 use serde_json::Value;
 
@@ -19,19 +19,15 @@ async fn cost(width: u32) -> Duration {
     memory.ensure_flow(&version).await.expect("a flow");
     let input = Value::Array((0..width).map(Value::from).collect());
     let id = RunId::from_key("wide", "test");
-    memory.start(NewRun { flow: "wide".into(), input, id }).await.expect("a run");
-    let claim = Claim {
-        queues: vec!["wide".into()],
-        max: BATCH,
-        worker: WorkerId::new(),
-        quotas: Vec::new(),
-    };
+    memory.start(NewRun::new("wide", input, id)).await.expect("a run");
+    let claim = Claim::of_queues(["wide"], BATCH, WorkerId::new());
     let since = Instant::now();
     let mut tasks = memory.claim(&claim).await.expect("tasks").tasks;
     while tasks.len() == BATCH as usize {
-        let done = tasks
-            .into_iter()
-            .map(|task| Settle { lease: task.lease, verdict: Verdict::Completed(task.input) });
+        let done = tasks.into_iter().map(|task| Settle {
+            lease: task.lease.into(),
+            verdict: Verdict::Completed(task.input),
+        });
         let done: Vec<_> = done.collect();
         tasks = memory.settle(&done, Some(&claim)).await.expect("applied").claimed.tasks;
     }

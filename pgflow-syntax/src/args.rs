@@ -7,11 +7,11 @@ use proc_macro2::TokenTree;
 use syn::ext::IdentExt;
 use syn::parse::discouraged::Speculative;
 use syn::parse::{Parse, ParseStream};
-use syn::punctuated::Punctuated;
 use syn::{Attribute, Ident, LitInt, LitStr, Meta, Path, Token, Type, bracketed, token};
 
 use crate::errors::Errors;
 use crate::options;
+use crate::owned::owned_type;
 use crate::pattern::ConditionArg;
 use crate::suggest::closest;
 use crate::value::{boolean, equals, value};
@@ -19,15 +19,21 @@ use crate::value::{boolean, equals, value};
 const INPUT: &str = "`input` is a type: `input = Signup`";
 const DEPENDS_ON: &str = "`depends_on` is a list of steps: `depends_on = [fetch_user]`";
 
+const VERSION: &str = "`version` is the number of a version in `pgflow.lock`, from 1";
+const FORMAT: &str = "`format` is the number of the form in which runs store their data, from 1";
+
 /// What `#[flow(…)]` said.
 #[derive(Default)]
 pub(crate) struct FlowArgs {
     pub(crate) input: Option<(Ident, Type)>,
+    /// There is an input, but what is written cannot be one. Nobody knows what steps are to take.
+    pub(crate) has_wrong_input: bool,
     pub(crate) slug: Option<LitStr>,
     pub(crate) options: StepOptions,
     pub(crate) has_no_schema: bool,
     pub(crate) crate_path: Option<Path>,
     pub(crate) version: Option<LitInt>,
+    pub(crate) format: Option<LitInt>,
 }
 
 /// What `#[step(…)]` said.
@@ -53,18 +59,32 @@ pub(crate) struct DependsOn {
 }
 
 impl FlowArgs {
-    const KNOWN: &'static [&'static str] =
-        &["input", "slug", "max_attempts", "base_delay", "timeout", "schema", "crate", "version"];
+    const KNOWN: &'static [&'static str] = &[
+        "input",
+        "slug",
+        "max_attempts",
+        "base_delay",
+        "timeout",
+        "schema",
+        "crate",
+        "version",
+        "format",
+    ];
 
     pub(crate) fn read(args: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Self> {
         let mut out = Self::default();
         each_option(args, Self::KNOWN, errors, |name, args| {
             match name.to_string().as_str() {
-                "input" => out.input = Some((name.clone(), value(args, name, INPUT)?)),
+                "input" => {
+                    out.has_wrong_input = true;
+                    out.input = Some((name.clone(), input_type(args, name)?));
+                    out.has_wrong_input = false;
+                }
                 "slug" => out.slug = Some(options::flow_slug(args, name)?),
                 "schema" => out.has_no_schema = !boolean(args, name)?,
                 "crate" => out.crate_path = Some(crate_path(args, name)?),
-                "version" => out.version = Some(options::version(args, name)?),
+                "version" => out.version = Some(options::from_one(args, name, VERSION)?),
+                "format" => out.format = Some(options::from_one(args, name, FORMAT)?),
                 _ => options::number(args, name, &mut out.options)?,
             }
             Ok(())
@@ -142,12 +162,47 @@ pub(crate) fn each_option(
         };
         if errors.keep(result).is_none() {
             skip_to_comma(args)?;
+            skip_names(args, known)?;
         }
         if !args.is_empty() {
-            args.parse::<Token![,]>()?;
+            comma(args)?;
         }
     }
     Ok(())
+}
+
+fn comma(args: ParseStream<'_>) -> syn::Result<()> {
+    let at = args.span();
+    let word = args.fork().call(Ident::parse_any).map(|word| format!(" before `{word}`"));
+    let message = format!("a `,` is missing{}", word.unwrap_or_default());
+    args.parse::<Token![,]>().map(drop).map_err(|_| syn::Error::new(at, message))
+}
+
+/// Reads `= Type`: one that has a name, and owns its data.
+fn input_type(args: ParseStream<'_>, name: &Ident) -> syn::Result<Type> {
+    if let Ok(literal) = quoted(&args.fork()) {
+        let text = literal.value();
+        let help = syn::parse_str::<Type>(&text).map(|_| format!("\nhelp: write `input = {text}`"));
+        let message = format!("`input` is a type, without quotes{}", help.unwrap_or_default());
+        return Err(syn::Error::new(literal.span(), message));
+    }
+    let ty = value(args, name, INPUT)?;
+    match &ty {
+        Type::Reference(_) => {
+            let help = owned_type(&ty).map(|owned| format!("\nhelp: write `input = {owned}`"));
+            let message = "a run's input is stored and read back, so it must own its data";
+            Err(syn::Error::new_spanned(&ty, message.to_owned() + &help.unwrap_or_default()))
+        }
+        Type::ImplTrait(_) | Type::TraitObject(_) | Type::Infer(_) => {
+            Err(syn::Error::new_spanned(&ty, format!("{INPUT}, one that all steps know by name")))
+        }
+        _ => Ok(ty),
+    }
+}
+
+fn quoted(args: ParseStream<'_>) -> syn::Result<LitStr> {
+    args.parse::<Token![=]>()?;
+    args.parse()
 }
 
 /// Reads `= ::renamed`. It is used inside the module and outside, so it cannot be relative.
@@ -166,19 +221,52 @@ pub(crate) fn crate_path(args: ParseStream<'_>, name: &Ident) -> syn::Result<Pat
 }
 
 /// An option without a value.
-fn flag(args: ParseStream<'_>, name: &Ident) -> syn::Result<Ident> {
+pub(crate) fn flag(args: ParseStream<'_>, name: &Ident) -> syn::Result<Ident> {
     if args.is_empty() || args.peek(Token![,]) {
         return Ok(name.clone());
     }
     Err(syn::Error::new(name.span(), format!("`{name}` takes no value: write `{name}` alone")))
 }
 
+/// What other libraries call it.
+const OTHER_WORDS: [(&str, &str); 14] = [
+    ("retries", "max_attempts"),
+    ("retry", "max_attempts"),
+    ("attempts", "max_attempts"),
+    ("max_retries", "max_attempts"),
+    ("backoff", "base_delay"),
+    ("retry_delay", "base_delay"),
+    ("delay", "start_delay"),
+    ("deps", "depends_on"),
+    ("after", "depends_on"),
+    ("needs", "depends_on"),
+    ("name", "slug"),
+    ("when", "only_if"),
+    ("condition", "only_if"),
+    ("on_error", "when_exhausted"),
+];
+
 fn unknown_option(name: &Ident, known: &[&str]) -> syn::Error {
-    let help = match closest(&name.to_string(), known.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("the options are `{}`", known.join("`, `")),
+    let word = name.to_string();
+    let other = OTHER_WORDS.iter().find(|(other, ours)| *other == word && known.contains(ours));
+    let help = match (other, closest(&word, known.iter().copied())) {
+        (Some((_, ours)), _) => format!("it is called `{ours}` here"),
+        (None, Some(near)) => format!("did you mean `{near}`?"),
+        (None, None) => {
+            elsewhere(&word).unwrap_or_else(|| format!("the options are `{}`", known.join("`, `")))
+        }
     };
-    syn::Error::new(name.span(), format!("there is no option `{name}`\nhelp: {help}"))
+    syn::Error::new(name.span(), format!("there is no option `{name}` here\nhelp: {help}"))
+}
+
+/// Where an option goes that was given in the wrong place.
+fn elsewhere(word: &str) -> Option<String> {
+    if FlowArgs::KNOWN.contains(&word) {
+        return Some(format!("it is an option of the flow: `#[flow({word} = …)]`"));
+    }
+    StepArgs::KNOWN
+        .contains(&word)
+        .then(|| format!("it is an option of steps: `#[step({word} …)]`"))
 }
 
 fn skip_to_comma(args: ParseStream<'_>) -> syn::Result<()> {
@@ -188,16 +276,52 @@ fn skip_to_comma(args: ParseStream<'_>) -> syn::Result<()> {
     Ok(())
 }
 
+/// Passes over names without a value: they belong to the option before them, which is wrong already.
+fn skip_names(args: ParseStream<'_>, known: &[&str]) -> syn::Result<()> {
+    loop {
+        let fork = args.fork();
+        let name = fork.parse::<Token![,]>().and_then(|_| fork.call(Ident::parse_any));
+        let is_name = name.is_ok_and(|name| !known.iter().any(|known| name == known));
+        if !is_name || !(fork.is_empty() || fork.peek(Token![,])) {
+            return Ok(());
+        }
+        args.advance_to(&fork);
+    }
+}
+
 /// Reads `= step`, or `= [step, other as name]`.
 fn depends_on(args: ParseStream<'_>, name: &Ident) -> syn::Result<Vec<DependsOn>> {
     equals(args, name, DEPENDS_ON)?;
     if !args.peek(token::Bracket) {
-        return Ok(vec![args.parse()?]);
+        return one_dependency(args);
     }
     let list;
     bracketed!(list in args);
-    let list = Punctuated::<DependsOn, Token![,]>::parse_terminated(&list)?;
-    Ok(list.into_iter().collect())
+    let mut all = Vec::new();
+    while !list.is_empty() {
+        all.push(list.parse()?);
+        if !list.is_empty() {
+            comma(&list)?;
+        }
+    }
+    Ok(all)
+}
+
+/// Reads `step`. A second name after it belongs into a list, if it is no option.
+fn one_dependency(args: ParseStream<'_>) -> syn::Result<Vec<DependsOn>> {
+    let first: DependsOn = args.parse()?;
+    let fork = args.fork();
+    let next = fork.parse::<Token![,]>().and_then(|_| fork.call(Ident::parse_any));
+    if let Ok(next) = next
+        && !StepArgs::KNOWN.iter().any(|known| next == known)
+        && (fork.is_empty() || fork.peek(Token![,]))
+    {
+        let step = &first.step;
+        let message =
+            format!("several dependencies are a list\nhelp: write `depends_on = [{step}, {next}]`");
+        return Err(syn::Error::new(next.span(), message));
+    }
+    Ok(vec![first])
 }
 
 /// Reads `other_flow::step`, if it is more than a name.
@@ -230,11 +354,20 @@ impl Parse for DependsOn {
             ));
         }
         if !input.peek(Ident::peek_any) && !input.peek(Token![::]) {
-            return Err(syn::Error::new(input.span(), DEPENDS_ON));
+            let found = input.fork().parse::<TokenTree>();
+            return Err(match found {
+                Ok(found) => syn::Error::new_spanned(found, DEPENDS_ON),
+                Err(_) => syn::Error::new(input.span(), DEPENDS_ON),
+            });
         }
         let path = path(input)?;
         let last = path.as_ref().and_then(|path| path.segments.last());
         let step = last.map_or_else(|| input.parse(), |last| Ok(last.ident.clone()))?;
+        if input.peek(token::Paren) {
+            let call: TokenTree = input.parse()?;
+            let message = format!("a step is named, not called: `{step}`");
+            return Err(syn::Error::new_spanned(call, message));
+        }
         let alias = alias(&step, input)?;
         Ok(Self { step, path, alias })
     }

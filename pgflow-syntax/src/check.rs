@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use pgflow_model::{Cycle, check_flow_slug, topological_order};
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, format_ident};
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
@@ -12,10 +12,11 @@ use syn::{Ident, LitStr};
 use crate::args::{FlowArgs, StepArgs};
 use crate::errors::Errors;
 use crate::flow::{Flow, Step};
-use crate::item::{FlowItem, Piece};
+use crate::item::{FlowItem, Piece, is_attr};
 use crate::names::Outline;
 use crate::own_items::OwnItems;
-use crate::{renamed, step};
+use crate::owned::is_punct;
+use crate::{options, renamed, step, type_names};
 
 /// Checks a flow and reports every problem found.
 pub fn check<'a>(args: TokenStream, item: &'a FlowItem, errors: &mut Errors) -> Flow<'a> {
@@ -23,6 +24,7 @@ pub fn check<'a>(args: TokenStream, item: &'a FlowItem, errors: &mut Errors) -> 
     let args = errors.keep(args).unwrap_or_default();
     let slug = flow_slug(&args, item, errors);
     report_broken(item, errors);
+    report_marked_twice("flow", item, errors);
 
     let own = OwnItems::of(item);
     let mut steps = steps(item, &args, &own, errors);
@@ -30,18 +32,21 @@ pub fn check<'a>(args: TokenStream, item: &'a FlowItem, errors: &mut Errors) -> 
     mark_leaves(&mut steps);
     renamed::check(&steps, errors);
     spread_cascades(&mut steps, &order);
+    let is_step = |word: &str| steps.iter().any(|step| step.name() == word);
     let [type_name, output_name] =
-        ["Flow", "Output"].map(|word| free_name(word, item, &own, &steps));
-    let has_clash = report_imports(item, &own, &steps, errors);
+        ["Flow", "Output"].map(|word| free_name(word, item, &own, is_step));
+    let has_clash = report_imports(item, &own, &steps, errors) | type_names::report(&steps, errors);
     let (steps, order) = without_type_names(steps, order, has_clash);
     Flow {
         item,
         slug,
+        slug_literal: args.slug,
         input: args.input,
         options: args.options,
         has_schema: !args.has_no_schema,
         crate_path: args.crate_path,
         version: args.version,
+        format: args.format,
         type_name,
         output_name,
         steps,
@@ -54,7 +59,8 @@ fn flow_slug(args: &FlowArgs, item: &FlowItem, errors: &mut Errors) -> String {
         return literal.value();
     }
     let slug = item.ident.unraw().to_string();
-    if let Err(why) = check_flow_slug(&slug) {
+    let version = options::version_like(&slug);
+    if let Some(why) = check_flow_slug(&slug).err().map(|why| why.to_string()).or(version) {
         errors.at(
             &item.ident,
             format!("a flow cannot be called `{slug}`: {why}\nhelp: choose another name, or set `slug = \"…\"`"),
@@ -63,11 +69,22 @@ fn flow_slug(args: &FlowArgs, item: &FlowItem, errors: &mut Errors) -> String {
     slug
 }
 
-fn report_broken(item: &FlowItem, errors: &mut Errors) {
+pub(crate) fn report_broken(item: &FlowItem, errors: &mut Errors) {
     for piece in &item.content {
-        if let Piece::Broken(_, error) = piece {
-            errors.keep(Err::<(), _>(error.clone()));
+        if let Piece::Broken(broken) = piece {
+            let error = broken.error.clone();
+            match broken.name {
+                Some(_) => errors.left_to_compiler(error),
+                None => drop(errors.keep(Err::<(), _>(error))),
+            }
         }
+    }
+}
+
+pub(crate) fn report_marked_twice(word: &str, item: &FlowItem, errors: &mut Errors) {
+    for attr in item.attrs.iter().filter(|attr| is_attr(attr, word)) {
+        let message = format!("`{}` is marked `#[{word}]` more than once", item.ident);
+        errors.at(attr, message);
     }
 }
 
@@ -78,16 +95,13 @@ fn steps<'a>(
     errors: &mut Errors,
 ) -> Vec<Step<'a>> {
     let items: Vec<_> = item.steps().collect();
-    if items.is_empty() && !item.content.iter().any(|piece| matches!(piece, Piece::Broken(..))) {
-        errors.at(
-            &item.ident,
-            format!("flow `{}` has no steps\nhelp: mark its functions `#[step]`", item.ident),
-        );
+    if items.is_empty() && !item.content.iter().any(|piece| matches!(piece, Piece::Broken(_))) {
+        no_steps(item, errors);
     }
     let mut found: Vec<_> = items.iter().map(|_| Errors::default()).collect();
     let read = items.iter().zip(&mut found);
     let read: Vec<_> = read.map(|(item, found)| StepArgs::read(&item.marker, found)).collect();
-    let outline = Outline::new(args, &items, &read);
+    let outline = Outline::new(args, item, &items, &read);
 
     let mut by_slug: HashMap<String, Named> = HashMap::with_capacity(items.len());
     let mut steps: Vec<Step<'a>> = Vec::with_capacity(items.len());
@@ -207,16 +221,20 @@ fn without_type_names(
     order: Vec<usize>,
     has_clash: bool,
 ) -> (Vec<Step<'_>>, Vec<usize>) {
-    if has_clash || steps.iter().any(|step| step::is_type_name(step.name())) {
+    if has_clash || steps.iter().any(|step| type_names::is_known(step.name())) {
         return (Vec::new(), Vec::new());
     }
     (steps, order)
 }
 
 /// `Flow`, or `BillingFlow` in a module `billing` that has a `Flow` of its own.
-fn free_name(word: &str, item: &FlowItem, own: &OwnItems, steps: &[Step<'_>]) -> Ident {
-    let is_step = steps.iter().any(|step| step.name() == word);
-    if !is_step && !own.has(word) {
+pub(crate) fn free_name(
+    word: &str,
+    item: &FlowItem,
+    own: &OwnItems,
+    is_taken: impl Fn(&str) -> bool,
+) -> Ident {
+    if !is_taken(word) && !own.has(word) {
         return format_ident!("{word}");
     }
     format_ident!("{}{word}", camel_case(&item.ident.unraw().to_string()))
@@ -229,4 +247,22 @@ fn camel_case(name: &str) -> String {
         first.unwrap_or_default() + letters.as_str()
     };
     name.split('_').map(capital).collect()
+}
+
+/// Of steps that a macro writes, each says itself that it is in the wrong place.
+fn no_steps(item: &FlowItem, errors: &mut Errors) {
+    let text = format!("flow `{}` has no steps\nhelp: mark its functions `#[step]`", item.ident);
+    let error = syn::Error::new_spanned(&item.ident, text);
+    if item.content.iter().any(|piece| calls_macro(piece.to_token_stream())) {
+        errors.left_to_compiler(error);
+    } else {
+        errors.keep::<()>(Err(error));
+    }
+}
+
+/// Whether a macro is called among these items, and not only inside one.
+fn calls_macro(tokens: TokenStream) -> bool {
+    let tokens: Vec<_> = tokens.into_iter().collect();
+    let is_call = |three: &[TokenTree]| matches!(three, [TokenTree::Ident(_), mark, TokenTree::Group(_)] if is_punct(mark, '!'));
+    tokens.windows(3).any(is_call)
 }

@@ -36,6 +36,7 @@ pub(crate) fn check(
             format!("step `{step}` has no condition that could be unmet\nhelp: add `only_if` or `unless`"),
         );
     }
+    check_both(args, step, errors);
     let mut checks = Vec::new();
     for condition in [&args.only_if, &args.unless].into_iter().flatten() {
         if deps.is_empty() && args.depends_on.is_empty() {
@@ -45,6 +46,18 @@ pub(crate) fn check(
         }
     }
     checks
+}
+
+/// Whatever meets `only_if` must not meet `unless` by that alone.
+fn check_both(args: &StepArgs, step: &str, errors: &mut Errors) {
+    let Some(unless) = &args.unless else { return };
+    let wanted = args.only_if.as_ref().map(|only_if| only_if.pattern.to_json());
+    if unless.pattern.fields().is_empty() {
+        errors.at(&unless.name, format!("step `{step}` never runs: everything contains `{{}}`"));
+    } else if wanted.is_some_and(|wanted| unless.pattern.is_in(&wanted)) {
+        let message = format!("step `{step}` never runs: what meets `only_if` meets `unless` too");
+        errors.at(&unless.name, message);
+    }
 }
 
 fn on_run_input(
@@ -70,7 +83,7 @@ fn on_run_input(
     let parts = condition.parts.iter().map(|part| TypeCheck {
         step: None,
         path: part.path.clone(),
-        wanted: part.wanted,
+        wanted: part.wanted.clone(),
         span: part.span,
     });
     [all].into_iter().chain(parts).collect()
@@ -88,7 +101,7 @@ fn on_outputs(
         let Some((Place::Field(slug), path)) = part.path.split_first() else { continue };
         let dep = deps.iter().find(|dep| outline.slugs[dep.step] == *slug);
         match dep {
-            None if path.is_empty() => {
+            None if path.is_empty() && !outline.is_unreadable(slug) => {
                 errors.push(part.span, not_a_dependency(slug, step, deps, outline));
             }
             None => {}
@@ -98,7 +111,7 @@ fn on_outputs(
             Some(dep) => checks.push(TypeCheck {
                 step: Some(dep.step),
                 path: path.to_vec(),
-                wanted: part.wanted,
+                wanted: part.wanted.clone(),
                 span: part.span,
             }),
         }

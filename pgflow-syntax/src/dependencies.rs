@@ -11,6 +11,7 @@ use crate::errors::Errors;
 use crate::flow::Dependency;
 use crate::item::StepItem;
 use crate::names::Outline;
+use crate::own_items::OwnItems;
 use crate::params;
 use crate::pretty::pretty;
 
@@ -19,6 +20,7 @@ pub(crate) fn resolve(
     item: &StepItem,
     args: &StepArgs,
     outline: &Outline<'_>,
+    own: &OwnItems,
     errors: &mut Errors,
 ) -> Vec<Dependency> {
     let name = item.sig.ident.unraw().to_string();
@@ -31,8 +33,13 @@ pub(crate) fn resolve(
             continue;
         }
         match outline.find(&target) {
+            None if outline.is_unreadable(&target) => {}
             None => {
-                let help = outline.did_you_mean(&target, &name);
+                let help = if own.has_function(&target) {
+                    format!("mark the function `{target}` with `#[step]`")
+                } else {
+                    outline.did_you_mean(&target, &name)
+                };
                 let step = &dep.step;
                 errors.at(step, format!("there is no step `{step}` in this flow\nhelp: {help}"));
             }

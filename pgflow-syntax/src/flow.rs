@@ -16,6 +16,8 @@ pub struct Flow<'a> {
     pub item: &'a FlowItem,
     /// Name in the database.
     pub slug: String,
+    /// The same, if it was written.
+    pub slug_literal: Option<LitStr>,
     /// The word `input`, and the type of the run's input.
     pub input: Option<(Ident, Type)>,
     /// Defaults for every step.
@@ -26,6 +28,8 @@ pub struct Flow<'a> {
     pub crate_path: Option<Path>,
     /// The version this is the code of, if it is not the newest one.
     pub version: Option<LitInt>,
+    /// Number of the form in which its runs store their data, if it is not the first.
+    pub format: Option<LitInt>,
     /// Name of the type that stands for the flow.
     pub type_name: Ident,
     /// Name of the type of the run's output.
@@ -48,8 +52,8 @@ pub struct Step<'a> {
     pub depends_on: Vec<Dependency>,
     /// What it takes.
     pub params: Vec<Param<'a>>,
-    /// What one task outputs: `T` of the `Result<T, E>` it returns.
-    pub output: Option<&'a Type>,
+    /// What one task outputs.
+    pub output: Option<Output<'a>>,
     /// What a task fails with, if it says so: `E` of the `Result<T, E>` it returns.
     pub error: Option<&'a Type>,
     /// Where the word `Result` is.
@@ -78,6 +82,24 @@ pub struct Step<'a> {
     pub is_duplicate: bool,
 }
 
+/// What one task outputs.
+#[derive(Clone, Copy)]
+pub enum Output<'a> {
+    /// `T` of the `Result<T, E>` that the step returns.
+    Spelled(&'a Type),
+    /// That of the `Result` which this type stands for, as only the compiler knows.
+    Behind(&'a Type),
+}
+
+impl<'a> Output<'a> {
+    /// What is written.
+    pub fn written(self) -> &'a Type {
+        match self {
+            Self::Spelled(ty) | Self::Behind(ty) => ty,
+        }
+    }
+}
+
 /// An edge of the graph.
 pub struct Dependency {
     /// The name as written in `depends_on`.
@@ -91,12 +113,18 @@ pub struct Dependency {
 }
 
 impl Flow<'_> {
+    /// The version it says it is the code of.
+    pub fn version(&self) -> Option<u32> {
+        number(self.version.as_ref())
+    }
+
     /// The flow as plain data, for the database.
     pub fn shape(&self) -> FlowShape {
         FlowShape {
             slug: self.slug.clone(),
             options: self.options,
             input_type: self.input.as_ref().map(|(_, ty)| pretty(ty)),
+            format: number(self.format.as_ref()).unwrap_or(1),
             steps: self.order.iter().map(|&at| self.step_shape(&self.steps[at])).collect(),
         }
     }
@@ -113,10 +141,15 @@ impl Flow<'_> {
             when_unmet: step.when_unmet,
             when_exhausted: step.when_exhausted,
             options: step.options,
-            output_type: step.output.map(pretty),
+            output_type: step.output.map(|output| pretty(output.written())),
             was: step.was.as_ref().map(LitStr::value),
         }
     }
+}
+
+/// A number that was checked when it was read.
+fn number(literal: Option<&LitInt>) -> Option<u32> {
+    literal?.base10_parse().ok()
 }
 
 impl Step<'_> {

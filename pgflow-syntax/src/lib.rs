@@ -1,4 +1,4 @@
-//! Reads `#[flow]` modules.
+//! Reads `#[flow]` and `#[job]` modules.
 //!
 //! Two passes, so that each file has one job:
 //!
@@ -11,42 +11,60 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod attribute_words;
+mod cases;
 mod check;
 mod condition;
 mod data;
+mod data_mistakes;
 mod dependencies;
 mod errors;
 mod flow;
 mod held;
 mod item;
+mod job;
 mod named;
 mod names;
 mod options;
 mod own_items;
 mod owned;
+mod param_shape;
 mod params;
 mod pattern;
 mod pattern_part;
 mod pretty;
 mod renamed;
+mod returned;
+mod scalars;
+mod serde_options;
 mod signature;
 mod standing;
 mod step;
+mod stored;
 mod suggest;
+mod suspects;
+mod type_names;
 mod unknown_param;
 mod used_macros;
 mod value;
 
+pub use attribute_words::AttributeWords;
 pub use check::check;
 pub use condition::TypeCheck;
-pub use data::{DataArgs, stored_fields};
+pub use data::DataArgs;
+pub use data_mistakes::data_mistakes;
 pub use errors::Errors;
-pub use flow::{Dependency, Flow, Step};
+pub use flow::{Dependency, Flow, Output, Step};
 pub use held::{Held, held};
-pub use item::{FlowItem, Piece, StepItem, is_attr};
+pub use item::{Broken, FlowItem, Piece, StepItem, Words, is_attr};
+pub use job::{Job, JobItem, Need, NeedOptions, NeedParam, NeedSource, check_job};
 pub use named::has_name;
+pub use param_shape::is_bare_state;
 pub use params::{Param, Source};
 pub use pattern::ConditionArg;
 pub use pattern_part::{PatternPart, Place, Wanted};
 pub use pretty::pretty;
+pub use returned::is_bare_result;
 pub use standing::{Standing, standing};
+pub use stored::{StoredAs, stored_as};
+pub use suspects::{is_suspect, map_keys};

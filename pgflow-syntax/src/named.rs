@@ -2,7 +2,7 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::{Ident, Type};
+use syn::Type;
 
 use crate::errors::Errors;
 
@@ -10,17 +10,21 @@ use crate::errors::Errors;
 const UNNAMED: [&str; 3] = ["impl", "_", "Self"];
 
 /// Whether the output of a step has a name. What is generated for the step has to repeat it.
-pub(crate) fn check(step: &Ident, output: &Type, errors: &mut Errors) -> bool {
+pub(crate) fn check(what: &str, output: &Type, errors: &mut Errors) -> bool {
     let is_named = has_name(output);
-    if !is_named {
-        errors.at(output, format!("step `{step}` must name the type of its output"));
+    let message = format!("{what} must name the type of its output");
+    if matches!(output, Type::Infer(_) | Type::Never(_)) {
+        // The compiler says so of `_` and `!` itself.
+        errors.left_to_compiler(syn::Error::new_spanned(output, message));
+    } else if !is_named {
+        errors.at(output, message);
     }
     is_named
 }
 
 /// Whether a type can be written down a second time.
 pub fn has_name(ty: &Type) -> bool {
-    !has_unnamed(ty.to_token_stream())
+    !matches!(ty, Type::Never(_)) && !has_unnamed(ty.to_token_stream())
 }
 
 fn has_unnamed(tokens: TokenStream) -> bool {

@@ -1,12 +1,14 @@
 //! Values of options, each checked where it is read.
 
 use pgflow_model::{
-    InvalidSlug, OnSkip, OptionRule, StepOptions, check_flow_slug, check_step_slug, parse_seconds,
+    InvalidSlug, OnSkip, OptionRule, StepOptions, check_flow_slug, check_step_slug,
+    is_version_slug, parse_seconds,
 };
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
+use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
-use syn::{Ident, LitInt, LitStr, Token};
+use syn::{Ident, LitInt, LitStr, Path, Token};
 
 use crate::suggest::closest;
 use crate::value::{equals, value};
@@ -21,18 +23,58 @@ pub(crate) fn number(
     let (Some(rule), Some(place)) = (OptionRule::of(&word), into.get_mut(&word)) else {
         return Err(syn::Error::new(name.span(), format!("there is no option `{name}`")));
     };
+    *place = Some(number_of(input, name, rule)?);
+    Ok(())
+}
+
+/// Reads `= 5` or `= "5m"` under a rule.
+pub(crate) fn number_of(
+    input: ParseStream<'_>,
+    name: &Ident,
+    rule: OptionRule,
+) -> syn::Result<u32> {
     equals(input, name, &needs_value(rule))?;
     let (value, at) =
         if input.peek(LitStr) { duration(input, rule)? } else { integer(input, rule)? };
-    *place = Some(in_range(value, rule).map_err(|message| syn::Error::new_spanned(at, message))?);
-    Ok(())
+    if let Some(more) = rest(input)? {
+        return Err(syn::Error::new_spanned(quote!(#at #more), wanted(rule)));
+    }
+    in_range(value, rule).map_err(|message| syn::Error::new_spanned(at, message))
 }
 
 fn integer(input: ParseStream<'_>, rule: OptionRule) -> syn::Result<(i128, TokenStream)> {
     let minus = input.parse::<Option<Token![-]>>()?;
-    let literal: LitInt = input.parse().map_err(|why| syn::Error::new(why.span(), wanted(rule)))?;
+    let at = input.span();
+    let Ok(literal) = input.parse::<LitInt>() else {
+        let value = until_comma(input)?;
+        return Err(if value.is_empty() {
+            syn::Error::new(at, wanted(rule))
+        } else {
+            syn::Error::new_spanned(value, wanted(rule))
+        });
+    };
+    if !literal.suffix().is_empty() {
+        return Err(syn::Error::new(literal.span(), wanted(rule)));
+    }
     let value = literal.base10_parse().unwrap_or(i128::MAX);
     Ok((if minus.is_some() { -value } else { value }, quote!(#minus #literal)))
+}
+
+/// What follows a value before the next `,`: it makes the value an expression. A word does not: there
+/// the `,` is missing.
+fn rest(input: ParseStream<'_>) -> syn::Result<Option<TokenStream>> {
+    if input.is_empty() || input.peek(Token![,]) || input.peek(Ident::peek_any) {
+        return Ok(None);
+    }
+    until_comma(input).map(Some)
+}
+
+fn until_comma(input: ParseStream<'_>) -> syn::Result<TokenStream> {
+    let mut tokens = TokenStream::new();
+    while !input.is_empty() && !input.peek(Token![,]) {
+        tokens.extend([input.parse::<TokenTree>()?]);
+    }
+    Ok(tokens)
 }
 
 fn duration(input: ParseStream<'_>, rule: OptionRule) -> syn::Result<(i128, TokenStream)> {
@@ -82,7 +124,11 @@ fn in_range(value: i128, rule: OptionRule) -> Result<u32, String> {
 /// Reads `= skip` for `when_unmet` and `when_exhausted`.
 pub(crate) fn on_skip(input: ParseStream<'_>, name: &Ident) -> syn::Result<OnSkip> {
     const MODES: &str = "one of `fail`, `skip` or `skip_cascade`";
-    let word: Ident = value(input, name, &format!("`{name}` is {MODES}, without quotes"))?;
+    let wanted = format!("`{name}` is {MODES}, without quotes");
+    equals(input, name, &wanted)?;
+    let at = input.span();
+    let path = input.call(Path::parse_mod_style).map_err(|_| syn::Error::new(at, &wanted))?;
+    let word = path.require_ident().map_err(|_| syn::Error::new_spanned(&path, &wanted))?;
     OnSkip::ALL.into_iter().find(|mode| word == mode.keyword()).ok_or_else(|| {
         let hint = closest(&word.to_string(), OnSkip::ALL.map(OnSkip::keyword))
             .map_or(String::new(), |near| format!("\nhelp: did you mean `{near}`?"));
@@ -92,7 +138,20 @@ pub(crate) fn on_skip(input: ParseStream<'_>, name: &Ident) -> syn::Result<OnSki
 
 /// Reads `= "slug"` of a flow.
 pub(crate) fn flow_slug(input: ParseStream<'_>, name: &Ident) -> syn::Result<LitStr> {
-    slug(input, name, check_flow_slug)
+    let literal = slug(input, name, check_flow_slug)?;
+    match version_like(&literal.value()) {
+        Some(why) => Err(syn::Error::new(
+            literal.span(),
+            format!("{:?} cannot be a slug: {why}", literal.value()),
+        )),
+        None => Ok(literal),
+    }
+}
+
+/// Why a flow cannot have this name, if it is one that versions of a flow get.
+pub(crate) fn version_like(slug: &str) -> Option<String> {
+    let (flow, version) = slug.rsplit_once("__v").filter(|_| is_version_slug(slug))?;
+    Some(format!("version {version} of a flow `{flow}` would have this name"))
 }
 
 /// Reads `= "slug"` of a step.
@@ -113,12 +172,11 @@ fn slug(
     Ok(literal)
 }
 
-/// Reads `= 1`, the number of a version.
-pub(crate) fn version(input: ParseStream<'_>, name: &Ident) -> syn::Result<LitInt> {
-    const WANTED: &str = "`version` is the number of a version in `pgflow.lock`, from 1";
-    let literal: LitInt = value(input, name, WANTED)?;
+/// Reads `= 1`, a number that counts something from one; `wanted` says what.
+pub(crate) fn from_one(input: ParseStream<'_>, name: &Ident, wanted: &str) -> syn::Result<LitInt> {
+    let literal: LitInt = value(input, name, wanted)?;
     match literal.base10_parse::<u32>() {
         Ok(1..) => Ok(literal),
-        _ => Err(syn::Error::new(literal.span(), WANTED)),
+        _ => Err(syn::Error::new(literal.span(), wanted)),
     }
 }

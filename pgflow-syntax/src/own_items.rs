@@ -1,11 +1,12 @@
 //! Types that the user's module has of its own, so that generated ones get out of their way.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use syn::Ident;
 
 use crate::item::{FlowItem, Piece};
+use crate::owned::is_punct;
 use crate::used_macros::is_macro;
 
 /// Names in the module's type namespace, as far as its tokens show them.
@@ -15,6 +16,8 @@ pub(crate) struct OwnItems {
     defined: HashMap<String, Ident>,
     /// Last names, or new names, in `use`.
     imported: HashMap<String, Ident>,
+    /// `fn`, but for steps.
+    functions: HashSet<String>,
 }
 
 impl OwnItems {
@@ -33,6 +36,11 @@ impl OwnItems {
         self.defined.contains_key(name) || self.imported.contains_key(name)
     }
 
+    /// Whether there is a function of this name that is no step.
+    pub(crate) fn has_function(&self, name: &str) -> bool {
+        self.functions.contains(name)
+    }
+
     /// The item that is defined under this name.
     pub(crate) fn defined(&self, name: &str) -> Option<&Ident> {
         self.defined.get(name)
@@ -48,7 +56,9 @@ impl OwnItems {
         let mut tokens = tokens.into_iter();
         while let Some(token) = tokens.next() {
             let TokenTree::Ident(keyword) = token else { continue };
-            if keyword == "use" {
+            if keyword == "fn" {
+                self.functions.extend(tokens.next().map(|name| name.to_string()));
+            } else if keyword == "use" {
                 self.import(tokens.by_ref().take_while(|token| !is_punct(token, ';')).collect());
             } else if KEYWORDS.iter().any(|word| keyword == word)
                 && let Some(TokenTree::Ident(name)) = tokens.next()
@@ -81,10 +91,6 @@ impl OwnItems {
             self.imported.insert(name.to_string(), name);
         }
     }
-}
-
-fn is_punct(token: &TokenTree, mark: char) -> bool {
-    matches!(token, TokenTree::Punct(punct) if punct.as_char() == mark)
 }
 
 #[cfg(test)]

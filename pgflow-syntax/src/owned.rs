@@ -2,13 +2,13 @@
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::{Ident, Type};
+use syn::Type;
 
 use crate::errors::Errors;
 use crate::pretty::pretty;
 
 /// Whether the output of a step owns its data. The compiler would say so in serde's words.
-pub(crate) fn check(step: &Ident, output: &Type, errors: &mut Errors) -> bool {
+pub(crate) fn check(what: &str, output: &Type, errors: &mut Errors) -> bool {
     let tokens = output.to_token_stream();
     if !borrows(tokens.clone()) {
         return true;
@@ -24,12 +24,17 @@ pub(crate) fn check(step: &Ident, output: &Type, errors: &mut Errors) -> bool {
     errors.at(
         output,
         format!(
-            "step `{step}` outputs `{}`, which borrows: an output is stored and read back, so it \
+            "{what} outputs `{}`, which borrows: an output is stored and read back, so it \
              must own its data{help}",
             pretty(output),
         ),
     );
     false
+}
+
+/// What a type would be that owns its data, if that is clear.
+pub(crate) fn owned_type(ty: &Type) -> Option<String> {
+    owned(ty.to_token_stream()).filter(|owned| !borrows(owned.clone())).map(pretty)
 }
 
 /// Whether there is a `&` or a lifetime. A `Cow` is read back as an owned one, whatever its lifetime.
@@ -87,7 +92,8 @@ fn inside(token: TokenTree) -> Option<TokenTree> {
     Some(Group::new(group.delimiter(), owned(group.stream())?).into())
 }
 
-fn is_punct(token: &TokenTree, mark: char) -> bool {
+/// Whether a token is this mark.
+pub(crate) fn is_punct(token: &TokenTree, mark: char) -> bool {
     matches!(token, TokenTree::Punct(punct) if punct.as_char() == mark)
 }
 

@@ -9,6 +9,7 @@ use syn::{FnArg, Ident, Pat, PatType, Type};
 use crate::errors::Errors;
 use crate::flow::{Dependency, Step};
 use crate::names::Outline;
+use crate::param_shape::{self, check_arguments, check_attributes, check_owned, is_transaction};
 use crate::pretty::pretty;
 use crate::unknown_param;
 
@@ -44,7 +45,7 @@ pub enum Source {
 pub(crate) const RUN: &str = "run";
 pub(crate) const CONTEXT: &str = "ctx";
 pub(crate) const ITEM: &str = "item";
-const TRANSACTION: &str = "tx";
+pub(crate) const TRANSACTION: &str = "tx";
 
 /// Whether a parameter of this name has a meaning of its own.
 pub(crate) fn is_reserved(ident: &Ident) -> bool {
@@ -57,21 +58,27 @@ pub(crate) fn resolve<'a>(
     outline: &Outline<'_>,
     errors: &mut Errors,
 ) -> Vec<Param<'a>> {
-    // With a wrong `depends_on`, which is reported, there is no telling what was meant.
-    let is_clean = errors.is_empty();
+    // With a wrong `depends_on` or `input`, which is reported, there is no telling what was meant.
+    let is_clean = errors.is_empty() && step.is_sound && !outline.flow.has_wrong_input;
     let bindings: HashMap<_, _> =
         step.depends_on.iter().map(|dep| (dep.binding.as_str(), dep)).collect();
     let mut params = Vec::with_capacity(step.item.sig.inputs.len());
     for arg in &step.item.sig.inputs {
         let FnArg::Typed(arg) = arg else { continue }; // The compiler reports a `self` here.
+        check_attributes(step.item, arg, errors);
         match param(step, arg, &bindings, outline) {
+            Ok(param) if is_taken(&params, &param) && !is_repeated(step, arg) => {
+                report_taken(step.name(), arg, errors);
+            }
             Ok(param) => params.push(param),
             Err(Problem::Unknown(..)) if !is_clean => {}
             Err(Problem::Unknown(at, message)) => errors.at(at, message),
             Err(Problem::Shape(at, message)) => errors.at(at, message),
         }
     }
-    check_item(step, &params, errors);
+    if !outline.flow.has_wrong_input {
+        check_item(step, &params, errors);
+    }
     params
 }
 
@@ -100,10 +107,18 @@ fn param<'a>(
         };
     };
     let word = &*matched_name(&pat.ident);
-    if word == TRANSACTION && !bindings.contains_key(word) {
-        return transaction(name, ty);
+    let is_bound = bindings.contains_key(word);
+    if word == TRANSACTION && !is_bound {
+        return match param_shape::check_transaction(step.item, ty) {
+            Ok(()) => Ok(Param { ty, source: Source::Transaction }),
+            Err(message) => Err(Problem::Shape(ty.to_token_stream(), message)),
+        };
     }
-    check_owned(name, ty)?;
+    if is_transaction(ty) && !is_bound {
+        return Err(Problem::Unknown(&pat.ident, param_shape::transaction_called(step.item, ty)));
+    }
+    let shape = check_owned(step.item, ty).and_then(|()| check_arguments(step.item, word, ty));
+    shape.map_err(|why| Problem::Shape(ty.to_token_stream(), why))?;
     let source = source(step, word, ty, bindings.get(word).copied(), outline);
     source.map(|source| Param { ty, source }).map_err(|why| Problem::Unknown(&pat.ident, why))
 }
@@ -156,7 +171,7 @@ fn check_item(step: &Step<'_>, params: &[Param<'_>], errors: &mut Errors) {
     }
 }
 
-fn is_state(ty: &Type) -> bool {
+pub(crate) fn is_state(ty: &Type) -> bool {
     is_called(ty, "State")
 }
 
@@ -178,42 +193,21 @@ fn no_input(step: &Ident, ty: &impl ToTokens) -> String {
     )
 }
 
-/// A transaction is lent, so it is the one parameter that is borrowed.
-fn transaction<'a>(step: &Ident, ty: &'a Type) -> Result<Param<'a>, Problem<'a>> {
-    if let Type::Reference(reference) = ty
-        && reference.mutability.is_some()
-        && is_called(&reference.elem, "Tx")
-    {
-        return Ok(Param { ty, source: Source::Transaction });
-    }
-    let message = format!(
-        "step `{step}` takes a database transaction, which is a `&mut Tx`\n\
-         help: write `{TRANSACTION}: &mut Tx`"
-    );
-    Err(Problem::Shape(ty.to_token_stream(), message))
+/// A value can be taken once: a copy of it would be read from the database a second time.
+fn is_taken(params: &[Param<'_>], new: &Param<'_>) -> bool {
+    new.source != Source::State && params.iter().any(|param| param.source == new.source)
 }
 
-/// Values come out of the database, so there is nothing to borrow from.
-fn check_owned<'a>(step: &Ident, ty: &Type) -> Result<(), Problem<'a>> {
-    let message = match ty {
-        Type::Reference(reference) => format!(
-            "step `{step}` must own its parameters\nhelp: take `{}`",
-            pretty(owned(&reference.elem)),
-        ),
-        Type::ImplTrait(_) => format!("step `{step}` must name the type of its parameters"),
-        _ => return Ok(()),
-    };
-    Err(Problem::Shape(ty.to_token_stream(), message))
+/// Whether two parameters have one name. The compiler says so, but `run` and `_run` are two to it.
+fn is_repeated(step: &Step<'_>, arg: &PatType) -> bool {
+    let name = pretty(&arg.pat);
+    let is_same =
+        |other: &&FnArg| matches!(other, FnArg::Typed(other) if pretty(&other.pat) == name);
+    step.item.sig.inputs.iter().filter(is_same).count() > 1
 }
 
-/// What owns the data of a borrowed type.
-fn owned(borrowed: &Type) -> proc_macro2::TokenStream {
-    match borrowed {
-        Type::Path(ty) if ty.path.is_ident("str") => quote!(String),
-        Type::Slice(slice) => {
-            let item = &slice.elem;
-            quote!(Vec<#item>)
-        }
-        other => other.to_token_stream(),
+fn report_taken(step: &Ident, arg: &PatType, errors: &mut Errors) {
+    if let Pat::Ident(pat) = &*arg.pat {
+        errors.at(&pat.ident, format!("step `{step}` takes this value already"));
     }
 }

@@ -3,6 +3,7 @@
 use pgflow_model::Pattern;
 use proc_macro2::Span;
 use serde_json::{Map, Number, Value};
+use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::{Ident, Lit, LitBool, LitStr, Token, braced, bracketed, token};
 
@@ -60,10 +61,10 @@ fn object(input: ParseStream<'_>, parts: &mut Parts) -> syn::Result<Value> {
     braced!(braces in input);
     let mut fields = Map::new();
     while !braces.is_empty() {
-        let key: LitStr = braces.parse().map_err(|why| {
-            syn::Error::new(why.span(), "a key of a JSON object is a text in quotes")
-        })?;
-        braces.parse::<Token![:]>()?;
+        let key = key(&braces)?;
+        let at = braces.span();
+        let colon = format!("a `:` comes after a key: `{:?}: …`", key.value());
+        braces.parse::<Token![:]>().map_err(|_| syn::Error::new(at, colon))?;
         let place = Place::Field(key.value());
         let value = parts.add(place, key.span(), |parts| value(&braces, parts))?;
         if fields.insert(key.value(), value).is_some() {
@@ -72,6 +73,14 @@ fn object(input: ParseStream<'_>, parts: &mut Parts) -> syn::Result<Value> {
         comma(&braces)?;
     }
     Ok(Value::Object(fields))
+}
+
+fn key(input: ParseStream<'_>) -> syn::Result<LitStr> {
+    if let Ok(word) = input.fork().call(Ident::parse_any) {
+        let message = format!("a key is a text in quotes\nhelp: write `\"{word}\"`");
+        return Err(syn::Error::new(word.span(), message));
+    }
+    input.parse().map_err(|why| syn::Error::new(why.span(), "a key is a text in quotes"))
 }
 
 fn value(input: ParseStream<'_>, parts: &mut Parts) -> syn::Result<Value> {
@@ -92,6 +101,8 @@ fn value(input: ParseStream<'_>, parts: &mut Parts) -> syn::Result<Value> {
     let literal: Lit = input.parse().map_err(|why| not_json(why.span()))?;
     match &literal {
         Lit::Str(text) if minus.is_empty() => Ok(Value::String(text.value())),
+        Lit::Int(number) if !number.suffix().is_empty() => Err(not_json(literal.span())),
+        Lit::Float(number) if !number.suffix().is_empty() => Err(not_json(literal.span())),
         Lit::Int(number) => parse_number(&format!("{minus}{}", number.base10_digits()), &literal),
         Lit::Float(number) => parse_number(&format!("{minus}{}", number.base10_digits()), &literal),
         other => Err(not_json(other.span())),
@@ -112,7 +123,10 @@ fn array(input: ParseStream<'_>, parts: &mut Parts) -> syn::Result<Value> {
 
 fn comma(input: ParseStream<'_>) -> syn::Result<()> {
     if !input.is_empty() {
-        input.parse::<Token![,]>()?;
+        let at = input.span();
+        input
+            .parse::<Token![,]>()
+            .map_err(|_| syn::Error::new(at, "a `,` is missing before this"))?;
     }
     Ok(())
 }

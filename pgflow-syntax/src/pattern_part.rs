@@ -1,7 +1,7 @@
 //! The values in a pattern, and where they were written.
 
 use proc_macro2::Span;
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 /// A value in a pattern.
 #[derive(Clone)]
@@ -23,17 +23,19 @@ pub enum Place {
     Element,
 }
 
-/// A kind of JSON.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A value that a pattern asks for, as far as types can have it or not.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wanted {
     /// `null`.
     Null,
     /// `true` or `false`.
     Boolean,
-    /// A number.
-    Number,
-    /// A string.
-    Text,
+    /// This whole number.
+    Integer(i128),
+    /// Another number.
+    Fraction,
+    /// This text.
+    Text(String),
     /// An array.
     Array,
     /// An object.
@@ -45,11 +47,18 @@ impl Wanted {
         match value {
             Value::Null => Self::Null,
             Value::Bool(_) => Self::Boolean,
-            Value::Number(_) => Self::Number,
-            Value::String(_) => Self::Text,
+            Value::Number(number) => Self::number(number),
+            Value::String(text) => Self::Text(text.clone()),
             Value::Array(_) => Self::Array,
             Value::Object(_) => Self::Object,
         }
+    }
+
+    /// `2.0` is the same number as `2`.
+    fn number(number: &Number) -> Self {
+        let text = number.to_string();
+        let whole = text.strip_suffix(".0").unwrap_or(&text);
+        whole.parse().map_or(Self::Fraction, Self::Integer)
     }
 }
 

@@ -38,17 +38,10 @@ pub fn standing<'a>(flow: &Flow<'_>, lock: &'a Lock, errors: &mut Errors) -> Sta
     let Some(locked) = known else { return Standing::New };
     let changes = changes(&locked.shape, &shape);
     let impact = Impact::of(&changes, &locked.shape, &shape);
-    if impact.is_new_version() && !can_be_next(flow, locked, errors) {
+    if impact.is_new_version() && !can_be_next(flow, locked, &changes, errors) {
         return Standing::Wrong;
     }
     Standing::Known { locked, changes, impact }
-}
-
-impl Flow<'_> {
-    /// The version it says it is the code of.
-    pub fn version(&self) -> Option<u32> {
-        self.version.as_ref().and_then(|version| version.base10_parse().ok())
-    }
 }
 
 fn unknown_version<'a>(flow: &Flow<'_>, version: u32, errors: &mut Errors) -> Standing<'a> {
@@ -64,14 +57,22 @@ fn unknown_version<'a>(flow: &Flow<'_>, version: u32, errors: &mut Errors) -> St
 }
 
 /// Whether the next version can have this shape and a name.
-fn can_be_next(flow: &Flow<'_>, locked: &LockedVersion, errors: &mut Errors) -> bool {
+fn can_be_next(
+    flow: &Flow<'_>,
+    locked: &LockedVersion,
+    changes: &[Change],
+    errors: &mut Errors,
+) -> bool {
     let (slug, version) = (&flow.slug, locked.version);
     if flow.version.is_some() {
+        let differ: Vec<_> = changes.iter().map(ToString::to_string).collect();
         errors.at(
             &flow.version,
             format!(
                 "version {version} of flow `{slug}` is kept for its runs in flight, so its shape stays as it was\n\
-                 help: change the newest version instead, which has no `version = …`"
+                 note: {}\n\
+                 help: change the newest version instead, which has no `version = …`",
+                differ.join("; ")
             ),
         );
         return false;

@@ -1,16 +1,16 @@
 //! Second pass, one step.
 
 use pgflow_model::check_step_slug;
-use syn::Ident;
 use syn::ext::IdentExt;
 
 use crate::args::StepArgs;
 use crate::errors::Errors;
 use crate::flow::Step;
-use crate::item::{StepItem, conditional_marker};
+use crate::item::{StepItem, conditional_marker, is_misspelt_marker};
 use crate::names::Outline;
 use crate::own_items::OwnItems;
-use crate::{condition, dependencies, params, signature};
+use crate::pretty::pretty;
+use crate::{condition, dependencies, params, returned, signature, type_names};
 
 /// Checks the step at `at` and reports every problem found.
 pub(crate) fn check<'a>(
@@ -24,8 +24,13 @@ pub(crate) fn check<'a>(
     check_name(item, &args, own, errors);
     check_marker(item, errors);
     signature::check(item, errors);
-    let (output, error) = signature::result(&item.sig, errors).unzip();
-    let depends_on = dependencies::resolve(item, &args, outline, errors);
+    check_body(item, errors);
+    // A generic output cannot be repeated outside its function.
+    let is_generic = !item.sig.generics.params.is_empty();
+    let returned = if is_generic { None } else { returned::output(item, errors) };
+    let (output, error) = returned.unzip();
+    let depends_on = dependencies::resolve(item, &args, outline, own, errors);
+    let is_whole = depends_on.len() == args.depends_on.len();
     let type_checks = condition::check(&args, &outline.names[at], &depends_on, outline, errors);
     let (when_unmet, when_exhausted) = (args.on_unmet(), args.on_exhausted());
     let mut step = Step {
@@ -36,7 +41,7 @@ pub(crate) fn check<'a>(
         params: Vec::new(),
         output,
         error: error.flatten(),
-        result_span: signature::result_span(&item.sig),
+        result_span: returned::result_span(&item.sig),
         only_if: args.only_if,
         unless: args.unless,
         type_checks,
@@ -46,10 +51,12 @@ pub(crate) fn check<'a>(
         was: args.was,
         presence: outline.presence[at],
         is_leaf: true,
-        is_sound: !item.takes_self(),
+        is_sound: !item.takes_self() && output.is_some() && is_whole,
         is_duplicate: false,
     };
     step.params = params::resolve(&step, outline, errors);
+    // One without a source is not always an error of its own.
+    step.is_sound &= step.params.len() == item.sig.inputs.len();
     step
 }
 
@@ -60,7 +67,7 @@ fn check_name(item: &StepItem, args: &StepArgs, own: &OwnItems, errors: &mut Err
         errors.at(name, format!(
             "a step cannot be called `{name}`: parameters of that name have a meaning of their own"
         ));
-    } else if is_type_name(name) {
+    } else if type_names::is_known(name) {
         let keep = format!(", and set `slug = \"{slug}\"` to keep it in the database");
         let keep = if args.slug.is_some() { "" } else { &*keep };
         errors.at(name, format!(
@@ -79,25 +86,29 @@ fn check_name(item: &StepItem, args: &StepArgs, own: &OwnItems, errors: &mut Err
     }
 }
 
-/// Types that need no `use`. A step's own type would hide the one it shares its name with.
-const TYPE_NAMES: [&str; 19] = [
-    "bool", "char", "str", "f16", "f32", "f64", "f128", "i8", "i16", "i32", "i64", "i128", "isize",
-    "u8", "u16", "u32", "u64", "u128", "usize",
-];
-
-/// Whether the language has a type of this name.
-pub(crate) fn is_type_name(ident: &Ident) -> bool {
-    TYPE_NAMES.iter().any(|name| ident.unraw() == name)
+fn check_body(item: &StepItem, errors: &mut Errors) {
+    if !item.has_body() {
+        errors.at(&item.sig.ident, format!("{} has no body", item.what()));
+    }
 }
 
-fn check_marker(item: &StepItem, errors: &mut Errors) {
-    let name = &item.sig.ident;
-    for attr in item.attrs.iter().filter(|attr| conditional_marker(attr).is_some()) {
+/// What is wrong with the attribute that makes it a step or need.
+pub(crate) fn check_marker(item: &StepItem, errors: &mut Errors) {
+    if is_misspelt_marker(&item.marker, item.words) {
+        let path = item.marker.path();
+        errors.at(
+            path,
+            format!(
+                "there is no attribute `{}`\nhelp: did you mean `{}`?",
+                pretty(path),
+                item.words.function
+            ),
+        );
+    }
+    for attr in item.attrs.iter().filter(|attr| conditional_marker(attr, item.words).is_some()) {
         errors.at(
             attr,
-            format!(
-                "step `{name}` cannot depend on the build: a flow has one shape in the database"
-            ),
+            format!("{} cannot depend on the build: {}", item.what(), item.words.one_shape),
         );
     }
 }

@@ -1,22 +1,32 @@
 //! What to say about a parameter whose name means nothing: what was it meant to be?
 
 use syn::ext::IdentExt;
-use syn::{FnArg, Pat, Type};
+use syn::{FnArg, GenericArgument, Pat, PathArguments, Type};
 
 use crate::flow::{Dependency, Step};
 use crate::names::{Outline, listed};
 use crate::params::{CONTEXT, ITEM, RUN, is_called, matched_name};
 use crate::pretty::pretty;
+use crate::scalars::is_scalar;
 use crate::suggest::closest;
 
 pub(crate) fn message(step: &Step<'_>, word: &str, ty: &Type, outline: &Outline<'_>) -> String {
     let unknown = Unknown { step, word, ty, outline, taken: taken(step) };
+    let name = step.name();
+    if let Some(dep) = step.depends_on.iter().find(|dep| dep.is_renamed && dep.ident == word) {
+        return format!(
+            "step `{name}` takes `{word}` as `{}`\nhelp: {}",
+            dep.binding,
+            unknown.renamed(dep)
+        );
+    }
     let help = unknown
         .by_word()
+        .or_else(|| unknown.by_type())
         .or_else(|| unknown.by_dependency())
         .or_else(|| unknown.by_input())
         .unwrap_or_else(|| unknown.all());
-    format!("step `{}` does not depend on `{word}`\nhelp: {help}", step.name())
+    format!("step `{name}` does not depend on `{word}`{help}")
 }
 
 /// The names of all parameters of a step.
@@ -40,39 +50,94 @@ struct Unknown<'a> {
 }
 
 impl Unknown<'_> {
-    /// The name, or the name of the type, tells.
+    /// The dependency is there, under another name.
+    fn renamed(&self, dep: &Dependency) -> String {
+        let (name, word) = (self.name_of(dep), self.word);
+        if self.is_untaken(dep) {
+            format!("call this parameter `{name}`, or write `depends_on = [{word}]`")
+        } else {
+            format!("leave this parameter away: `{name}` is the same value")
+        }
+    }
+
+    /// The name tells.
     fn by_word(&self) -> Option<String> {
-        let Self { step, word, ty, outline, .. } = self;
-        if *word == "state" {
-            return Some(
-                "application state is taken as `State<T>`: write `state: State<App>`".to_owned(),
-            );
-        }
-        if is_called(ty, "Context") && self.is_free(CONTEXT) {
-            return Some(format!("the context is called `{CONTEXT}`"));
-        }
-        if outline.find(word).is_some() && step.name().unraw() != word {
-            let all = step.depends_on.iter().map(|dep| dep.ident.to_string());
-            let all: Vec<_> = all.chain([(*word).to_owned()]).collect();
-            return Some(format!("add it: `depends_on = [{}]`", all.join(", ")));
+        let Self { step, word, outline, .. } = self;
+        if let Some(at) = outline.find(word).filter(|_| step.name().unraw() != word) {
+            return Some(self.add(at));
         }
         let free = self.known().into_iter().filter(|name| self.is_free(name));
         if let Some(near) = closest(word, free) {
-            return Some(format!("did you mean `{near}`?"));
+            return Some(format!("\nhelp: did you mean `{near}`?"));
         }
         (*word == "input" && self.is_free(RUN)).then(|| self.run())
+    }
+
+    /// A step that could be added to `depends_on`, unless that would make a circle or a second
+    /// dependency of a map.
+    fn add(&self, at: usize) -> String {
+        let Self { step, word, outline, .. } = self;
+        if step.map.is_some() {
+            return format!(
+                ": a map step takes elements of one sequence\n\
+                 help: join `{word}` with them in a step of its own, and map over its output"
+            );
+        }
+        if outline.leads_to(at, &step.name().unraw().to_string()) {
+            return format!(", and cannot: `{word}` waits for `{}`", step.name());
+        }
+        let before = self.list(None);
+        let comma = if before.is_empty() { "" } else { ", " };
+        format!("\nhelp: add it: `depends_on = [{before}{comma}{word}]`")
+    }
+
+    /// The dependencies as they are written, one of them perhaps under another name.
+    fn list(&self, renamed: Option<(&Dependency, &str)>) -> String {
+        let written = |dep: &Dependency| match renamed.filter(|(it, _)| it.step == dep.step) {
+            Some((_, name)) => format!("{} as {name}", dep.ident),
+            None if dep.is_renamed => format!("{} as {}", dep.ident, dep.binding),
+            None => dep.ident.to_string(),
+        };
+        self.step.depends_on.iter().map(written).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The type tells: a context, the run's input, or something that no step outputs.
+    fn by_type(&self) -> Option<String> {
+        let (ty, state) = (self.ty, pretty(self.ty));
+        if is_context(ty) && self.is_free(CONTEXT) {
+            return Some(format!("\nhelp: the context is called `{CONTEXT}`"));
+        }
+        if let Some(state) = held_state(ty) {
+            return Some(format!("\nhelp: application state is always there: take `{state}`"));
+        }
+        if !is_own(ty) || self.is_given() {
+            return None;
+        }
+        Some(format!("\nhelp: application state is taken as `State<{state}>`"))
+    }
+
+    /// Whether the type is spelled like something that the step can take.
+    fn is_given(&self) -> bool {
+        let (flow, ty) = (self.outline.flow, pretty(self.ty));
+        let input = flow.input.as_ref().map(|(_, input)| pretty(input));
+        let returned =
+            self.step.depends_on.iter().map(|dep| pretty(self.outline.returns[dep.step]));
+        let is_like = |given: &str| given == ty || given.contains(&format!("<{ty}>"));
+        input.as_deref().is_some_and(is_like) || returned.into_iter().any(|given| is_like(&given))
     }
 
     /// A dependency, or its element, that no parameter takes yet.
     fn by_dependency(&self) -> Option<String> {
         let (word, is_map) = (self.word, self.step.map.is_some());
-        match &self.step.depends_on[..] {
-            [only] if self.is_untaken(only) => {
-                let (step, name) = (&only.ident, self.name_of(only));
-                Some(format!("call it `{name}`, or write `depends_on = [{step} as {word}]`"))
+        let untaken: Vec<_> =
+            self.step.depends_on.iter().filter(|dep| self.is_untaken(dep)).collect();
+        match untaken[..] {
+            [only] => {
+                let (name, all) = (self.name_of(only), self.list(Some((only, word))));
+                Some(format!("\nhelp: call it `{name}`, or write `depends_on = [{all}]`"))
             }
-            [] if is_map && self.is_free(ITEM) => {
-                Some(format!("one element of the run's input is called `{ITEM}`"))
+            [] if is_map && self.step.depends_on.is_empty() && self.is_free(ITEM) => {
+                Some(format!("\nhelp: one element of the run's input is called `{ITEM}`"))
             }
             _ => None,
         }
@@ -86,7 +151,7 @@ impl Unknown<'_> {
     }
 
     fn run(&self) -> String {
-        let help = format!("the run's input is called `{RUN}`");
+        let help = format!("\nhelp: the run's input is called `{RUN}`");
         match &self.outline.flow.input {
             Some(_) => help,
             None => format!("{help}, and declared by `#[flow(input = {})]`", pretty(self.ty)),
@@ -94,13 +159,14 @@ impl Unknown<'_> {
     }
 
     fn all(&self) -> String {
-        format!("a parameter of `{}` is one of {}", self.step.name(), listed(&self.known()))
+        format!("\nhelp: a parameter of `{}` is one of {}", self.step.name(), listed(&self.known()))
     }
 
     /// Every name that means something in this step.
     fn known(&self) -> Vec<&str> {
         let bindings = self.step.depends_on.iter().map(|dep| self.name_of(dep));
-        bindings.chain([RUN, CONTEXT]).collect()
+        let run = self.outline.flow.input.as_ref().map(|_| RUN);
+        bindings.chain(run).chain([CONTEXT]).collect()
     }
 
     /// What the parameter that takes a dependency is called. A map takes it by element.
@@ -116,4 +182,33 @@ impl Unknown<'_> {
         let is_item_free = self.step.map.is_none() || self.is_free(ITEM);
         self.is_free(&dep.binding) && is_item_free
     }
+}
+
+/// Whether this may be our context, as far as its path tells.
+fn is_context(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    let before = path.path.segments.iter().rev().nth(1);
+    is_called(ty, "Context") && before.is_none_or(|module| module.ident == "pgflow")
+}
+
+/// The `State<T>` in an `Option<State<T>>`, or in another type of one argument.
+fn held_state(ty: &Type) -> Option<String> {
+    let Type::Path(path) = ty else { return None };
+    let PathArguments::AngleBracketed(held) = &path.path.segments.last()?.arguments else {
+        return None;
+    };
+    match held.args.first()? {
+        GenericArgument::Type(held) if is_called(held, "State") => Some(pretty(held)),
+        _ => None,
+    }
+}
+
+/// Types that steps pass on, and that no application has as its state.
+const PLAIN: [&str; 6] = ["String", "Vec", "Option", "Value", "HashMap", "BTreeMap"];
+
+/// Whether a type is of the application's own making.
+fn is_own(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    let last = path.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
+    !is_scalar(&last) && !PLAIN.contains(&&*last)
 }

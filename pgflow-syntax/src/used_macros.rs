@@ -3,16 +3,14 @@
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 
-use crate::item::{FlowItem, Piece};
+use crate::item::FlowItem;
+use crate::owned::is_punct;
 
 /// Whether the module uses this name as a macro: `name!`, `#[name]` or in `#[derive(name)]`.
 pub(crate) fn is_macro(name: &str, item: &FlowItem) -> bool {
     // These of ours are taken away before the compiler sees them.
     ["data", "flow", "step"].contains(&name)
-        || item.content.iter().any(|piece| match piece {
-            Piece::Step(step) => is_used(name, step.to_token_stream()),
-            Piece::Broken(tokens, _) | Piece::Other(tokens) => is_used(name, tokens.clone()),
-        })
+        || item.content.iter().any(|piece| is_used(name, piece.to_token_stream()))
 }
 
 fn is_used(name: &str, tokens: TokenStream) -> bool {
@@ -20,7 +18,9 @@ fn is_used(name: &str, tokens: TokenStream) -> bool {
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
         let is_used = match &token {
-            TokenTree::Ident(word) => word == name && tokens.peek().is_some_and(is_bang),
+            TokenTree::Ident(word) => {
+                word == name && tokens.peek().is_some_and(|next| is_punct(next, '!'))
+            }
             TokenTree::Group(group) if before == '#' => has(name, group.stream()),
             TokenTree::Group(group) => is_used(name, group.stream()),
             _ => false,
@@ -39,10 +39,6 @@ fn has(name: &str, tokens: TokenStream) -> bool {
         TokenTree::Group(group) => has(name, group.stream()),
         _ => false,
     })
-}
-
-fn is_bang(token: &TokenTree) -> bool {
-    matches!(token, TokenTree::Punct(mark) if mark.as_char() == '!')
 }
 
 #[cfg(test)]

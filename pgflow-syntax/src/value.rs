@@ -5,6 +5,9 @@ use syn::{Ident, Token};
 
 /// Reads the `=`. If it or the value is not there yet, says at the option what is `wanted`.
 pub(crate) fn equals(args: ParseStream<'_>, name: &Ident, wanted: &str) -> syn::Result<()> {
+    if let Some(colon) = args.parse::<Option<Token![:]>>()? {
+        return Err(syn::Error::new(colon.span, format!("a value comes after `=`: {wanted}")));
+    }
     let has_equals = args.parse::<Option<Token![=]>>()?.is_some();
     if !has_equals || args.is_empty() || args.peek(Token![,]) {
         return Err(syn::Error::new(name.span(), wanted));

@@ -56,7 +56,7 @@ fn each_problem_has_its_words() {
         (
             "#[step] async fn a(state: App) -> Result<()> {}",
             "step `a` does not depend on `state`\n\
-             help: application state is taken as `State<T>`: write `state: State<App>`",
+             help: application state is taken as `State<App>`",
         ),
         (
             "#[step(when_unmet = fail)] async fn a() -> Result<()> {}",
@@ -164,7 +164,7 @@ fn a_value_that_is_not_there_yet_is_one_problem_in_plain_words() {
         ("depends_on = [b as]", "give it a name: `b as other_name`"),
         ("depends_on = [b as, c]", "give it a name: `b as other_name`"),
         ("only_if = ", "`only_if` is a JSON object: `only_if = { \"plan\": \"pro\" }`"),
-        ("only_if = { a: { b: 1 } }", "a key of a JSON object is a text in quotes"),
+        ("only_if = { a: { b: 1 } }", "a key is a text in quotes\nhelp: write `\"a\"`"),
         ("slug", "`slug` is a text in quotes, such as `slug = \"fetch_user\"`"),
     ] {
         let steps = format!("#[step({option})] async fn a() -> Result<()> {{}}");

@@ -8,6 +8,12 @@ pub mod prelude;
 pub use pgflow_macros::data;
 #[doc = include_str!("docs/flow.md")]
 pub use pgflow_macros::flow;
+#[doc = include_str!("docs/job.md")]
+#[cfg(feature = "engine")]
+pub use pgflow_macros::job;
+#[doc = include_str!("docs/need.md")]
+#[cfg(feature = "engine")]
+pub use pgflow_macros::need;
 #[doc = include_str!("docs/step.md")]
 pub use pgflow_macros::step;
 
@@ -39,15 +45,19 @@ pub use pgflow_macros::__Attributes;
 mod engine {
     pub use pgflow_runtime::backend::{
         Cancelled as CancelOutcome, Parts, Retried, RunQuery, RunRecord, RunSummary, StepRecord,
+        StepWork,
     };
-    pub use pgflow_runtime::client::{ClientError, Events, Run, RunPage, Start, StepProgress};
+    pub use pgflow_runtime::client;
+    pub use pgflow_runtime::client::{
+        ClientError, Events, Reason, Run, RunIdPrefix, RunPage, Start, StepProgress, Why,
+    };
     pub use pgflow_runtime::db::{ConnectError, Db, RegisterFlowError, UrlError};
     pub use pgflow_runtime::worker::{
         Health, HealthSnapshot, Phase, Worker, WorkerError, WorkerReport,
     };
     pub use pgflow_runtime::{
         Event, Happened, InvalidRunId, Limits, PayloadError, RunId, RunStatus, SkipReason, StartIn,
-        StepStatus, Timestamp, backend, memory,
+        StepStatus, Timestamp, backend, job, memory,
     };
 }
 #[cfg(feature = "engine")]
@@ -55,23 +65,21 @@ pub use engine::*;
 #[cfg(feature = "engine")]
 #[cfg_attr(feature = "sqlite", doc = include_str!("docs/tx.md"))]
 pub use pgflow_runtime::Tx;
+#[cfg(feature = "mysql")]
+pub use pgflow_runtime::mysql;
 #[cfg(feature = "postgres")]
 pub use pgflow_runtime::postgres;
 #[cfg(feature = "sqlite")]
 pub use pgflow_runtime::sqlite;
-/// The crate that [`Tx`] and [`Db::start_in`] speak: the same version as pgflow's own, so that a step with
-/// `tx: &mut Tx` needs no second dependency.
+/// The crate that [`Tx`] and [`Db::start_in`] speak.
 ///
-/// It has the databases of pgflow's features, and `json`, `uuid` and `runtime-tokio`. Depend on `sqlx` yourself for more
-/// of it, such as its macros; the version has to be the same, 0.9.
-///
-/// ```
-/// let query = pgflow::sqlx::query("insert into bookings (seat) values ($1)");
-/// # let _: pgflow::sqlx::query::Query<'_, pgflow::sqlx::Sqlite, _> = query;
-/// ```
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
-#[doc(no_inline)]
-pub use pgflow_runtime::sqlx;
+/// Hidden, though it is there to be used: the compiler shortens `std::string::String` to `String` in messages only
+/// where a program's documented crates have one thing of that name, and sqlx has many. [`Tx`] describes it.
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
+#[doc(hidden)]
+pub mod sqlx {
+    pub use pgflow_runtime::sqlx::*;
+}
 
 #[doc(hidden)]
 pub use pgflow_runtime::__private;
@@ -98,20 +106,27 @@ pub use pgflow_runtime::__private;
 macro_rules! migrations {
     () => {{
         use $crate::FlowMigration;
+        const BUILT: (&[FlowMigration], ::core::option::Option<&str>) =
+            ::core::include!(::core::concat!(
+                ::core::env!(
+                    "OUT_DIR",
+                    "`migrations!` needs a `build.rs` that calls `pgflow_build::migrations`"
+                ),
+                "/pgflow/migrations.rs"
+            ));
         $crate::FlowMigrations {
             package: ::core::env!("CARGO_PKG_NAME"),
-            files: ::core::include!(::core::concat!(
-                ::core::env!("OUT_DIR"),
-                "/pgflow/migrations.rs"
-            )),
+            files: BUILT.0,
+            notes: BUILT.1,
         }
     }};
 }
 
-/// A test that compares the JSON Schemas of these flows with the committed `pgflow.schemas.json`:
-/// whether the code can read what earlier code has stored.
+/// A test that compares what the runs of these flows store with `pgflow.schemas.json`: whether the code
+/// can read what earlier code has stored.
 ///
-/// `cargo pgflow schema --write` writes the file, and `cargo pgflow schema --check` runs only this.
+/// A flow that has migrations has this test without being asked for; this macro is for flows that are
+/// only registered, with `db.register(order::Flow)`. `cargo pgflow schema` runs all such tests.
 ///
 /// ```
 /// # mod orders { use pgflow::prelude::*;
@@ -124,11 +139,8 @@ macro_rules! schema_test {
         #[cfg(test)]
         #[test]
         fn pgflow_schemas() {
-            let flows = [$(<$flow as $crate::Flow>::DEF),+];
-            let compared =
-                $crate::testing::compare_schemas(::core::env!("CARGO_MANIFEST_DIR"), &flows);
-            if let ::core::result::Result::Err(changes) = compared {
-                ::core::panic!("{changes}");
+            for flow in [$(<$flow as $crate::Flow>::DEF),+] {
+                $crate::__private::assert_readable(::core::env!("CARGO_MANIFEST_DIR"), flow);
             }
         }
     };

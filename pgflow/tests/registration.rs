@@ -36,7 +36,8 @@ fn a_condition_on_a_field_that_is_not_there_is_refused() {
     assert!(matches!(run, Err(RunError::Register(error)) if error == refused));
 }
 
-#[flow(slug = "Twice")]
+// A version of its own, or the compiler would refuse the second.
+#[flow(slug = "Twice", version = 1)]
 mod first {
     #[step]
     async fn only() -> pgflow::Result<u8> {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::suites;
+use crate::{provision, suites};
 
 /// A part of `cargo xtask test`.
 pub(crate) struct Stage {
@@ -16,6 +16,8 @@ pub(crate) struct Stage {
 pub(crate) enum Work {
     /// A cargo command.
     Cargo { args: &'static [&'static str], env: &'static [(&'static str, &'static str)] },
+    /// Installs what is missing on the machine.
+    Provision,
     /// All test binaries of the workspace.
     TestBinaries,
 }
@@ -43,6 +45,7 @@ impl Stage {
     pub(crate) fn run(&self, test_args: &[String]) -> Result<Duration, Failure> {
         let done = match self.work {
             Work::Cargo { args, env } => self.cargo_command(args, env),
+            Work::Provision => provision::stage(),
             Work::TestBinaries => suites::run_all(test_args),
         };
         done.map_err(|why| Failure { stage: self.name, why })

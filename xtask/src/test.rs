@@ -7,10 +7,13 @@ use crate::stage::{Failure, Stage, Work};
 
 /// Stages run in this order, the cheap ones first, and the first that fails is the last.
 const STAGES: &[Stage] = &[
+    // Tests only find; and what is missing is said before anything is built.
+    Stage { name: "provision", work: Work::Provision },
     Stage::cargo("format", &["fmt", "--all", "--check"]),
     // Before anything builds the examples, since that writes what is missing.
     Stage::cargo("migrations", &["pgflow", "check", "--workspace"]),
     Stage::cargo("lints", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
+    Stage::cargo("packages", &["xtask", "packages"]),
     Stage { name: "tests", work: Work::TestBinaries },
     Stage::cargo("doctests", &["test", "--workspace", "--doc"]),
     // A build of its own, since features of all crates in one build unite.
@@ -29,7 +32,7 @@ const STAGES: &[Stage] = &[
     },
 ];
 
-/// Tests find a Postgres, or install one, by themselves; see `pgflow-test-support`.
+/// Tests use real servers; see `pgflow-test-support` for variables that choose others.
 #[derive(Args)]
 pub(crate) struct Options {
     /// Run only these stages.

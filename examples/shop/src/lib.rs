@@ -6,5 +6,3 @@ use pgflow::FlowMigrations;
 
 /// What a program of the shop applies when it starts.
 pub const MIGRATIONS: FlowMigrations = pgflow::migrations!();
-
-pgflow::schema_test!(orders::order::Flow);

@@ -5,6 +5,7 @@ mod control;
 mod diamond;
 mod history;
 mod map;
+mod outputs;
 mod phased;
 mod single;
 mod start;
@@ -31,6 +32,7 @@ pub(crate) enum Case {
     Width,
     Waiting,
     History,
+    Outputs,
     Batch,
 }
 
@@ -44,7 +46,7 @@ pub(crate) struct Context<'a> {
 }
 
 impl Case {
-    pub(crate) const ALL: [Self; 11] = [
+    pub(crate) const ALL: [Self; 12] = [
         Self::Insert,
         Self::Update,
         Self::Queue,
@@ -55,6 +57,7 @@ impl Case {
         Self::Width,
         Self::Waiting,
         Self::History,
+        Self::Outputs,
         Self::Batch,
     ];
 
@@ -70,6 +73,7 @@ impl Case {
             Self::Width => "flat-width",
             Self::Waiting => "flat-waiting",
             Self::History => "flat-history",
+            Self::Outputs => "flat-outputs",
             Self::Batch => "batch",
         }
     }
@@ -86,6 +90,9 @@ impl Case {
             Self::Width => "does the cost per task stay flat from narrow to wide maps?",
             Self::Waiting => "… with many messages waiting, or delayed, in the queue?",
             Self::History => "… with many finished runs in the tables?",
+            Self::Outputs => {
+                "… with more outputs to put together, and to hand on, at the end of a map?"
+            }
             Self::Batch => "maps claimed and completed in batches of several sizes",
         }
     }
@@ -96,14 +103,15 @@ impl Case {
             Self::Single | Self::Diamond | Self::Map if preferred == Protocol::Batched => {
                 vec![Protocol::Batched, Protocol::Published]
             }
-            Self::Batch if preferred == Protocol::Published => Vec::new(),
+            Self::Batch | Self::Outputs if preferred == Protocol::Published => Vec::new(),
             _ => vec![preferred],
         }
     }
 
     /// Tasks per claim and settle, where the case has one number of them.
     pub(crate) fn batch(self, context: &Context<'_>) -> Option<u32> {
-        let claims = !self.is_control() && !matches!(self, Self::Start | Self::Batch);
+        let claims =
+            !self.is_control() && !matches!(self, Self::Start | Self::Outputs | Self::Batch);
         claims.then(|| context.driver("").batch)
     }
 
@@ -126,6 +134,7 @@ impl Case {
             Self::Width => width::run(context).await,
             Self::Waiting => waiting::run(context).await,
             Self::History => history::run(context).await,
+            Self::Outputs => outputs::run(context).await,
             Self::Batch => batch::run(context).await,
         }
     }

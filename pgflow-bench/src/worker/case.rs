@@ -11,10 +11,11 @@ pub(crate) enum WorkerCase {
     Start,
     Step,
     Idle,
+    Fair,
 }
 
 impl WorkerCase {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Control,
         Self::Noop,
         Self::Chain,
@@ -23,6 +24,7 @@ impl WorkerCase {
         Self::Start,
         Self::Step,
         Self::Idle,
+        Self::Fair,
     ];
 
     pub(crate) fn name(self) -> &'static str {
@@ -35,6 +37,7 @@ impl WorkerCase {
             Self::Start => "worker-start",
             Self::Step => "worker-step",
             Self::Idle => "worker-idle",
+            Self::Fair => "worker-fair",
         }
     }
 
@@ -48,6 +51,7 @@ impl WorkerCase {
             Self::Start => "how long from start() to the handler of an idle worker",
             Self::Step => "how long from the end of a step to the handler of the next",
             Self::Idle => "what a worker costs that has nothing to do",
+            Self::Fair => "small runs behind a wide map: how long they take, and what that costs",
         }
     }
 }

@@ -29,8 +29,12 @@ pub(super) struct Working {
 
 impl Working {
     pub(super) fn begin<F: Flow>(db: &Db, flow: F, tally: &Tally, concurrency: usize) -> Self {
+        Self::of(Worker::new(db).flow(flow).state(tally.clone()).concurrency(concurrency))
+    }
+
+    /// Any worker.
+    pub(super) fn of(worker: Worker) -> Self {
         let (stop, stopped) = oneshot::channel::<()>();
-        let worker = Worker::new(db).flow(flow).state(tally.clone()).concurrency(concurrency);
         let run = worker.run(async { _ = stopped.await });
         Self { stop, report: tokio::spawn(run) }
     }

@@ -91,7 +91,7 @@ fn of_url(url: &str) -> PathBuf {
 
 /// With the files that SQLite keeps beside it; some of them may not be there.
 fn remove(path: &Path) {
-    for suffix in ["", "-wal", "-shm"] {
+    for suffix in ["", "-wal", "-shm", "-turn"] {
         let mut name = path.as_os_str().to_owned();
         name.push(suffix);
         let _ = std::fs::remove_file(PathBuf::from(name));

@@ -92,3 +92,30 @@ pub(crate) mod pgflow_bench_map {
         Ok(item)
     }
 }
+
+/// The tally of the small runs beside a map.
+#[derive(Debug, Clone)]
+pub(crate) struct Small(pub(crate) Tally);
+
+#[flow(input = Order)]
+pub(crate) mod pgflow_bench_small {
+    use super::{Order, Result, Small, State};
+
+    #[step]
+    pub(crate) async fn first(run: Order, State(small): State<Small>) -> Result<u32> {
+        small.0.leave(small.0.enter());
+        Ok(run.number)
+    }
+
+    #[step(depends_on = [first])]
+    pub(crate) async fn second(first: u32, State(small): State<Small>) -> Result<u32> {
+        small.0.leave(small.0.enter());
+        Ok(first)
+    }
+
+    #[step(depends_on = [second])]
+    pub(crate) async fn third(second: u32, State(small): State<Small>) -> Result<u32> {
+        small.0.last(small.0.enter());
+        Ok(second)
+    }
+}

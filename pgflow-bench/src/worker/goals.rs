@@ -1,6 +1,7 @@
 //! What workers should reach. Figures of others were measured side by side earlier, on a machine whose
 //! INSERT control ran at 1,600 to 11,000 rows/s as its load changed.
 
+use super::fair;
 use super::summary::Summary;
 use crate::goals::Goal;
 
@@ -11,7 +12,45 @@ const CHAINS: f64 = 3.0 * 594.0;
 
 /// The goals that this run has measured.
 pub(super) fn goals(summaries: &[Summary]) -> Vec<Goal> {
-    summaries.iter().filter_map(goal).collect()
+    let fair =
+        ["postgres", "sqlite"].into_iter().flat_map(|database| fairness(summaries, database));
+    summaries.iter().filter_map(goal).chain(fair).collect()
+}
+
+/// What becomes of a small run behind a wide map, and what that costs.
+fn fairness(summaries: &[Summary], database: &str) -> Vec<Goal> {
+    let of = |phase: &str| {
+        let is_it = |it: &&Summary| {
+            it.database == database && it.case == "worker-fair" && it.phase == phase
+        };
+        summaries.iter().find(is_it)
+    };
+    let p50 = |phase| of(phase).and_then(|it| it.times).map(|times| times.p50_ms);
+    // The CPU of client and server together, for all items.
+    let cpu = |phase| {
+        let it = of(phase)?;
+        Some(f64::from(it.items) * (it.own_cpu_ms? + it.server_cpu_ms.unwrap_or(0.0)))
+    };
+    let latency = p50(fair::BEHIND).zip(p50(fair::IDLE)).map(|(behind, idle)| Goal {
+        what: format!("{database} worker-fair small run"),
+        measured: format!("{:.1} × idle: {behind:.1} ms, {idle:.1} ms", behind / idle),
+        reference: String::new(),
+        target: "≤ 5 × idle",
+        is_reached: Some(behind <= 5.0 * idle),
+    });
+    let cost = || {
+        let (both, alone, small) = (cpu(fair::BOTH)?, cpu(fair::ALONE)?, cpu(fair::SMALL)?);
+        let each = small / f64::from(of(fair::SMALL)?.items);
+        let apart = alone + each * f64::from(of(fair::BEHIND)?.items);
+        Some(Goal {
+            what: format!("{database} worker-fair cost"),
+            measured: format!("{:.2} × the CPU of both apart", both / apart),
+            reference: String::new(),
+            target: "≤ 1.1 ×",
+            is_reached: Some(both <= 1.1 * apart),
+        })
+    };
+    latency.into_iter().chain(cost()).collect()
 }
 
 fn goal(summary: &Summary) -> Option<Goal> {

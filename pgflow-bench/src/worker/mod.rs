@@ -4,12 +4,13 @@
 //! |---|---|
 //! | `case`, `size`, `flows`, `tally` | what is measured, how much of it, and with which handlers |
 //! | `place`, `file` | the databases with their controls and meters |
-//! | `crew`, `drain`, `latency`, `idle` | measuring |
+//! | `crew`, `drain`, `latency`, `idle`, `fair` | measuring |
 //! | `reading`, `summary`, `goals`, `table` | what comes out |
 
 mod case;
 mod crew;
 mod drain;
+mod fair;
 mod file;
 mod flows;
 mod goals;
@@ -156,6 +157,7 @@ impl Bench<'_, '_> {
             WorkerCase::Start => latency::start(self).await,
             WorkerCase::Step => latency::step(self).await,
             WorkerCase::Idle => idle::run(self).await,
+            WorkerCase::Fair => fair::run(self).await,
         }
     }
 }

@@ -45,6 +45,11 @@ fn needs_test(meta: &Meta) -> bool {
     }
 }
 
+/// Whether an item may be left out of a build.
+pub(super) fn is_conditional(attrs: &[Attribute]) -> bool {
+    attrs.iter().any(|attr| attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr"))
+}
+
 /// A `#[cfg_attr(…)]` that says `word` somewhere: what it does depends on how the crate is built.
 pub(super) fn conditional<'a>(attrs: &'a [Attribute], word: &str) -> Option<&'a Attribute> {
     attrs.iter().find(|attr| {

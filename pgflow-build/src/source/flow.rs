@@ -39,6 +39,14 @@ pub enum Comparison {
     },
 }
 
+impl FoundFlow {
+    /// Whether it is the newest version, as the lock has it.
+    pub(crate) fn is_unchanged(&self) -> bool {
+        let is_same = matches!(self.comparison, Comparison::With { impact: Impact::Nothing, .. });
+        is_same && self.version.is_none()
+    }
+}
+
 impl Reader<'_> {
     /// Reads a flow; one with errors is a problem, and the compiler shows it too.
     pub(super) fn flow(&mut self, marker: &Attribute, item: TokenStream, scope: &Scope) {
@@ -62,7 +70,7 @@ impl Reader<'_> {
         }
         for error in errors.finish().into_iter().flatten() {
             let place = Place::of(&scope.file, error.span());
-            self.found.problems.push(Problem::of_macro(place, error.to_string()));
+            self.found.problems.push(Problem::of_compiler(place, error.to_string()));
         }
     }
 

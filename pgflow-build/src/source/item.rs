@@ -30,7 +30,8 @@ impl Reader<'_> {
                     if !attribute::is_test(&attrs) {
                         self.report_conditional(&attrs, scope);
                         let path = attribute::path(&attrs);
-                        self.items(content, &scope.inline(&name.to_string(), path.as_deref()))?;
+                        let inner = scope.inline(&name.to_string(), path.as_deref());
+                        self.items(content, &inner.conditional(attribute::is_conditional(&attrs)))?;
                     }
                 }
                 Item::Other { attrs, tokens } => {
@@ -49,13 +50,18 @@ impl Reader<'_> {
             return Ok(());
         }
         self.report_conditional(attrs, scope);
-        let name = name.to_string();
-        let name = name.trim_start_matches("r#");
+        let slug = name.to_string();
         let dir = self.dir;
         let child = match attribute::path(attrs) {
             Some(path) => scope.at(&path),
-            None => scope.child(name, |file| dir.join(file).is_file()),
+            None => scope.child(slug.trim_start_matches("r#"), |file| dir.join(file).is_file()),
         };
+        let child = child.conditional(attribute::is_conditional(attrs));
+        // Flows may be on their way there, so it cannot be said that they are gone.
+        if !child.is_conditional && !dir.join(&child.file).is_file() {
+            let text = format!("there is no file {} for this module", child.file.display());
+            self.problem(Place::of(&scope.file, name.span()), text);
+        }
         self.file(&child)
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use pgflow_model::{Change, Edit, FlowShape, LockedVersion, Part};
+use pgflow_model::{Change, Edit, FlowShape, Impact, LockedVersion, Part, Readable, StoredChange};
 
 use super::FlowDiff;
 
@@ -16,19 +16,26 @@ fn section(diff: &FlowDiff<'_>) -> String {
         FlowDiff::Added(now) => {
             format!("### Flow `{}`: new\n\n{}", now.shape.slug, graph("Graph", &now.shape))
         }
-        FlowDiff::Removed(before) => format!(
-            "### Flow `{}`: removed from `pgflow.lock`\n\nA migration deletes it and all its runs.\n",
-            before.shape.slug
-        ),
-        FlowDiff::Changed { before, now, changes, impact } => {
+        FlowDiff::Dropped { before, migration, now } => {
+            let (what, after) = match now {
+                Some(now) => (" and created anew", graph("Graph now", &now.shape)),
+                None => ("", String::new()),
+            };
+            format!(
+                "### Flow `{}`: deleted{what}\n\n**`{migration}` deletes it and all its runs.**\n\n{after}",
+                before.shape.slug
+            )
+        }
+        FlowDiff::Changed { before, now, changes, impact, stored } => {
             let mut text = format!(
                 "### Flow `{}`: {}\n\n**{}**\n\n",
                 now.shape.slug,
                 versions(before, now),
-                sentence(&impact.to_string())
+                sentence(&verdict(*impact, stored))
             );
             text += &table("Graph", changes, |part| matches!(part, Part::Kind | Part::DependsOn));
-            text += &table("Types", changes, |part| part == Part::Type);
+            text += &table("Types", changes, |part| matches!(part, Part::Type | Part::Format));
+            text += &stored_table(stored);
             text += &table("Policies", changes, |part| {
                 matches!(part, Part::Policy(_) | Part::Setting(_))
             });
@@ -36,6 +43,20 @@ fn section(diff: &FlowDiff<'_>) -> String {
             text + "\n" + &graph("Graph now", &now.shape)
         }
     }
+}
+
+/// Data that cannot be read counts, whatever the graph says.
+fn verdict(impact: Impact, stored: &[StoredChange]) -> String {
+    let is_breaking = |change: &StoredChange| change.readable == Readable::Breaking;
+    if stored.iter().any(is_breaking) {
+        return format!(
+            "stored data cannot be read any more: steps that need it are held back; {impact}"
+        );
+    }
+    if impact == Impact::Nothing {
+        return "stored data changes: the graph stays as it is".to_owned();
+    }
+    impact.to_string()
 }
 
 fn versions(before: &LockedVersion, now: &LockedVersion) -> String {
@@ -78,6 +99,21 @@ fn table(title: &str, changes: &[Change], is_wanted: impl Fn(Part) -> bool) -> S
         return rows;
     }
     format!("| {title} | | before | now |\n|---|---|---|---|\n{rows}\n")
+}
+
+/// What runs store, and who can read what.
+fn stored_table(stored: &[StoredChange]) -> String {
+    let mut rows = String::new();
+    for StoredChange { step, readable, changes } in stored {
+        let place = step.as_ref().map_or("the run's input".to_owned(), |slug| format!("`{slug}`"));
+        let told = changes.iter().map(|change| format!("`{}`: {}", change.path, change.what));
+        let told = told.collect::<Vec<_>>().join("; ").replace('|', "\\|");
+        let _ = writeln!(rows, "| {place} | **{readable}** | {told} |");
+    }
+    if rows.is_empty() {
+        return rows;
+    }
+    format!("| Stored data | | what changes |\n|---|---|---|\n{rows}\n")
 }
 
 fn cell(text: Option<&str>) -> String {

@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 
 use pgflow_syntax::{Held, is_attr, pretty};
-use proc_macro2::{Delimiter, Group, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use proc_macro2::TokenStream;
+use quote::{ToTokens, format_ident, quote};
 use syn::ext::IdentExt;
-use syn::{Attribute, Data, DeriveInput, Field, parse_quote};
+use syn::{Attribute, Data, DeriveInput, Field, Type, parse_quote};
 
 use super::derive;
-use crate::span::Ends;
+use crate::storable;
 
 /// The type, and its traits by way of a copy.
 pub(super) fn expand(item: &DeriveInput, held: &[Held<'_>], pgflow: &TokenStream) -> TokenStream {
@@ -25,7 +25,8 @@ pub(super) fn expand(item: &DeriveInput, held: &[Held<'_>], pgflow: &TokenStream
         #item
 
         const _: () = {
-            use #pgflow::__private::NotHeld as _;
+            #[allow(unused_imports)]
+            use #pgflow::__private::{NotDerived as _, NotDescribed as _, NotHeld as _, Unknown as _};
 
             #[allow(non_camel_case_types)]
             type #checked = (#(#checks,)*);
@@ -60,19 +61,26 @@ fn copied(item: &DeriveInput, held: &[Held<'_>], pgflow: &TokenStream) -> TokenS
 fn check(held: &Held<'_>, pgflow: &TokenStream) -> TokenStream {
     let Held { what, ty } = held;
     let of = quote!(<#pgflow::__private::Held<#ty>>);
-    let Ends { first, last } = Ends::of(ty);
-    let mut arguments = Group::new(Delimiter::Parenthesis, quote!("{}", why.as_str()));
-    arguments.set_span(last);
-    let fail = quote_spanned!(first=> ::core::panic! #arguments);
+    let (fail, can_derive) = (storable::fail(ty), can_derive(ty));
+    let storable = storable::check(what, ty, &quote!(#pgflow::__private));
     quote! {
         [(); {
             let has = [#of::SERIALIZE, #of::DESERIALIZE, #of::JSON_SCHEMA];
-            if let ::core::option::Option::Some(why) = #pgflow::__private::missing(#what, has) {
+            if let ::core::option::Option::Some(why) = #pgflow::__private::missing(#what, has, #can_derive) {
                 #fail
             }
+            #storable
             0
         }]
     }
+}
+
+/// Whether the type may be one of the user's own, as far as its spelling shows it.
+fn can_derive(ty: &Type) -> bool {
+    const OTHERS: [&str; 5] = ["std", "core", "alloc", "dyn", "fn"];
+    let text = pretty(ty);
+    let mut words = text.split(|it: char| !it.is_alphanumeric() && it != '_');
+    !text.contains(['*', '&']) && !words.any(|word| OTHERS.contains(&word))
 }
 
 /// Each type once.
@@ -100,7 +108,7 @@ fn has_serde(item: &DeriveInput) -> bool {
     found
 }
 
-fn each_attrs(item: &mut DeriveInput, change: &mut impl FnMut(&mut Vec<Attribute>)) {
+pub(super) fn each_attrs(item: &mut DeriveInput, change: &mut impl FnMut(&mut Vec<Attribute>)) {
     change(&mut item.attrs);
     match &mut item.data {
         Data::Struct(data) => data.fields.iter_mut().for_each(|field| change(&mut field.attrs)),

@@ -6,6 +6,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::Index;
 
+use super::step::task_output;
 use super::{Expand, short};
 
 /// Leaves that one function reads. The compiler's work on a function grows with the square of the
@@ -71,8 +72,8 @@ impl Expand<'_> {
 }
 
 /// The type that dependents see.
-fn seen(step: &Step<'_>) -> TokenStream {
-    let ty = step.output;
+pub(super) fn seen(step: &Step<'_>) -> TokenStream {
+    let ty = task_output(step);
     match step.kind() {
         StepKind::Single => quote!(#ty),
         StepKind::Map => quote!(::std::vec::Vec<#ty>),

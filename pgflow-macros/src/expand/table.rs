@@ -37,7 +37,8 @@ impl Expand<'_> {
     fn entry(&self, step: &Step<'_>) -> TokenStream {
         let (private, slug) = (short(), &step.slug);
         let call = format_ident!("__call_{}", step.name());
-        let (output, kept) = step.output.map(|ty| (pretty(ty), self.kept(step, ty))).unzip();
+        let (output, kept) =
+            step.output.map(|output| (pretty(output.written()), self.kept(step, output))).unzip();
         let deps = step.depends_on.iter().map(|dep| &self.flow.steps[dep.step].slug);
         let more = more(step);
         quote!(#private::StepDef::of(#slug, &[#(#deps),*], #output, #kept, #call) #more)
@@ -63,11 +64,16 @@ fn more(step: &Step<'_>) -> TokenStream {
 }
 
 fn needs(step: &Step<'_>) -> Option<TokenStream> {
-    let (private, name) = (short(), step.name());
+    let private = short();
     let states = step.params.iter().filter(|param| param.source == Source::State);
     let types: Vec<_> = states.map(|param| param.ty).collect();
-    let needs = types.iter().map(|ty| quote!(<#ty as #private::IsState<#name>>::NEED));
-    (!types.is_empty()).then(|| quote!(.needs(&[#(#needs),*])))
+    (!types.is_empty()).then(|| {
+        quote!(.needs({
+            #[allow(unused_imports)]
+            use #private::Unneeded as _;
+            &[#(<#private::Needed<#types>>::NEED),*]
+        }))
+    })
 }
 
 fn policy(option: &str, mode: OnSkip, default: OnSkip) -> Option<TokenStream> {

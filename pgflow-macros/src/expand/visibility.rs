@@ -21,20 +21,20 @@ fn outside(module: &Visibility) -> TokenStream {
 }
 
 /// Visibility, inside a module, of something as visible as the module.
-pub(super) struct Outside {
-    pub(super) tokens: TokenStream,
+pub(crate) struct Outside {
+    pub(crate) tokens: TokenStream,
     reach: Option<Reach>,
 }
 
 impl Outside {
-    pub(super) fn of(module: &Visibility) -> Self {
+    pub(crate) fn of(module: &Visibility) -> Self {
         let tokens = outside(module);
         let reach = syn::parse2(tokens.clone()).ok().as_ref().and_then(reach);
         Self { tokens, reach }
     }
 
     /// Visibility of a step's type: no wider than its function's, nor than the module's.
-    pub(super) fn narrower(&self, step: &Visibility, module: &Ident) -> TokenStream {
+    pub(crate) fn narrower(&self, step: &Visibility, module: &Ident) -> TokenStream {
         let (Some(own), Some(wide)) = (reach(step), self.reach) else { return TokenStream::new() };
         match own.is_within(wide) {
             Some(true) => step.to_token_stream(),

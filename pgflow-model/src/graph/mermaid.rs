@@ -26,11 +26,12 @@ impl FlowShape {
         }
         for edge in edges(self) {
             let arrow = if edge.is_optional { "-.->" } else { "-->" };
-            let _ = writeln!(text, "    {} {arrow} {}", id(edge.from), id(edge.to));
+            let _ = writeln!(text, "    {} {arrow} {}", mermaid_id(edge.from), mermaid_id(edge.to));
         }
         for step in &self.steps {
             let hover = escape(&details(step).join("; "));
-            let _ = writeln!(text, "    click {0} href \"#{0}\" \"{hover}\"", id(&step.slug));
+            let _ =
+                writeln!(text, "    click {0} href \"#{0}\" \"{hover}\"", mermaid_id(&step.slug));
         }
         text
     }
@@ -38,15 +39,20 @@ impl FlowShape {
 
 fn node(step: &StepShape) -> String {
     let lines: Vec<_> = step_lines(step).iter().map(|line| escape(line)).collect();
-    let (id, label) = (id(&step.slug), lines.join("<br/>"));
+    let (id, label) = (mermaid_id(&step.slug), lines.join("<br/>"));
     match step.kind {
         StepKind::Single => format!("{id}[\"{label}\"]"),
         StepKind::Map => format!("{id}[[\"{label}\"]]"),
     }
 }
 
-/// A step's name in the text. Some words cannot be used there; no slug holds a hyphen.
-fn id(slug: &str) -> String {
+/// A step's name in the text of [`FlowShape::to_mermaid`]. Some words cannot be used there; no slug holds a hyphen.
+///
+/// ```
+/// assert_eq!(pgflow_model::mermaid_id("fetch"), "fetch");
+/// assert_eq!(pgflow_model::mermaid_id("end"), "step-end");
+/// ```
+pub fn mermaid_id(slug: &str) -> String {
     const TAKEN: [&str; 10] = [
         "call",
         "class",

@@ -7,6 +7,9 @@ use crate::{FlowShape, OnSkip, StepKind, StepOptions, StepShape};
 /// `orders v2 max_attempts=3 : Order`.
 pub(super) fn flow_line(shape: &FlowShape, version: u32) -> String {
     let mut line = format!("flow {} v{version}", shape.slug);
+    if shape.format != 1 {
+        let _ = write!(line, " format={}", shape.format);
+    }
     push_options(&mut line, shape.options);
     push_type(&mut line, shape.input_type.as_ref());
     line

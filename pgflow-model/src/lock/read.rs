@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::words::Words;
-use super::{Lock, LockedVersion};
+use super::{DraftsAfter, Lock, LockedVersion};
 use crate::{FlowShape, OnSkip, StepOptions, StepShape};
 
 /// What git puts around the two sides of a conflict.
@@ -63,6 +63,21 @@ impl Lock {
                 let style = words.next()?.to_owned();
                 self.migrations = Some((words.rest().to_owned(), style));
             }
+            "drafts" => {
+                let place = words.next()?.to_owned();
+                let after = match words.next() {
+                    None => None,
+                    Some("after") => Some(words.next()?.to_owned()),
+                    Some(_) => return None,
+                };
+                self.drafts = Some(DraftsAfter { place, after });
+            }
+            "retired" => drop(self.retired.insert(words.next()?.to_owned())),
+            "dropped" => {
+                let flow = words.next()?.to_owned();
+                words.skip("by")?;
+                self.dropped.push((flow, words.next()?.to_owned()));
+            }
             "flow" => self.versions.push(flow(&mut words)?),
             "migration" => {
                 let flow = self.versions.last_mut()?;
@@ -81,7 +96,10 @@ fn flow(words: &mut Words<'_>) -> Option<LockedVersion> {
     let mut shape = FlowShape::new(words.next()?);
     let version = words.next()?.strip_prefix('v')?.parse().ok()?;
     while let Some(name) = words.key() {
-        set_option(&mut shape.options, name, words)?;
+        match name {
+            "format" => shape.format = words.next()?.parse().ok()?,
+            option => set_option(&mut shape.options, option, words)?,
+        }
     }
     shape.input_type = words.ty()?;
     Some(LockedVersion { version, migration: String::new(), checksum: String::new(), shape })

@@ -1,7 +1,7 @@
 //! Operations out of the SQL of a migration.
 
 use super::{InvalidOperation, Operation};
-use crate::sql::{Argument, Call, Literal, calls};
+use crate::sql::{Argument, Call, Literal, calls, expect_sql};
 use crate::{FlowShape, OnSkip, StepKind, StepOptions, StepShape};
 
 /// Arguments of `add_step` that are not options.
@@ -47,6 +47,12 @@ fn read(call: &Call, operations: &mut Vec<Operation>) -> Option<()> {
             let name = text(positional.next()?)?;
             let (_, shape) = created(operations, &slug)?;
             shape.steps.push(step(name, positional.next(), call)?);
+        }
+        "expect_steps" => {
+            let (_, shape) = created(operations, &slug)?;
+            // It says what was created, or somebody has edited one of the two.
+            let calls = calls(&expect_sql(&slug, shape))?;
+            (calls.as_slice() == std::slice::from_ref(call)).then_some(())?;
         }
         "add_flow_version" => {
             let Literal::Number(number) = positional.next()?.value else { return None };
@@ -133,6 +139,7 @@ mod tests {
             "SELECT pgflow.start_flow('a');",
             "SELECT pgflow.add_step('a', 's');",
             "SELECT pgflow.create_flow('a'); SELECT pgflow.add_step('b', 's');",
+            "SELECT pgflow.create_flow('a'); SELECT pgflow.add_step('a', 's'); SELECT pgflow.expect_steps('a', ARRAY['t']);",
             "SELECT pgflow.create_flow('a', colour => 1);",
             "SELECT pgflow.create_flow('a', timeout => 'soon');",
             "SELECT pgflow.create_flow('a', step_type => 'map');",

@@ -14,11 +14,12 @@ impl<'a> Compare<'a> {
                 None => self.removed(name, now),
             }
         }
-        for name in new.into_iter().flatten().map(|(name, _)| name) {
+        let is_gone = |name: &&String| new.is_none_or(|new| !new.contains_key(*name));
+        for (name, field) in new.into_iter().flatten() {
             if old.is_none_or(|old| !old.contains_key(name)) {
-                let is_required = requires(now, name);
-                let how = if is_required { "without" } else { "with" };
-                self.at(name, !is_required, format!("field was added {how} a default"));
+                let alike = old.into_iter().flatten().filter(|(_, old)| is_alike(old, field));
+                let other = alike.map(|(name, _)| name).find(is_gone);
+                self.added(name, requires(now, name), other);
             }
         }
         if let (Some(old), Some(new)) =
@@ -54,6 +55,20 @@ impl<'a> Compare<'a> {
         }
     }
 
+    /// A field that may be missing where an `other` one like it is gone: it may be the same under another name, and what
+    /// runs have stored would be lost without a word.
+    fn added(&mut self, name: &str, is_required: bool, other: Option<&String>) {
+        match (is_required, other) {
+            (true, _) => self.at(name, false, "field was added without a default"),
+            (false, None) => self.at(name, true, "field was added with a default"),
+            (false, Some(other)) => self.at(
+                name,
+                false,
+                format!("field was added with a default while `{other}` is gone: if that was renamed, its values are lost"),
+            ),
+        }
+    }
+
     fn at(&mut self, name: &str, is_readable: bool, what: impl Into<String>) {
         let length = self.path.len();
         self.path.push('.');
@@ -61,6 +76,25 @@ impl<'a> Compare<'a> {
         self.report(is_readable, what);
         self.path.truncate(length);
     }
+}
+
+/// Whether two fields hold the same kind of value, or nothing.
+fn is_alike(old: &Value, new: &Value) -> bool {
+    let (old, new) = (kinds(old), kinds(new));
+    !old.is_empty() && old == new
+}
+
+/// The types of a value, and the definitions that it refers to, but for `null`.
+fn kinds(schema: &Value) -> Vec<&Value> {
+    let choices = schema.get("anyOf").and_then(Value::as_array).into_iter().flatten();
+    let mut kinds: Vec<_> = choices.flat_map(kinds).collect();
+    match schema.get("type") {
+        Some(Value::Array(types)) => kinds.extend(types),
+        one => kinds.extend(one),
+    }
+    kinds.extend(schema.get("$ref"));
+    kinds.retain(|kind| *kind != "null");
+    kinds
 }
 
 fn fields(schema: &Value) -> Option<&Map<String, Value>> {

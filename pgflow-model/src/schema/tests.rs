@@ -49,6 +49,29 @@ fn fields() {
 }
 
 #[test]
+fn a_field_under_another_name_would_be_lost_without_a_word() {
+    let named = |name: &str, schema: Value| object(json!({ name: schema }), &[]);
+    let (text, maybe) = (json!({ "type": "string" }), json!({ "type": ["string", "null"] }));
+    check(
+        named("price", text.clone()),
+        named("cost", maybe.clone()),
+        &[
+            "$.price: field was removed (readable)",
+            "$.cost: field was added with a default while `price` is gone: if that was renamed, its values are lost (NOT readable)",
+        ],
+    );
+    let other = json!({ "type": "integer", "format": "int32" });
+    check(
+        named("price", text),
+        named("urgent", other),
+        &[
+            "$.price: field was removed (readable)",
+            "$.urgent: field was added with a default (readable)",
+        ],
+    );
+}
+
+#[test]
 fn types_and_ranges() {
     let int = |format: &str| json!({ "type": "integer", "format": format });
     check(

@@ -2,10 +2,11 @@
 
 use std::error::Error as StdError;
 
-use pgflow_machine::PayloadError;
+use pgflow_machine::job::JobProblem;
+use pgflow_machine::{CompiledFor, PayloadError};
 
 /// Why a call of a backend has no outcome.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum BackendError {
     /// The database could not be reached, or the connection broke: the call may have taken effect. Calling
@@ -16,9 +17,13 @@ pub enum BackendError {
     /// locked.
     #[error("the database refuses to work at the moment")]
     Unavailable(#[source] Box<dyn StdError + Send + Sync>),
-    /// The database refused the call, and would refuse it again.
+    /// The database refused the call, for a reason that is neither known to pass nor in what was to be stored: a missing
+    /// right, a failed login, a bug. Whoever has nothing to lose gives up; a worker keeps its results and asks again.
     #[error("the database refused")]
     Refused(#[source] Box<dyn StdError + Send + Sync>),
+    /// What was to be stored is what the database refuses, and it would refuse it again.
+    #[error("the database cannot store this")]
+    Unstorable(#[source] Box<dyn StdError + Send + Sync>),
     /// This program has closed its connections: [`Backend::close`](super::Backend::close).
     #[error("the database was closed by this program")]
     Closed,
@@ -27,6 +32,17 @@ pub enum BackendError {
     UnknownFlow {
         /// Its slug.
         flow: String,
+    },
+    /// There is such a flow, and no version of it that the program can start: it would give or expect other data.
+    #[error(
+        "flow `{flow}` has no version in the database that a program for version {version} can start; has its \
+         migration been applied?"
+    )]
+    UnknownVersion {
+        /// Its name.
+        flow: String,
+        /// The version that the program was compiled for.
+        version: u32,
     },
     /// A payload can't be stored.
     #[error("cannot store {what}: {source}")]
@@ -66,6 +82,13 @@ pub enum BackendError {
         "the step ended its transaction: its completion can only be recorded in the one that was begun for it"
     )]
     TransactionEnded,
+    /// What a step did in its transaction can't be committed: a constraint or trigger that is checked at the end, another
+    /// transaction that came first, or a statement that failed before.
+    #[error("the step's transaction cannot be committed")]
+    NotCommitted(#[source] Box<dyn StdError + Send + Sync>),
+    /// A claim or heartbeat of jobs makes no sense.
+    #[error(transparent)]
+    Job(#[from] JobProblem),
     /// The backend can't do this.
     #[error("{backend} cannot {what}")]
     Unsupported {
@@ -76,10 +99,22 @@ pub enum BackendError {
     },
 }
 
+pgflow_model::debug_with_causes!(BackendError);
+
 impl BackendError {
     /// Whether the same call may succeed later.
     pub fn is_temporary(&self) -> bool {
         matches!(self, Self::Unreachable(_) | Self::Unavailable(_))
+    }
+
+    /// No version of a flow fits a program.
+    pub(crate) fn unknown_version(flow: &str, program: &CompiledFor) -> Self {
+        Self::UnknownVersion { flow: flow.to_owned(), version: program.own().unwrap_or_default() }
+    }
+
+    /// Whether it lies in what was to be stored: nothing else proves that another try is in vain.
+    pub fn is_about_payload(&self) -> bool {
+        matches!(self, Self::Payload { .. } | Self::Unstorable(_))
     }
 
     /// Nothing came in time: whoever asks next may wait as long.
@@ -89,13 +124,11 @@ impl BackendError {
     }
 
     /// Whether this is such an error.
-    #[cfg(any(feature = "postgres", feature = "sqlite"))]
     pub(crate) fn is_no_answer(&self) -> bool {
         matches!(self, Self::Unreachable(source) if source.is::<NoAnswer>())
     }
 
     /// The same for another call, which went along with the one that failed.
-    #[cfg(any(feature = "postgres", feature = "sqlite"))]
     pub(crate) fn for_others(&self) -> Self {
         match self {
             Self::Unreachable(source) if self.is_no_answer() => {
@@ -110,7 +143,6 @@ impl BackendError {
 }
 
 /// Nothing came in time.
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct NoAnswer(String);

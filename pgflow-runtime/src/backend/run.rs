@@ -1,77 +1,7 @@
 //! Runs, from the outside.
 
-use pgflow_machine::{RunId, RunStatus, SkipReason, StepStatus, Timestamp};
+use pgflow_machine::{RunId, RunStatus, SkipReason, StepStatus, Timestamp, WorkerId};
 use serde_json::Value;
-
-/// A run to start.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NewRun {
-    /// Name of the flow; its newest version is used.
-    pub flow: String,
-    /// What it is given.
-    pub input: Value,
-    /// Its id. If there is a run of this id, that one is meant, and it keeps its own input.
-    pub id: RunId,
-}
-
-/// What became of a start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Started {
-    /// The run began.
-    Created,
-    /// There was a run of this id.
-    Existing,
-}
-
-/// What became of a cancellation.
-///
-/// ```
-/// # use pgflow::prelude::*;
-/// # #[flow(input = u8)] mod count { #[step] pub async fn one(run: u8) -> pgflow::Result<u8> { Ok(run) } }
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # tokio::runtime::Runtime::new()?.block_on(async {
-/// # let db = pgflow::Db::connect("memory:").await?;
-/// # db.register(count::Flow).await?;
-/// let run = db.start(count::Flow, &7).await?;
-/// assert_eq!(run.cancel(Some("not needed")).await?, pgflow::CancelOutcome::Cancelled);
-/// let again = run.cancel(Some("not needed")).await?;
-/// assert_eq!(again, pgflow::CancelOutcome::Ended(pgflow::RunStatus::Cancelled));
-/// # Ok(()) })
-/// # }
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cancelled {
-    /// The run ended now.
-    Cancelled,
-    /// It had ended before, like this.
-    Ended(RunStatus),
-    /// There is no such run.
-    Unknown,
-}
-
-/// What became of a retry.
-///
-/// ```
-/// # use pgflow::prelude::*;
-/// # #[flow(input = u8)] mod count { #[step] pub async fn one(run: u8) -> pgflow::Result<u8> { Ok(run) } }
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # tokio::runtime::Runtime::new()?.block_on(async {
-/// # let db = pgflow::Db::connect("memory:").await?;
-/// # db.register(count::Flow).await?;
-/// let run = db.start(count::Flow, &7).await?;
-/// assert_eq!(run.retry().await?, pgflow::Retried::NotFailed(pgflow::RunStatus::Started));
-/// # Ok(()) })
-/// # }
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Retried {
-    /// The run goes on.
-    Retried,
-    /// It has not failed, and was left as it is.
-    NotFailed(RunStatus),
-    /// There is no such run.
-    Unknown,
-}
 
 /// How much of a run to read.
 ///
@@ -83,18 +13,20 @@ pub enum Retried {
 /// # let db = pgflow::Db::connect("memory:").await?;
 /// # db.register(count::Flow).await?;
 /// let run = db.start(count::Flow, &7).await?;
-/// assert!(run.record(pgflow::Parts::Run).await?.steps.is_empty());
-/// assert_eq!(run.record(pgflow::Parts::Steps).await?.steps.len(), 1);
+/// let alone = run.record(pgflow::Parts::Run).await?;
+/// assert_eq!((alone.steps.len(), alone.input), (0, Some(7.into())));
+/// let with_steps = run.record(pgflow::Parts::Steps).await?;
+/// assert_eq!((with_steps.steps.len(), with_steps.input), (1, None));
 /// # Ok(()) })
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parts {
-    /// Its state.
+    /// Its state, what it was given and what it output.
     Run,
-    /// And that of its steps, without what they output.
+    /// Its state and that of its steps, without what they and the run were given or output.
     Steps,
-    /// And outputs.
+    /// All of it.
     Outputs,
 }
 
@@ -110,7 +42,7 @@ pub enum Parts {
 /// let run = db.start(count::Flow, &7).await?;
 /// let record: pgflow::RunRecord = run.record(pgflow::Parts::Run).await?;
 /// assert_eq!((record.id, record.remaining_steps), (run.id(), 1));
-/// assert_eq!(record.input, 7);
+/// assert_eq!(record.input, Some(7.into()));
 /// # Ok(()) })
 /// # }
 /// ```
@@ -122,9 +54,9 @@ pub struct RunRecord {
     pub flow: String,
     /// What it is.
     pub status: RunStatus,
-    /// What it was given.
-    pub input: Value,
-    /// Outputs of its last steps by slug, once it has completed.
+    /// What it was given; nothing unless asked for.
+    pub input: Option<Value>,
+    /// Outputs of its last steps by slug, once it has completed; nothing unless asked for.
     pub output: Option<Value>,
     /// Steps that have not ended.
     pub remaining_steps: u32,
@@ -158,6 +90,8 @@ pub struct RunRecord {
 pub struct StepRecord {
     /// Its slug.
     pub slug: String,
+    /// Whether it has a task per element, and outputs an array of what they output.
+    pub is_map: bool,
     /// What it is.
     pub status: StepStatus,
     /// Dependencies it waits for.
@@ -172,6 +106,82 @@ pub struct StepRecord {
     pub error: Option<String>,
     /// Why it was skipped.
     pub skip_reason: Option<SkipReason>,
+    /// What its tasks are doing, while it is started; nothing for maps of more than 1,000 tasks, where
+    /// looking at all of them would cost more than it is worth.
+    pub work: Option<StepWork>,
+}
+
+/// What the tasks of a started step are doing: whether somebody works on them, or what they wait for.
+///
+/// ```
+/// # use pgflow::prelude::*;
+/// # #[flow(input = u8)] mod count { #[step] pub async fn one(run: u8) -> pgflow::Result<u8> { Ok(run) } }
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// # let db = pgflow::Db::connect("memory:").await?;
+/// # db.register(count::Flow).await?;
+/// let run = db.start(count::Flow, &7).await?;
+/// let steps = run.progress().await?;
+/// let work: &pgflow::StepWork = steps[0].work.as_ref().expect("it is started");
+/// assert_eq!((work.attempts, work.running, &work.last_error), (0, 0, &None));
+/// assert!(work.next_at.is_some(), "it waits for a worker");
+/// # Ok(()) })
+/// # }
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StepWork {
+    /// Attempts of all its tasks so far, without those that were given back.
+    pub attempts: u32,
+    /// Tasks that a worker has.
+    pub running: u32,
+    /// The worker that has the first of them.
+    pub worker: Option<WorkerId>,
+    /// What an attempt of an open task failed with: the last one of the task that was tried most often.
+    pub last_error: Option<String>,
+    /// Why a task waits whose worker gave it back for a reason, such as data that it cannot read: the first of them.
+    pub yielded: Option<String>,
+    /// When the next task that waits may be claimed: in the past if it waits for a worker, later if it waits for
+    /// its next attempt.
+    pub next_at: Option<Timestamp>,
+}
+
+/// A task as [`StepWork`] sees it.
+#[derive(Debug)]
+pub(crate) struct TaskWork {
+    /// Attempts that count.
+    pub(crate) attempts: u32,
+    /// Who has it.
+    pub(crate) worker: Option<WorkerId>,
+    pub(crate) error: Option<String>,
+    /// Why it waits, if its last attempt was yielded.
+    pub(crate) yielded: Option<String>,
+    /// When it may be claimed, if it waits.
+    pub(crate) ready_at: Option<Timestamp>,
+    pub(crate) is_completed: bool,
+}
+
+impl StepWork {
+    /// Maps of more tasks are not looked at.
+    pub(crate) const MOST_TASKS: u32 = 1_000;
+
+    /// From a step's tasks, by index.
+    pub(crate) fn of(tasks: impl IntoIterator<Item = TaskWork>) -> Self {
+        let (mut work, mut most) = (Self::default(), None);
+        for task in tasks {
+            work.attempts = work.attempts.saturating_add(task.attempts);
+            if task.is_completed {
+                continue;
+            }
+            work.running += u32::from(task.worker.is_some());
+            work.worker = work.worker.or(task.worker);
+            work.yielded = work.yielded.or(task.yielded);
+            work.next_at = work.next_at.into_iter().chain(task.ready_at).min();
+            if task.error.is_some() && most.is_none_or(|most| task.attempts > most) {
+                (work.last_error, most) = (task.error, Some(task.attempts));
+            }
+        }
+        work
+    }
 }
 
 /// Which runs to list.
@@ -188,6 +198,8 @@ pub struct RunQuery {
     pub flows: Vec<String>,
     /// Only with one of these; with any if empty.
     pub statuses: Vec<RunStatus>,
+    /// Only those that began at this moment or later.
+    pub since: Option<Timestamp>,
     /// Only after this one in the list: the last of the page before.
     pub after: Option<(Timestamp, RunId)>,
     /// How many.
@@ -196,7 +208,7 @@ pub struct RunQuery {
 
 impl Default for RunQuery {
     fn default() -> Self {
-        Self { flows: Vec::new(), statuses: Vec::new(), after: None, max: 50 }
+        Self { flows: Vec::new(), statuses: Vec::new(), since: None, after: None, max: 50 }
     }
 }
 

@@ -21,6 +21,11 @@ use std::fmt;
 pub struct Said(pub(crate) sqlx::Error);
 
 impl Said {
+    /// What sqlx returned.
+    pub fn new(error: sqlx::Error) -> Self {
+        Self(error)
+    }
+
     /// The error itself.
     pub fn sqlx(&self) -> &sqlx::Error {
         &self.0

@@ -2,16 +2,38 @@
 
 use std::sync::Arc;
 
+use pgflow_machine::RunId;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
 /// Why to look again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wake {
-    /// The queue of this version of a flow, or a run of it, has something new.
-    Flow(Arc<str>),
+    /// There is something new about this.
+    Topic(Topic),
     /// Hints may have been missed: look at everything.
     Gap,
+}
+
+/// What a hint is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Topic {
+    /// The queue of this version of a flow, or a run of it.
+    Queue(Arc<str>),
+    /// This run was cancelled: its handlers need not go on.
+    Run(RunId),
+}
+
+impl Wake {
+    /// Something is new in the queue of this version of a flow, or about a run of it.
+    pub fn queue(slug: impl Into<Arc<str>>) -> Self {
+        Self::Topic(Topic::Queue(slug.into()))
+    }
+
+    /// This run was cancelled.
+    pub fn run(run: RunId) -> Self {
+        Self::Topic(Topic::Run(run))
+    }
 }
 
 /// Hints as they come.

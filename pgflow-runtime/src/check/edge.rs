@@ -17,12 +17,12 @@ use crate::{Error, Flow, Step, Task};
     message = "step `{Consumer}` takes `{Param}`, but its dependency `{Self}` outputs `{Output}`",
     label = "expected `{Output}`, the output of `{Self}`"
 )]
-pub trait Outputs<Param, Output, Consumer> {
+pub trait OutputsOne<Param, Output, Consumer> {
     #[doc(hidden)]
     fn take(task: &Task) -> Result<Param, Error>;
 }
 
-impl<Dependency: Step<Output = T>, T, Consumer> Outputs<T, T, Consumer> for Dependency {
+impl<Dependency: Step<Output = T>, T, Consumer> OutputsOne<T, T, Consumer> for Dependency {
     fn take(task: &Task) -> Result<T, Error> {
         task.output::<Dependency>()
     }

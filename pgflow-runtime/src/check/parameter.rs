@@ -1,6 +1,6 @@
 //! Parameters that are not data.
 
-use crate::extract::{Extract, Need};
+use crate::extract::Extract;
 use crate::{Context, Error, Task};
 
 /// A parameter called `ctx` is a [`Context`].
@@ -42,20 +42,46 @@ impl<Consumer> IsContext<Consumer> for Context {
 #[diagnostic::on_unimplemented(
     message = "step `{Consumer}` takes `{Self}`, which cannot be handed to every task",
     label = "expected a `pgflow::State<T>` whose `T` is `Clone + Send + Sync + 'static`",
-    note = "keep what cannot be cloned in an `Arc`"
+    note = "keep what cannot be cloned in an `Arc`; a `State` of another library is none of ours"
 )]
 pub trait IsState<Consumer>: Sized {
-    #[doc(hidden)]
-    const NEED: Option<Need>;
     #[doc(hidden)]
     fn from_task(task: &Task) -> Result<Self, Error>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: Extract, Consumer> IsState<Consumer> for T {
-    const NEED: Option<Need> = T::NEED;
-
     fn from_task(task: &Task) -> Result<Self, Error> {
         T::extract(task)
+    }
+}
+
+/// A parameter called `tx` is a [`Tx`](crate::Tx).
+///
+/// ```compile_fail
+/// # use pgflow::prelude::*;
+/// mod other { pub struct Tx; }
+/// #[pgflow::flow]
+/// mod wrong {
+///     #[step]
+///     async fn count(tx: &mut super::other::Tx) -> pgflow::Result<u32> { Ok(1) }
+/// }
+/// ```
+#[cfg(feature = "engine")]
+#[diagnostic::on_unimplemented(
+    message = "step `{Consumer}` takes `{Self}` as its `tx`",
+    label = "expected `&mut pgflow::Tx`",
+    note = "parameters are matched by name, and `tx` is the transaction that records the step's completion"
+)]
+pub trait IsTransaction<Consumer> {
+    #[doc(hidden)]
+    fn lend(tx: &mut crate::Tx) -> &mut Self;
+}
+
+#[cfg(feature = "engine")]
+#[diagnostic::do_not_recommend]
+impl<Consumer> IsTransaction<Consumer> for crate::Tx {
+    fn lend(tx: &mut crate::Tx) -> &mut Self {
+        tx
     }
 }

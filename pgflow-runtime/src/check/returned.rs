@@ -28,3 +28,29 @@ impl<Output, Error, Step> IsResult<Output, Error, Step> for Result<Output, Error
         self
     }
 }
+
+/// `?` makes a `pgflow::Error` of everything that is an error.
+///
+/// A rule about `pgflow::Error`, not about the type that is none: the compiler would show that one twice.
+///
+/// ```compile_fail
+/// struct NotAnError;
+/// fn wrong() -> pgflow::Result<u32> {
+///     Err(NotAnError)?
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "a `pgflow::Error` cannot be made from `{E}`",
+    label = "`{E}` is not an error that is `Send + Sync + 'static`"
+)]
+pub trait MadeFrom<E> {
+    #[doc(hidden)]
+    fn source(error: E) -> Box<dyn std::error::Error + Send + Sync>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: Into<Box<dyn std::error::Error + Send + Sync>>> MadeFrom<E> for crate::Error {
+    fn source(error: E) -> Box<dyn std::error::Error + Send + Sync> {
+        error.into()
+    }
+}

@@ -19,7 +19,20 @@ use crate::Step;
     message = "`{Self}` is not a step of `{F}`",
     label = "expected a step of `{F}`"
 )]
-pub trait StepOf<F>: Step {}
+pub trait StepOf<F>: Step {
+    /// What it outputs. Of a step of another flow there is nothing to read, so the compiler stops here, and does
+    /// not go on to show the bound of whoever asked.
+    type Read;
+
+    #[doc(hidden)]
+    fn read(output: Self::Output) -> Self::Read;
+}
 
 #[diagnostic::do_not_recommend]
-impl<S: Step<Flow = F>, F> StepOf<F> for S {}
+impl<S: Step<Flow = F>, F> StepOf<F> for S {
+    type Read = S::Output;
+
+    fn read(output: S::Output) -> S::Output {
+        output
+    }
+}

@@ -6,17 +6,18 @@ use serde_json::Value;
 
 use super::ClientError;
 use crate::backend::BackendError;
-use crate::{DataError, Flow, StartRun, WriteError};
+use crate::{DataError, FlowDef, WriteError};
 
 /// The input of a run as JSON that every database takes.
-pub(crate) fn input_of<F: Flow>(
-    start: Result<StartRun<F>, DataError>,
+pub(crate) fn input_of(
+    flow: &FlowDef,
+    input: Result<Value, DataError>,
     limits: &Limits,
 ) -> Result<Value, ClientError> {
-    let input = start.map_err(named)?.into_input();
+    let input = input.map_err(named)?;
     let payload = |source| ClientError::Payload { what: "the run's input".to_owned(), source };
     check_payload(&input, limits).map_err(payload)?;
-    check_map::<F>(&input, limits)?;
+    check_map(flow, &input, limits)?;
     Ok(input)
 }
 
@@ -37,14 +38,14 @@ fn named(error: DataError) -> ClientError {
 }
 
 /// A flow whose first step is a map takes an array, and not too long a one.
-fn check_map<F: Flow>(input: &Value, limits: &Limits) -> Result<(), ClientError> {
+fn check_map(flow: &FlowDef, input: &Value, limits: &Limits) -> Result<(), ClientError> {
     let is_root_map =
         |step: &crate::StepDef| step.kind == StepKind::Map && step.depends_on.is_empty();
-    if !F::DEF.steps.iter().any(is_root_map) {
+    if !flow.steps.iter().any(is_root_map) {
         return Ok(());
     }
     let Value::Array(elements) = input else {
-        let flow = F::SLUG.to_owned();
+        let flow = flow.slug.to_owned();
         return Err(BackendError::NotAnArray { flow, found: kind(input) }.into());
     };
     if elements.len() > limits.max_fanout {

@@ -1,5 +1,6 @@
 //! Why a request about a run can't be met.
 
+use pgflow_machine::job::{InvalidJobId, JobId, JobOutcome, JobProblem};
 use pgflow_machine::{PayloadError, RunId, RunStatus};
 
 use crate::DataError;
@@ -25,7 +26,7 @@ use crate::backend::BackendError;
 /// # Ok(()) })
 /// # }
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
     /// A value could not be stored or read back.
@@ -65,10 +66,39 @@ pub enum ClientError {
         /// Why.
         reason: Option<String>,
     },
+    /// A text that cannot be the name of a job.
+    #[error(transparent)]
+    JobId(#[from] InvalidJobId),
+    /// A job that was refused. Nothing of it was written.
+    #[error("job `{job}` cannot be submitted: {source}")]
+    Job {
+        /// Its name.
+        job: JobId,
+        /// Why.
+        source: JobProblem,
+    },
+    /// There is no such job.
+    #[error("there is no job `{job}`")]
+    UnknownJob {
+        /// Its name.
+        job: JobId,
+    },
+    /// The job ended without an output.
+    #[error("job `{job}` ended as {outcome}: {}", .reason.as_deref().unwrap_or("no reason was given"))]
+    JobNotDone {
+        /// Its name.
+        job: JobId,
+        /// How it ended.
+        outcome: JobOutcome,
+        /// Why.
+        reason: Option<String>,
+    },
     /// The database has no answer.
     #[error(transparent)]
     Backend(#[from] BackendError),
 }
+
+pgflow_model::debug_with_causes!(ClientError);
 
 fn ended(status: RunStatus) -> &'static str {
     match status {

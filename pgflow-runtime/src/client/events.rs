@@ -9,10 +9,10 @@ use futures_util::stream::{Stream, StreamExt, unfold};
 use pgflow_machine::{Event, Happened, RunId};
 
 use super::patience::patiently;
+use super::run::summary;
 use super::watch::Watch;
 use super::{ClientError, Run};
 use crate::Flow;
-use crate::backend::Parts;
 use crate::db::Db;
 
 /// How many events are read at once.
@@ -38,7 +38,14 @@ impl<F: Flow> Run<F> {
 
     /// The same, after the event of this number: where an earlier reader stopped.
     pub fn events_after(&self, seq: u64) -> Events {
-        let reader = Reader::new(&self.db, self.id, seq);
+        self.db.events_of(self.id, seq)
+    }
+}
+
+impl Db {
+    /// Everything that happened and happens in a run of any flow, after the event of this number, until it has ended.
+    pub fn events_of(&self, run: RunId, after: u64) -> Events {
+        let reader = Reader::new(self, run, after);
         let events = unfold(reader, |mut reader| async {
             let event = reader.next().await?;
             Some((event, reader))
@@ -171,10 +178,9 @@ impl Reader {
             return Ok(());
         }
         let run = self.run;
-        let record = patiently(&self.db, move |backend| backend.run(run, Parts::Run)).await?;
-        let record = record.ok_or(ClientError::UnknownRun { run })?;
-        self.has_ended |= record.status.has_ended() && self.is_at_the_end().await?;
-        self.flow = Some(record.flow);
+        let found = summary(&self.db, run).await?.ok_or(ClientError::UnknownRun { run })?;
+        self.has_ended |= found.status.has_ended() && self.is_at_the_end().await?;
+        self.flow = Some(found.flow);
         Ok(())
     }
 

@@ -3,20 +3,20 @@
 use pgflow_machine::RunId;
 
 use super::patience::patiently;
+use super::run::summary;
 use super::{ClientError, Run};
 use crate::Flow;
-use crate::backend::{Backend, Cancelled, Parts, Reply, Retried};
+use crate::backend::{Backend, Cancelled, Reply, Retried};
 use crate::db::Db;
 
 impl Db {
     /// The run of this id, if there is one. It is an error if that is of another flow.
     pub async fn get<F: Flow>(&self, id: RunId) -> Result<Option<Run<F>>, ClientError> {
-        let record = patiently(self, move |backend| backend.run(id, Parts::Run)).await?;
-        let Some(record) = record else { return Ok(None) };
-        if is_version_of(F::SLUG, &record.flow) {
+        let Some(found) = summary(self, id).await? else { return Ok(None) };
+        if is_version_of(F::SLUG, &found.flow) {
             return Ok(Some(Run::new(self.clone(), id, false)));
         }
-        Err(ClientError::OtherFlow { run: id, flow: record.flow, expected: F::SLUG })
+        Err(ClientError::OtherFlow { run: id, flow: found.flow, expected: F::SLUG })
     }
 
     /// Ends a run before it is done. Running handlers are told at the next heartbeat; no new task is claimed.

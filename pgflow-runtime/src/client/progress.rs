@@ -4,7 +4,7 @@ use pgflow_machine::StepStatus;
 
 use super::{ClientError, Run};
 use crate::Flow;
-use crate::backend::{Parts, StepRecord};
+use crate::backend::{Parts, StepRecord, StepWork};
 
 /// How far a step is.
 ///
@@ -31,6 +31,8 @@ pub struct StepProgress {
     pub done: u32,
     /// Tasks that it has, once that is known.
     pub tasks: Option<u32>,
+    /// What they are doing, while it is started: see [`StepRecord::work`].
+    pub work: Option<StepWork>,
 }
 
 impl<F: Flow> Run<F> {
@@ -48,6 +50,6 @@ impl StepProgress {
             StepStatus::Completed => tasks.unwrap_or(0),
             _ => tasks.zip(step.remaining_tasks).map_or(0, |(all, left)| all.saturating_sub(left)),
         };
-        Self { step: step.slug, status: step.status, done, tasks }
+        Self { step: step.slug, status: step.status, done, tasks, work: step.work }
     }
 }

@@ -1,16 +1,18 @@
 //! Starting runs.
 
 use std::future::IntoFuture;
+use std::marker::PhantomData;
 use std::pin::Pin;
 
 use pgflow_machine::RunId;
+use serde_json::Value;
 
 use super::check::input_of;
-use super::patience::patiently;
+use super::patience::unless_dropped;
 use super::{ClientError, Run};
 use crate::backend::{NewRun, Started};
 use crate::db::Db;
-use crate::{DataError, Flow, StartIn, StartRun};
+use crate::{DataError, Flow, FlowDef, StartIn, StartRun};
 
 impl Db {
     /// A run of this flow, to be started by `.await`. Its input is checked before anything is written.
@@ -25,28 +27,38 @@ impl Db {
     /// # }
     /// ```
     pub fn start<F: Flow>(&self, _flow: F, input: &F::Input) -> Start<'_, F> {
-        Start { db: self, input: F::start(input), id: None }
+        Start::new(self, F::start(input))
     }
 
     /// A run that exists if and only if the caller's transaction commits. `tx` is a transaction of `sqlx`, a
     /// connection with one open, or the [`Tx`](crate::Tx) of a step, on the same database.
-    pub async fn start_in<F: Flow>(
-        &self,
-        tx: &mut (impl StartIn + Send + ?Sized),
+    pub fn start_in<'a, F: Flow>(
+        &'a self,
+        tx: &'a mut (impl StartIn + Send + ?Sized),
         flow: F,
         input: &F::Input,
-    ) -> Result<Run<F>, ClientError> {
+    ) -> Starting<'a, F> {
         // Made here, so that the future does not hold the input.
-        self.start(flow, input).within(tx).await
+        Box::pin(self.start(flow, input).within(tx))
     }
 
     /// Like [`start`](Self::start), with an input that is JSON: it must have the form of the flow's input.
-    pub fn start_json<F: Flow>(&self, _flow: F, input: serde_json::Value) -> Start<'_, F> {
-        Start { db: self, input: StartRun::from_json(input), id: None }
+    pub fn start_json<F: Flow>(&self, _flow: F, input: Value) -> Start<'_, F> {
+        Start::new(self, StartRun::from_json(input))
     }
 }
 
+/// A type that does not mention the transaction: of what is none, the compiler would say so at each mention.
+type Starting<'a, F> = Pin<Box<dyn Future<Output = Result<Run<F>, ClientError>> + Send + 'a>>;
+
 /// A run that starts when this is awaited.
+///
+/// It is a run of the newest version of the flow that takes and puts out what this program was compiled for. If the database has
+/// none, the error is [`BackendError::UnknownVersion`](crate::backend::BackendError::UnknownVersion).
+///
+/// A future that is dropped, as by a timeout, starts nothing later: it is withdrawn if the database has not got it
+/// yet. If it has, nobody can say whether the run has started. Where that matters, give the start a
+/// [`key`](Self::key) or an [`id`](Self::id): started again, it is the same run, and [`Db::get`] finds it.
 ///
 /// ```
 /// # use pgflow::prelude::*;
@@ -63,13 +75,23 @@ impl Db {
 /// ```
 #[must_use = "a run starts with `.await`"]
 #[derive(Debug)]
-pub struct Start<'a, F: Flow> {
+pub struct Start<'a, F> {
     db: &'a Db,
-    input: Result<StartRun<F>, DataError>,
+    flow: &'static FlowDef,
+    input: Result<Value, DataError>,
     id: Option<RunId>,
+    of: PhantomData<fn() -> F>,
 }
 
-impl<F: Flow> Start<'_, F> {
+impl<'a, F: Flow> Start<'a, F> {
+    fn new(db: &'a Db, start: Result<StartRun<F>, DataError>) -> Self {
+        let input = start.map(StartRun::into_input);
+        Self { db, flow: F::DEF, input, id: None, of: PhantomData }
+    }
+}
+
+// For any `F`, as `Db::start` has said already what is none: a bound here would say it again.
+impl<F: 'static> Start<'_, F> {
     /// With this id. If there is a run of this id, that one is returned, and keeps its own input.
     pub fn id(self, id: RunId) -> Self {
         Self { id: Some(id), ..self }
@@ -78,7 +100,8 @@ impl<F: Flow> Start<'_, F> {
     /// With the id that this key of your application stands for: there is at most one run of the flow per key,
     /// however often it is started.
     pub fn key(self, key: &str) -> Self {
-        self.id(RunId::from_key(F::SLUG, key))
+        let id = RunId::from_key(self.flow.slug, key);
+        self.id(id)
     }
 
     /// Starts it in a transaction: see [`Db::start_in`]. Workers may take a second to notice it.
@@ -95,26 +118,27 @@ impl<F: Flow> Start<'_, F> {
 
     async fn new_run(self) -> Result<NewRun, ClientError> {
         let limits = self.db.limits().await?;
-        let input = input_of(self.input, &limits)?;
+        let input = input_of(self.flow, self.input, &limits)?;
         let id = self.id.unwrap_or_else(RunId::new);
-        Ok(NewRun { flow: F::SLUG.to_owned(), input, id })
+        let compiled_for = Some(self.db.program(self.flow));
+        Ok(NewRun { flow: self.flow.slug.to_owned(), input, id, compiled_for })
     }
 
     async fn send(self) -> Result<Run<F>, ClientError> {
-        let (db, is_ours) = (self.db.clone(), self.id.is_none());
+        let (db, slug, is_ours) = (self.db.clone(), self.flow.slug, self.id.is_none());
         let run = self.new_run().await?;
         let id = run.id;
-        let started = patiently(&db, move |backend| backend.start(run.clone())).await?;
+        let started = unless_dropped(&db, move |backend| backend.start(run.clone())).await?;
         // Nobody else can have an id that was made here: it was our own first try that got through.
         let is_new = is_ours || started == Started::Created;
-        tracing::debug!(run.id = %id, flow = F::SLUG, is_new, "run started");
+        tracing::debug!(run.id = %id, flow = slug, is_new, "run started");
         Ok(Run::new(db, id, is_new))
     }
 }
 
-impl<'a, F: Flow> IntoFuture for Start<'a, F> {
+impl<'a, F: 'static> IntoFuture for Start<'a, F> {
     type Output = Result<Run<F>, ClientError>;
-    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send + 'a>>;
+    type IntoFuture = Starting<'a, F>;
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(self.send())

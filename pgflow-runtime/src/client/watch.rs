@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use crate::backend::{Wake, Wakes};
+use crate::backend::{Topic, Wake, Wakes};
 use crate::db::Db;
 
 /// Looks again after this time without a hint.
@@ -33,8 +33,10 @@ impl Watch {
             loop {
                 match self.wakes.next().await {
                     Wake::Gap => break,
-                    Wake::Flow(slug) if flow.is_none_or(|flow| *flow == *slug) => break,
-                    Wake::Flow(_) => {}
+                    Wake::Topic(Topic::Queue(slug)) if flow.is_none_or(|flow| *flow == *slug) => {
+                        break;
+                    }
+                    Wake::Topic(_) => {}
                 }
             }
         };

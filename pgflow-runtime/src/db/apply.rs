@@ -13,6 +13,10 @@ impl Db {
         &self,
         migrations: &FlowMigrations,
     ) -> Result<Vec<&'static str>, BackendError> {
-        self.backend.apply(migrations).await
+        let applied = self.backend.apply(migrations).await?;
+        if self.backend.abilities().multi_process {
+            migrations.note();
+        }
+        Ok(applied)
     }
 }

@@ -1,5 +1,7 @@
 //! Why a database can't be used.
 
+use pgflow_model::with_causes;
+
 use super::url::UrlError;
 use crate::RegisterError;
 use crate::backend::BackendError;
@@ -15,29 +17,32 @@ use crate::backend::BackendError;
 /// assert!(error.to_string().contains("postgres"), "{error}");
 /// # });
 /// ```
-#[derive(Debug, thiserror::Error)]
+/// It says all there is to say about the cause, so it names no source.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
     /// The URL does not say which database to use.
     #[error(transparent)]
     Url(#[from] UrlError),
     /// It can't be used as the URL says: there is no such database, file or directory, or the password is wrong.
-    #[error("cannot use {database}")]
+    #[error("cannot use {database}: {}", with_causes(&**.cause))]
     Refused {
         /// Its URL, without password.
         database: String,
         /// Why.
-        source: Box<dyn std::error::Error + Send + Sync>,
+        cause: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The database does not let us in.
-    #[error("cannot connect to {database}")]
+    #[error("cannot connect to {database}: {}", with_causes(.cause))]
     Backend {
         /// Its URL, without password.
         database: String,
         /// Why.
-        source: BackendError,
+        cause: BackendError,
     },
 }
+
+pgflow_model::debug_with_causes!(ConnectError);
 
 /// Why a flow can't be registered.
 ///
@@ -48,7 +53,7 @@ pub enum ConnectError {
 /// let error = RegisterFlowError::Conflict { slug: "order".to_owned(), differences };
 /// assert!(error.to_string().contains("another flow under `order`: step `pay` is new"));
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterFlowError {
     /// The flow is wrong in itself.
@@ -68,6 +73,8 @@ pub enum RegisterFlowError {
     #[error(transparent)]
     Backend(#[from] BackendError),
 }
+
+pgflow_model::debug_with_causes!(RegisterFlowError);
 
 const HELP: &str = "a flow that has run is changed by a new version: let `pgflow_build` write the \
                     migration, or start with an empty database while you develop";

@@ -4,6 +4,7 @@ mod apply;
 mod connect;
 mod environment;
 mod error;
+mod programs;
 mod register;
 mod shown;
 mod suggest;
@@ -12,18 +13,21 @@ mod url;
 use std::fmt;
 use std::sync::Arc;
 
-use pgflow_machine::Limits;
+use pgflow_machine::{CompiledFor, Limits};
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 pub use error::{ConnectError, RegisterFlowError};
 pub(crate) use register::version_of;
-pub(crate) use shown::shown;
+pub use shown::shown;
 #[cfg(feature = "sqlite")]
 pub(crate) use shown::shown_file;
 pub use url::UrlError;
 
 use crate::backend::{Backend, BackendError};
+use crate::calls;
+use crate::client::Waiting;
+use programs::Programs;
 
 /// A database with runs in it. Cheap to clone.
 ///
@@ -47,6 +51,8 @@ pub struct Db {
     limits: Arc<OnceCell<Limits>>,
     /// Workers stop when it is closed.
     closed: CancellationToken,
+    waiting: Arc<Waiting>,
+    programs: Arc<Programs>,
 }
 
 impl Db {
@@ -62,6 +68,8 @@ impl Db {
             name: name.into(),
             limits: Arc::default(),
             closed: CancellationToken::new(),
+            waiting: Arc::default(),
+            programs: Arc::default(),
         }
     }
 
@@ -77,14 +85,26 @@ impl Db {
 
     /// What payloads the database takes.
     pub async fn limits(&self) -> Result<Limits, BackendError> {
-        self.limits.get_or_try_init(|| self.backend.limits()).await.copied()
+        let read = || calls::apart(&self.backend, |backend| backend.limits());
+        self.limits.get_or_try_init(read).await.copied()
     }
 
     /// Closes its connections, for all clones. From then on every call fails with [`BackendError::Closed`], and so
     /// does a worker that still runs: stop workers first, so that they can settle or give back what they have.
     pub async fn close(&self) -> Result<(), BackendError> {
         self.closed.cancel();
-        self.backend.close().await
+        // Where its connections are.
+        calls::apart(&self.backend, |backend| backend.close()).await
+    }
+
+    /// What this program's code of a flow was compiled for.
+    pub(crate) fn program(&self, flow: &'static crate::FlowDef) -> Arc<CompiledFor> {
+        self.programs.of(flow)
+    }
+
+    /// Those of this process who wait for runs.
+    pub(crate) fn waiting(&self) -> &Arc<Waiting> {
+        &self.waiting
     }
 
     /// Ready when it is closed.

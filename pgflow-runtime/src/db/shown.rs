@@ -5,8 +5,13 @@
 /// Stands for what is left out.
 const HIDDEN: &str = "…";
 
-/// A URL for people: scheme, server and database, or scheme and file.
-pub(crate) fn shown(url: &str) -> String {
+/// A URL for people: scheme, server and database, or scheme and file. For messages of backends.
+///
+/// ```
+/// let url = "mysql://app:secret@db.example/shop?ssl-mode=REQUIRED";
+/// assert_eq!(pgflow_runtime::db::shown(url), "mysql://db.example/shop");
+/// ```
+pub fn shown(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once(':') else { return HIDDEN.to_owned() };
     let (slashes, place) = rest.strip_prefix("//").map_or(("", rest), |place| ("//", place));
     match scheme.to_ascii_lowercase().as_str() {
@@ -14,10 +19,10 @@ pub(crate) fn shown(url: &str) -> String {
         "sqlite" | "file" => {
             format!("{scheme}:{slashes}{}", file(place).unwrap_or_else(|| HIDDEN.to_owned()))
         }
-        "postgres" | "postgresql" if slashes == "//" => {
+        "postgres" | "postgresql" | "mysql" | "mariadb" if slashes == "//" => {
             format!("{scheme}://{}", server(place).unwrap_or(HIDDEN))
         }
-        "postgres" | "postgresql" => format!("{scheme}:{HIDDEN}"),
+        "postgres" | "postgresql" | "mysql" | "mariadb" => format!("{scheme}:{HIDDEN}"),
         _ => HIDDEN.to_owned(),
     }
 }
@@ -85,6 +90,8 @@ mod tests {
             ("postgres://u:secret@[::1]:5433/shop", "postgres://[::1]:5433/shop"),
             ("postgres:///shop?host=/tmp", "postgres:///shop"),
             ("postgres://%2Ftmp/shop", "postgres://%2Ftmp/shop"),
+            ("mysql://ann:secret@db.example:3306/shop?ssl-mode=x", "mysql://db.example:3306/shop"),
+            ("mariadb://ann@h/shop", "mariadb://h/shop"),
             ("sqlite:app.db?key=secret", "sqlite:app.db"),
             ("sqlite://a/b.db", "sqlite://a/b.db"),
             ("sqlite:///var/a.db", "sqlite:///var/a.db"),
@@ -120,6 +127,8 @@ mod tests {
             "memory:sekret",
             "postgre://rv:sekret@localhost/q",
             "mysql:rv:sekret@localhost/q",
+            "mysql://rv:sek?ret@localhost/q",
+            "mariadb://rv:sekret",
             "sekret:x@localhost",
             "host=h password=sekret",
         ] {

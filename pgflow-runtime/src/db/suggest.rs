@@ -1,7 +1,8 @@
 //! Did you mean …?
 
 /// Words that people use for a scheme and that are too far from it to be found otherwise.
-const ALIASES: &[(&str, &str)] = &[("pg", "postgres"), ("psql", "postgres"), ("mem", "memory")];
+const ALIASES: &[(&str, &str)] =
+    &[("pg", "postgres"), ("psql", "postgres"), ("mem", "memory"), ("maria", "mariadb")];
 
 /// The known word that `word` was probably meant to be.
 pub(super) fn suggest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {

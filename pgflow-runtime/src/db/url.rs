@@ -8,6 +8,8 @@ const SCHEMES: &[(&str, Kind)] = &[
     ("postgresql", Kind::Postgres),
     ("sqlite", Kind::Sqlite),
     ("file", Kind::Sqlite),
+    ("mysql", Kind::MySql),
+    ("mariadb", Kind::MySql),
     ("memory", Kind::Memory),
 ];
 
@@ -16,6 +18,7 @@ const SCHEMES: &[(&str, Kind)] = &[
 pub(super) enum Kind {
     Postgres,
     Sqlite,
+    MySql,
     Memory,
 }
 
@@ -25,7 +28,7 @@ pub(super) enum Kind {
 /// ```
 /// assert!(pgflow::UrlError::NotGiven.to_string().contains("PGFLOW_DATABASE_URL"));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UrlError {
     /// Nobody said which.
@@ -46,9 +49,9 @@ pub enum UrlError {
         "the database URL has no scheme\nhelp: write `sqlite:path/to/file.db` for a file, or `postgres://user@host/database`"
     )]
     NoScheme,
-    /// It is one of Postgres, without the slashes.
+    /// It is that of a server, without the slashes.
     #[error(
-        "the URL of a Postgres database begins with `{scheme}://`\nhelp: write `{scheme}://user@host/database`"
+        "the URL of a server's database begins with `{scheme}://`\nhelp: write `{scheme}://user@host/database`"
     )]
     NoSlashes {
         /// Its scheme.
@@ -57,14 +60,6 @@ pub enum UrlError {
     /// It names no file.
     #[error("the database URL names no file\nhelp: write for example `sqlite:app.db`")]
     NoFile,
-    /// A database that is planned.
-    #[error(
-        "`{scheme}:` is not supported yet\nhelp: use `postgres://…`, `sqlite:…` or, for tests, `memory:`"
-    )]
-    NotYet {
-        /// Its scheme.
-        scheme: String,
-    },
     /// Another scheme.
     #[error("there is no database of scheme `{scheme}:`\nhelp: {}", help(.suggestion.as_deref()))]
     Unknown {
@@ -85,9 +80,11 @@ pub enum UrlError {
     },
 }
 
+pgflow_model::debug_with_causes!(UrlError);
+
 fn help(suggestion: Option<&str>) -> String {
     suggestion.map_or_else(
-        || "use `postgres://…`, `sqlite:…` or, for tests, `memory:`".to_owned(),
+        || "use `postgres://…`, `mysql://…`, `sqlite:…` or, for tests, `memory:`".to_owned(),
         |scheme| format!("did you mean `{scheme}:`?"),
     )
 }
@@ -101,9 +98,10 @@ pub(super) fn kind(url: &str) -> Result<Kind, UrlError> {
     let scheme = scheme.to_ascii_lowercase();
     match SCHEMES.iter().find(|(known, _)| *known == scheme) {
         Some((_, Kind::Sqlite)) if rest.trim_start_matches('/').is_empty() => Err(UrlError::NoFile),
-        Some((_, Kind::Postgres)) if !rest.starts_with("//") => Err(UrlError::NoSlashes { scheme }),
+        Some((_, Kind::Postgres | Kind::MySql)) if !rest.starts_with("//") => {
+            Err(UrlError::NoSlashes { scheme })
+        }
         Some((_, kind)) => enabled(*kind, scheme),
-        None if matches!(scheme.as_str(), "mysql" | "mariadb") => Err(UrlError::NotYet { scheme }),
         None => {
             let suggestion = suggest(&scheme, SCHEMES.iter().map(|(known, _)| *known));
             if suggestion.is_none() && rest.contains('@') && !rest.starts_with("//") {
@@ -128,6 +126,9 @@ fn enabled(kind: Kind, scheme: String) -> Result<Kind, UrlError> {
         Kind::Postgres if !cfg!(feature = "postgres") => {
             Err(UrlError::FeatureOff { scheme, feature: "postgres" })
         }
+        Kind::MySql if !cfg!(feature = "mysql") => {
+            Err(UrlError::FeatureOff { scheme, feature: "mysql" })
+        }
         Kind::Sqlite if !cfg!(feature = "sqlite") => {
             Err(UrlError::FeatureOff { scheme, feature: "sqlite" })
         }
@@ -144,6 +145,10 @@ mod tests {
         if cfg!(feature = "postgres") {
             assert_eq!(kind("postgres://localhost/a"), Ok(Kind::Postgres));
             assert_eq!(kind("PostgreSQL://localhost/a"), Ok(Kind::Postgres));
+        }
+        if cfg!(feature = "mysql") {
+            assert_eq!(kind("mysql://localhost/a"), Ok(Kind::MySql));
+            assert_eq!(kind("MariaDB://localhost/a"), Ok(Kind::MySql));
         }
         if cfg!(feature = "sqlite") {
             for url in ["sqlite:a.db", "sqlite://a.db", "sqlite::memory:", "file:a.db?mode=ro"] {
@@ -172,6 +177,8 @@ mod tests {
             ("sqlite3:a.db", "sqlite"),
             ("sqllite:a.db", "sqlite"),
             ("mem:", "memory"),
+            ("mysq://u:secret@h/d", "mysql"),
+            ("maria://u:secret@h/d", "mariadb"),
             ("pg://u:secret@h/d", "postgres"),
             ("psql://u:secret@h/d", "postgres"),
         ];
@@ -188,22 +195,21 @@ mod tests {
             let error = kind(url).expect_err(url);
             assert_eq!(error, UrlError::NoScheme);
         }
-        for url in ["mysql://h/d", "mariadb://h/d"] {
-            assert!(matches!(kind(url), Err(UrlError::NotYet { .. })));
-        }
         assert!(matches!(kind("http://h"), Err(UrlError::Unknown { suggestion: None, .. })));
     }
 
     #[test]
-    fn a_url_of_postgres_has_slashes() {
-        for url in ["postgres:ann:secret@h/d", "postgres:/ann:secret@h/d", "PostgreSQL:h/d"] {
+    fn a_url_of_a_server_has_slashes() {
+        for url in [
+            "postgres:ann:secret@h/d",
+            "postgres:/ann:secret@h/d",
+            "PostgreSQL:h/d",
+            "mysql:ann:secret@h/d",
+        ] {
             let error = kind(url).expect_err(url);
             assert!(matches!(error, UrlError::NoSlashes { .. }), "{error:?}");
             let text = error.to_string();
-            assert!(
-                text.contains("help: write `postgres") && text.contains("://user@host/"),
-                "{text}"
-            );
+            assert!(text.contains("help: write `") && text.contains("://user@host/"), "{text}");
             assert!(!format!("{text}{error:?}").contains("secret"), "{text}");
         }
     }

@@ -1,119 +1,123 @@
 //! Taking work.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Duration;
 
-use pgflow_machine::{Lease, TaskKey, TaskStatus, Timestamp, WorkerId, lost_after};
+use pgflow_machine::{
+    BULK_FROM, Candidate, Lane, Ready, TaskKey, TaskLease, TaskRef, TaskRow, TaskStatus, Timestamp,
+    Version, WorkerId, bulk_until, to_bulk,
+};
 
-use super::queue::{Place, TaskRef};
-use super::run::Held;
-use super::store::Store;
-use crate::backend::{Claim, Claimed, ClaimedTask};
+use super::data::Data;
+use super::run::Task;
+use crate::store::{Take, Taken};
 
-/// A step that tasks may be taken of.
-struct Lane<'a> {
-    queue: &'a str,
-    step: usize,
-    room: u32,
-}
+const BEGINNING: Timestamp = Timestamp::from_micros(i64::MIN);
 
-impl Store {
-    pub(super) fn claim(&mut self, claim: &Claim) -> Claimed {
-        let mut lanes = self.lanes(claim);
-        let mut tasks = Vec::new();
-        while tasks.len() < claim.max as usize {
-            let Some((lane, place, task)) = self.oldest(&lanes) else { break };
-            self.take(lanes[lane].queue, place, task);
-            lanes[lane].room -= 1;
-            tasks.extend(self.hand_out(task, claim.worker));
-        }
-        let now = self.clock.now();
-        let next = lanes.iter().filter_map(|lane| self.next_after(lane, now)).min();
-        Claimed { tasks, next_in: next.map(|next| now.saturating_until(next)) }
-    }
-
-    fn lanes<'a>(&self, claim: &'a Claim) -> Vec<Lane<'a>> {
-        let queues: BTreeSet<&str> = claim.queues.iter().map(String::as_str).collect();
-        let known = queues.into_iter().filter_map(|slug| Some((slug, self.versions.get(slug)?)));
-        let mut lanes = Vec::new();
-        for (queue, version) in known {
-            for (step, planned) in version.plan.steps().iter().enumerate() {
-                let of_step = claim
-                    .quotas
-                    .iter()
-                    .filter(|quota| quota.flow == queue && *quota.step == *planned.slug);
-                let room = of_step.map(|quota| quota.max).min().unwrap_or(u32::MAX);
-                lanes.push(Lane { queue, step, room });
+impl Data {
+    pub(super) fn ready(
+        &self,
+        now: Timestamp,
+        lanes: &[Lane],
+        max: u32,
+    ) -> Vec<Ready<Candidate<TaskRef>>> {
+        let edge = bulk_until(now);
+        let mut ready = Vec::new();
+        for (number, lane) in lanes.iter().enumerate() {
+            let Some(queue) = self.queues.get(&lane.version.id) else { continue };
+            for range in [(BEGINNING, edge), (edge, now)] {
+                let most = usize::try_from(max.min(lane.max)).unwrap_or(usize::MAX);
+                let waiting = queue.between(lane.step, range).take(most);
+                ready.extend(waiting.map(|(place, task)| (place, number, task)));
             }
         }
-        lanes
+        // Of the same moment, in the order in which they were queued.
+        ready.sort_unstable_by_key(|(place, ..)| *place);
+        let candidate = |((ready_at, _), lane, task): ((Timestamp, u64), usize, TaskRef)| {
+            let run = self.runs.get(&task.run);
+            let bytes = run.map_or(0, |run| run.input_bytes(task.step, task.index));
+            let index = task.index;
+            Ready { task: Candidate { task, bytes, lane, index }, queue: lane, ready_at }
+        };
+        ready.into_iter().map(candidate).collect()
     }
 
-    /// The task that has been ready longest in lanes with room.
-    fn oldest(&mut self, lanes: &[Lane<'_>]) -> Option<(usize, Place, TaskRef)> {
-        let now = self.clock.now();
-        let mut oldest = None;
-        for (at, lane) in lanes.iter().enumerate().filter(|(_, lane)| lane.room > 0) {
-            let Some((place, task)) = self.first_waiting(lane) else { continue };
-            let is_older = oldest.is_none_or(|(_, other, _)| place < other);
-            if place.0 <= now && is_older {
-                oldest = Some((at, place, task));
+    pub(super) fn make_way(&mut self, now: Timestamp, lanes: &[&Lane], max: u32) {
+        let (edge, (back, ahead)) = (bulk_until(now), to_bulk());
+        for lane in lanes {
+            let Some(queue) = self.queues.get(&lane.version.id) else { continue };
+            let turn = queue.between(lane.step, (edge, now)).take(max as usize);
+            let wide: Vec<_> = turn.filter(|(_, at)| at.index >= BULK_FROM).collect();
+            for ((ready_at, _), at) in wide {
+                let place = ready_at.micros() + back + i64::from(at.index) * ahead;
+                if let Some(row) = self.task(at).map(|task| task.row) {
+                    let ready_at = Some(Timestamp::from_micros(place));
+                    self.set_task(at, TaskRow { ready_at, ..row });
+                }
             }
         }
-        oldest
     }
 
-    /// The first task of a lane. Those before it that are not wanted any more are dropped.
-    fn first_waiting(&mut self, lane: &Lane<'_>) -> Option<(Place, TaskRef)> {
-        loop {
-            let (place, task) = self.queues.get(lane.queue)?.first(lane.step)?;
-            if self.is_waiting(task, place.1) {
-                return Some((place, task));
-            }
-            self.take(lane.queue, place, task);
-        }
+    pub(super) fn next_ready(&self, lanes: &[Lane], after: Option<Timestamp>) -> Option<Timestamp> {
+        let next = |lane: &Lane| {
+            self.queues.get(&lane.version.id)?.next_after(lane.step, after.unwrap_or(BEGINNING))
+        };
+        lanes.iter().filter_map(next).min()
     }
 
-    fn take(&mut self, queue: &str, place: Place, task: TaskRef) {
-        if let Some(queue) = self.queues.get_mut(queue) {
-            queue.remove(task.step, place);
-        }
-    }
-
-    pub(super) fn next_due(&mut self) -> Option<Timestamp> {
-        let versions: Vec<_> = self.versions.values().map(Arc::clone).collect();
-        let mut due = self.next_lost();
-        for version in versions {
-            for step in 0..version.plan.steps().len() {
-                let lane = Lane { queue: version.plan.slug(), step, room: u32::MAX };
-                let ready_at = self.first_waiting(&lane).map(|((ready_at, _), _)| ready_at);
-                due = due.into_iter().chain(ready_at).min();
-            }
-        }
-        due
-    }
-
-    fn next_after(&self, lane: &Lane<'_>, now: Timestamp) -> Option<Timestamp> {
-        self.queues.get(lane.queue)?.next_after(lane.step, now)
-    }
-
-    /// Leases a task.
-    fn hand_out(&mut self, at: TaskRef, worker: WorkerId) -> Option<ClaimedTask> {
-        let now = self.clock.now();
+    /// Takes a task; `holder` is who has it from now on, and since when.
+    pub(super) fn take(
+        &mut self,
+        holder: (WorkerId, Timestamp),
+        take: Take<TaskRef>,
+    ) -> Option<Taken> {
+        let at = take.task;
+        let before = self.task(at)?.row;
+        let row = TaskRow {
+            status: TaskStatus::Started,
+            attempts: before.attempts + 1,
+            ready_at: None,
+            lost_after: Some(take.lost_after),
+            ..before
+        };
+        self.set_task(at, row);
         let run = self.runs.get_mut(&at.run)?;
-        let input = run.task_input(at.step, at.index);
-        let planned = run.version.plan.step(at.step);
-        let lost_after = lost_after(now, None, planned);
-        let timeout = Duration::from_secs(planned.timeout.into());
-        let (flow, step) = (run.plan().slug().to_string(), planned.slug.to_string());
-        let task = run.task_mut(at.step, at.index)?;
-        task.status = TaskStatus::Started;
-        task.attempts += 1;
-        task.held = Some(Held { worker, started_at: now, lost_after });
-        self.leases.insert((lost_after, at));
-        let key = TaskKey { run: at.run, step, index: at.index };
-        let lease = Lease { task: key, attempt: task.attempts };
-        Some(ClaimedTask { lease, flow, input, timeout })
+        run.task_mut(at.step, at.index)?.held = Some(holder);
+        let element = run.element(at.step, at.index).cloned();
+        Some(Taken { at, version: run.version.clone(), attempt: row.attempts, element })
+    }
+
+    pub(super) fn lost(&self, now: Timestamp, max: u32) -> Vec<TaskKey> {
+        let lost = self.leases.iter().take_while(|(lost_after, _)| *lost_after < now);
+        lost.take(max as usize).filter_map(|(_, at)| self.key(*at)).collect()
+    }
+
+    pub(super) fn held(&self, worker: WorkerId, queues: &[Arc<Version>]) -> Vec<TaskLease> {
+        let is_asked = |at: &TaskRef| {
+            let run = self.runs.get(&at.run);
+            run.is_some_and(|run| queues.iter().any(|queue| queue.id == run.version.id))
+        };
+        let lease = |(_, at): &(Timestamp, TaskRef)| {
+            let is_its = |task: &&Task| task.held.is_some_and(|(holder, _)| holder == worker);
+            let task = self.task(*at).filter(|task| is_its(task) && is_asked(at))?;
+            Some(TaskLease { task: self.key(*at)?, attempt: task.row.attempts })
+        };
+        self.leases.iter().filter_map(lease).collect()
+    }
+
+    pub(super) fn hasten(&mut self, now: Timestamp, queues: &[Arc<Version>]) -> u64 {
+        let later = queues.iter().filter_map(|version| {
+            let queue = self.queues.get(&version.id)?;
+            let end = Timestamp::from_micros(i64::MAX);
+            let steps = 0..version.plan.steps().len();
+            Some(steps.flat_map(move |step| queue.between(step, (now, end))))
+        });
+        let is_meant = |at: &TaskRef| self.task(*at).is_some_and(|task| task.yielded().is_some());
+        let found: Vec<_> = later.flatten().map(|(_, at)| at).filter(is_meant).collect();
+        for at in &found {
+            if let Some(row) = self.task(*at).map(|task| task.row) {
+                self.set_task(*at, TaskRow { ready_at: Some(now), ..row });
+            }
+        }
+        found.len() as u64
     }
 }

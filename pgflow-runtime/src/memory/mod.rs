@@ -2,7 +2,7 @@
 //! more.
 //!
 //! ```
-//! use pgflow_runtime::backend::{Backend, Ensured, FlowVersion, NewRun, Started};
+//! use pgflow_runtime::backend::{Definitions, Ensured, FlowVersion, NewRun, Runs, Started};
 //! use pgflow_runtime::memory::Memory;
 //! use pgflow_machine::RunId;
 //! use pgflow_model::{FlowShape, StepShape};
@@ -13,7 +13,7 @@
 //! shape.steps.push(StepShape::new("hello"));
 //! let version = FlowVersion { flow: "greet".into(), version: 1, slug: "greet".into(), shape };
 //! assert_eq!(memory.ensure_flow(&version).await?, Ensured::Created);
-//! let run = NewRun { flow: "greet".into(), input: "Ann".into(), id: RunId::new() };
+//! let run = NewRun::new("greet", "Ann", RunId::new());
 //! assert_eq!(memory.start(run).await?, Started::Created);
 //! # Ok::<(), pgflow_runtime::backend::BackendError>(())
 //! # }).unwrap();
@@ -21,31 +21,30 @@
 
 mod claim;
 mod clock;
-mod flows;
+mod data;
+mod definitions;
 mod inspect;
-mod lease;
+mod job_session;
+mod jobs;
+mod prune;
 mod queue;
 mod run;
-mod runs;
-mod settle;
-mod store;
-mod unknown;
+mod session;
+mod upkeep;
+mod write;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use pgflow_machine::{Beat, Event, Lease, Limits, RunId, Settle, Settled, Timestamp, WorkerId};
+use pgflow_machine::{Timestamp, WorkerId};
 use tokio::sync::broadcast;
 
-use crate::backend::{
-    Abilities, Backend, BackendError, Cancelled, Claim, Claimed, Ensured, FlowVersion,
-    KnownVersion, NewRun, Parts, Reply, Retried, RunQuery, RunRecord, RunSummary, Started, Swept,
-    Wake, Wakes, Work,
-};
-use crate::tx::Tx;
+use crate::backend::{Abilities, BackendError, Wake, Wakes};
+use crate::store::{Access, Store, Stored};
 use clock::Clock;
-use store::Store;
+use data::Data;
+use session::MemorySession;
 
 /// Hints that a slow listener may be behind before it is told to look at everything.
 const WAKES: usize = 1024;
@@ -65,9 +64,20 @@ pub struct Memory {
 
 #[derive(Debug)]
 struct Shared {
-    store: Mutex<Store>,
+    data: Mutex<Data>,
+    /// Whoever has it is in a transaction.
+    turn: Arc<tokio::sync::Mutex<()>>,
+    claims: AtomicU32,
     wakes: broadcast::Sender<Wake>,
     is_closed: AtomicBool,
+    kept: Mutex<upkeep::Kept>,
+}
+
+impl Shared {
+    fn data(&self) -> MutexGuard<'_, Data> {
+        // A panic leaves at worst a batch half applied, which a test would rather see than a second panic.
+        self.data.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Memory {
@@ -83,19 +93,20 @@ impl Memory {
     }
 
     fn at(clock: Clock) -> Self {
-        let store = Mutex::new(Store::new(clock));
-        Self {
-            shared: Arc::new(Shared {
-                store,
-                wakes: broadcast::Sender::new(WAKES),
-                is_closed: AtomicBool::new(false),
-            }),
-        }
+        let shared = Shared {
+            data: Mutex::new(Data::new(clock)),
+            turn: Arc::default(),
+            claims: AtomicU32::new(0),
+            wakes: broadcast::Sender::new(WAKES),
+            is_closed: AtomicBool::new(false),
+            kept: Mutex::default(),
+        };
+        Self { shared: Arc::new(shared) }
     }
 
     /// What time it is.
     pub fn now(&self) -> Timestamp {
-        self.store().clock.now()
+        self.shared.data().clock.now()
     }
 
     /// Lets time go by, all at once.
@@ -109,7 +120,7 @@ impl Memory {
     /// assert_eq!(memory.now(), before + Duration::from_secs(60));
     /// ```
     pub fn advance(&self, time: Duration) {
-        self.store().clock.advance(time);
+        self.shared.data().clock.advance(time);
         // Nobody listening is no mistake.
         let _ = self.shared.wakes.send(Wake::Gap);
     }
@@ -117,128 +128,56 @@ impl Memory {
     /// When something becomes due next: a delayed task that can be claimed then, or a held one that is lost by
     /// then. Nothing if only a worker or a client can change anything.
     pub fn next_due(&self) -> Option<Timestamp> {
-        self.store().next_due()
-    }
-
-    fn store(&self) -> MutexGuard<'_, Store> {
-        // A panic leaves at worst a batch half applied, which a test would rather see than a second panic.
-        self.shared.store.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// One transition, and the hints that follow from it.
-    fn transact<'a, T: Send + 'a>(
-        &self,
-        transition: impl FnOnce(&mut Store) -> Result<T, BackendError>,
-    ) -> Reply<'a, T> {
-        if self.shared.is_closed.load(Ordering::Acquire) {
-            return Box::pin(std::future::ready(Err(BackendError::Closed)));
-        }
-        let mut store = self.store();
-        let result = transition(&mut store);
-        for flow in store.take_changed() {
-            let _ = self.shared.wakes.send(Wake::Flow(flow));
-        }
-        drop(store);
-        Box::pin(std::future::ready(result))
+        self.shared.data().next_due()
     }
 }
 
-impl Backend for Memory {
-    fn name(&self) -> &'static str {
-        "memory"
-    }
+impl Store for Memory {
+    type Session = MemorySession;
+
+    const NAME: &'static str = "memory";
 
     fn abilities(&self) -> Abilities {
         Abilities { multi_process: false, transactions: false }
     }
 
-    fn limits(&self) -> Reply<'_, Limits> {
-        self.transact(|store| Ok(store.limits))
+    /// There is no schema, only an end.
+    async fn migrate(&self) -> Stored<()> {
+        self.begin(Access::Read).await.map(drop)
     }
 
-    fn migrate(&self) -> Reply<'_, ()> {
-        self.transact(|_| Ok(()))
+    async fn begin(&self, _access: Access) -> Stored<MemorySession> {
+        if self.shared.is_closed.load(Ordering::Acquire) {
+            return Err(BackendError::Closed);
+        }
+        Ok(MemorySession::begin(&self.shared).await)
     }
 
-    fn ensure_flow<'a>(&'a self, version: &'a FlowVersion) -> Reply<'a, Ensured> {
-        self.transact(|store| store.ensure_flow(version))
+    async fn commit(&self, session: MemorySession) -> Stored<()> {
+        drop(session);
+        Ok(())
     }
 
-    fn versions<'a>(&'a self, flows: &'a [&'a str]) -> Reply<'a, Vec<KnownVersion>> {
-        self.transact(|store| Ok(store.versions(flows)))
+    fn nth_claim(&self) -> u32 {
+        self.shared.claims.fetch_add(1, Ordering::Relaxed).wrapping_add(1)
     }
 
-    fn start(&self, run: NewRun) -> Reply<'_, Started> {
-        self.transact(|store| store.start(run))
+    fn wake(&self, wake: Wake) {
+        // Nobody listening is no mistake.
+        let _ = self.shared.wakes.send(wake);
     }
 
-    fn cancel<'a>(&'a self, run: RunId, reason: Option<&'a str>) -> Reply<'a, Cancelled> {
-        self.transact(|store| Ok(store.cancel(run, reason)))
-    }
-
-    fn retry(&self, run: RunId) -> Reply<'_, Retried> {
-        self.transact(|store| store.retry(run))
-    }
-
-    fn run(&self, run: RunId, parts: Parts) -> Reply<'_, Option<RunRecord>> {
-        self.transact(|store| Ok(store.record(run, parts)))
-    }
-
-    fn list<'a>(&'a self, query: &'a RunQuery) -> Reply<'a, Vec<RunSummary>> {
-        self.transact(|store| Ok(store.list(query)))
-    }
-
-    fn events(&self, run: RunId, after: u64, max: u32) -> Reply<'_, Vec<Event>> {
-        self.transact(|store| Ok(store.events(run, after, max)))
-    }
-
-    fn claim<'a>(&'a self, claim: &'a Claim) -> Reply<'a, Claimed> {
-        self.transact(|store| Ok(store.claim(claim)))
-    }
-
-    fn settle<'a>(&'a self, settles: &'a [Settle], next: Option<&'a Claim>) -> Reply<'a, Work> {
-        self.transact(|store| {
-            let settled = store.settle(settles)?;
-            let claimed = next.map(|claim| store.claim(claim)).unwrap_or_default();
-            Ok(Work { settled, claimed })
-        })
-    }
-
-    fn heartbeat<'a>(&'a self, leases: &'a [Lease]) -> Reply<'a, Vec<Beat>> {
-        self.transact(|store| Ok(leases.iter().map(|lease| store.beat(lease)).collect()))
-    }
-
-    fn sweep(&self) -> Reply<'_, Swept> {
-        self.transact(Store::sweep)
-    }
-
-    fn release_unknown<'a>(
-        &'a self,
-        worker: WorkerId,
-        queues: &'a [String],
-        known: &'a [Lease],
-    ) -> Reply<'a, u64> {
-        self.transact(|store| store.release_unknown(worker, queues, known))
+    fn sign_off(&self, worker: WorkerId) -> impl Future<Output = Stored<()>> + Send {
+        self.note_end(worker);
+        std::future::ready(Ok(()))
     }
 
     fn wakes(&self) -> Wakes {
         Wakes::new(self.shared.wakes.subscribe())
     }
 
-    fn begin<'a>(&'a self, _lease: &'a Lease) -> Reply<'a, Option<Tx>> {
-        self.transact(|_| Err(no_transactions()))
-    }
-
-    fn commit<'a>(&'a self, _tx: Tx, _settle: &'a Settle) -> Reply<'a, Settled> {
-        self.transact(|_| Err(no_transactions()))
-    }
-
-    fn close(&self) -> Reply<'_, ()> {
+    async fn close(&self) -> Stored<()> {
         self.shared.is_closed.store(true, Ordering::Release);
-        Box::pin(std::future::ready(Ok(())))
+        Ok(())
     }
-}
-
-fn no_transactions() -> BackendError {
-    BackendError::Unsupported { backend: "memory", what: "open a transaction for a step" }
 }

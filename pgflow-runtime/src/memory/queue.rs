@@ -1,18 +1,11 @@
 //! Tasks that wait for a worker.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
-use pgflow_machine::{RunId, Timestamp};
+use pgflow_machine::{TaskRef, Timestamp};
 
-/// A task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct TaskRef {
-    pub(super) run: RunId,
-    pub(super) step: usize,
-    pub(super) index: u32,
-}
-
-/// Its place: when it may be claimed, and its ticket.
+/// The place of a task: when it may be claimed, and its ticket.
 pub(super) type Place = (Timestamp, u64);
 
 /// The queue of a version of a flow. Steps wait apart, so that those a worker has no room for cost nothing.
@@ -30,18 +23,29 @@ impl Queue {
         self.steps[task.step].insert(place, task);
     }
 
-    /// The first task of a step.
-    pub(super) fn first(&self, step: usize) -> Option<(Place, TaskRef)> {
-        self.steps[step].first_key_value().map(|(place, task)| (*place, *task))
-    }
-
     pub(super) fn remove(&mut self, step: usize, place: Place) {
         self.steps[step].remove(&place);
     }
 
-    /// When the first task of a step that is not ready at `now` becomes ready.
+    /// Tasks of a step that became ready after the first moment, up to the second.
+    pub(super) fn between(
+        &self,
+        step: usize,
+        (after, until): (Timestamp, Timestamp),
+    ) -> impl Iterator<Item = (Place, TaskRef)> {
+        let bounds = (Bound::Excluded((after, u64::MAX)), Bound::Included((until, u64::MAX)));
+        self.steps[step].range(bounds).map(|(place, task)| (*place, *task))
+    }
+
+    /// When the first task of a step becomes ready that is not at this moment.
     pub(super) fn next_after(&self, step: usize, now: Timestamp) -> Option<Timestamp> {
         let later = self.steps[step].range((now, u64::MAX)..).next();
         later.map(|((ready_at, _), _)| *ready_at)
+    }
+
+    /// When its first task is ready.
+    pub(super) fn first(&self) -> Option<Timestamp> {
+        let first = |step: &BTreeMap<Place, TaskRef>| Some(step.first_key_value()?.0.0);
+        self.steps.iter().filter_map(first).min()
     }
 }

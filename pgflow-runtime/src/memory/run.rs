@@ -3,70 +3,55 @@
 use std::sync::Arc;
 
 use pgflow_machine::{
-    Entry, Output, Payload, Plan, RunState, Standing, StepStatus, TaskStatus, Timestamp, WorkerId,
+    Entry, Gather, Output, Payload, Plan, RunState, StepState, TaskRow, TaskStatus, Timestamp,
+    Version, WorkerId, payload_bytes,
 };
 use serde_json::{Map, Value};
-
-use super::flows::Version;
 
 #[derive(Debug)]
 pub(super) struct Run {
     pub(super) version: Arc<Version>,
+    /// Without payloads.
     pub(super) state: RunState,
-    /// By step and index; empty until a step starts.
-    pub(super) tasks: Vec<Vec<Task>>,
+    pub(super) steps: Vec<StepData>,
     pub(super) log: Vec<(Timestamp, Entry)>,
-    pub(super) input: Arc<Value>,
+    pub(super) input: Value,
     pub(super) output: Option<Value>,
     pub(super) started_at: Timestamp,
     pub(super) ended_at: Option<Timestamp>,
     pub(super) cancel_reason: Option<String>,
 }
 
+/// What is kept of a step besides its state.
+#[derive(Debug, Default)]
+pub(super) struct StepData {
+    pub(super) started_at: Option<Timestamp>,
+    pub(super) output: Option<Value>,
+    /// By index; empty until it starts.
+    pub(super) tasks: Vec<Task>,
+}
+
 #[derive(Debug)]
 pub(super) struct Task {
-    pub(super) status: TaskStatus,
-    /// How often it was claimed.
-    pub(super) attempts: u32,
-    /// How many of those do not count.
-    pub(super) refunded: u32,
-    /// How often it was lost.
-    pub(super) requeued: u32,
-    /// Whether its step ended because it was lost too often.
-    pub(super) is_stalled: bool,
-    /// Where it is in the queue, if it is queued: entries with another ticket are of the past.
+    pub(super) row: TaskRow,
+    /// Its place in the queue among those that are ready at the same moment.
     pub(super) ticket: u64,
-    pub(super) queued_at: Timestamp,
-    pub(super) held: Option<Held>,
+    /// Who has it and since when, while it is started.
+    pub(super) held: Option<(WorkerId, Timestamp)>,
+    /// What its last attempt failed with.
+    pub(super) error: Option<String>,
+    /// The last attempt that was yielded, and why.
+    pub(super) yielded: Option<(u32, String)>,
     /// Until its step takes it over.
     pub(super) output: Option<Value>,
 }
 
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Held {
-    pub(super) worker: WorkerId,
-    pub(super) started_at: Timestamp,
-    pub(super) lost_after: Timestamp,
-}
-
 impl Task {
-    pub(super) fn new(now: Timestamp) -> Self {
-        Self {
-            status: TaskStatus::Queued,
-            attempts: 0,
-            refunded: 0,
-            requeued: 0,
-            is_stalled: false,
-            ticket: 0,
-            queued_at: now,
-            held: None,
-            output: None,
-        }
-    }
-
-    /// Attempts that count towards the step's limit.
-    pub(super) fn counted(&self) -> u32 {
-        self.attempts - self.refunded
+    /// Why it waits, if its last attempt was yielded.
+    pub(super) fn yielded(&self) -> Option<&String> {
+        let (attempt, reason) = self.yielded.as_ref()?;
+        let is_last = self.row.status == TaskStatus::Queued && self.row.attempts == *attempt;
+        is_last.then_some(reason)
     }
 }
 
@@ -76,77 +61,73 @@ impl Run {
     }
 
     pub(super) fn task(&self, step: usize, index: u32) -> Option<&Task> {
-        self.tasks[step].get(usize::try_from(index).ok()?)
+        self.steps[step].tasks.get(usize::try_from(index).ok()?)
     }
 
     pub(super) fn task_mut(&mut self, step: usize, index: u32) -> Option<&mut Task> {
-        self.tasks[step].get_mut(usize::try_from(index).ok()?)
+        self.steps[step].tasks.get_mut(usize::try_from(index).ok()?)
     }
 
-    pub(super) fn standing(&self, step: usize, index: u32) -> Option<Standing> {
-        let task = self.task(step, index)?;
-        Some(Standing {
-            run: self.state.status,
-            step: self.state.steps[step].status,
-            task: task.status,
-            attempts: task.attempts,
-        })
+    /// Takes over what a step is now; its output is put together from those of its tasks.
+    pub(super) fn set_step(&mut self, step: usize, state: &StepState, now: Timestamp) {
+        let (data, gather) = (&mut self.steps[step], state.gathers(self.version.plan.step(step)));
+        data.output = gather.map(|gather| match gather {
+            Gather::Nothing => Value::Array(Vec::new()),
+            Gather::Task => data.take_outputs().next().unwrap_or_default(),
+            Gather::Tasks => data.take_outputs().collect(),
+        });
+        if state.remaining_tasks.is_some() {
+            data.started_at.get_or_insert(now);
+        }
+        let output = if data.output.is_some() { Output::Stored } else { Output::None };
+        self.state.steps[step] = StepState { output, ..state.clone() };
     }
 
-    /// What a step whose tasks are all completed outputs.
-    pub(super) fn take_output(&mut self, step: usize) -> Value {
-        let is_map = self.plan().step(step).is_map;
-        let mut outputs: Vec<_> = self.tasks[step]
-            .iter_mut()
-            .map(|task| task.output.take().unwrap_or_default())
-            .collect();
-        if is_map { Value::Array(outputs) } else { outputs.pop().unwrap_or_default() }
-    }
-
-    /// What a task works on.
-    pub(super) fn task_input(&self, step: usize, index: u32) -> Value {
+    /// What a task of a map works on.
+    pub(super) fn element(&self, step: usize, index: u32) -> Option<&Value> {
         let planned = self.plan().step(step);
-        if !planned.is_map {
-            return self.single_input(step);
+        let dep = planned.deps.first();
+        let array = dep.map_or(Some(&self.input), |dep| self.steps[*dep].output.as_ref());
+        array.filter(|_| planned.is_map)?.get(usize::try_from(index).ok()?)
+    }
+
+    /// How many bytes a task works on.
+    pub(super) fn input_bytes(&self, step: usize, index: u32) -> usize {
+        let planned = self.plan().step(step);
+        if planned.is_map {
+            return self.element(step, index).map_or(0, payload_bytes);
         }
-        let array = planned.deps.first().map_or(&*self.input, |dep| self.output_of(*dep));
-        usize::try_from(index).ok().and_then(|index| array.get(index)).cloned().unwrap_or_default()
+        let outputs = planned.deps.iter().filter_map(|dep| self.steps[*dep].output.as_ref());
+        payload_bytes(&self.input) + outputs.map(payload_bytes).sum::<usize>()
     }
 
-    fn single_input(&self, step: usize) -> Value {
-        let mut input = Map::new();
-        input.insert("run".to_owned(), Value::clone(&self.input));
-        for &dep in &self.plan().step(step).deps {
-            if self.state.steps[dep].status == StepStatus::Completed {
-                input.insert(self.plan().step(dep).slug.to_string(), self.output_of(dep).clone());
-            }
-        }
-        Value::Object(input)
-    }
-
-    pub(super) fn output_of(&self, step: usize) -> &Value {
-        self.state.steps[step].output.value().map_or(&Value::Null, |output| output)
-    }
-
-    pub(super) fn payload(&self, payload: Payload) -> Value {
+    pub(super) fn payload(&self, payload: Payload) -> Option<&Value> {
         match payload {
-            Payload::RunInput => Value::clone(&self.input),
-            Payload::RunOutput => self.output.clone().unwrap_or_default(),
-            Payload::StepOutput(step) => self.output_of(step).clone(),
+            Payload::RunInput => Some(&self.input),
+            Payload::RunOutput => self.output.as_ref(),
+            Payload::StepOutput(step) => self.steps.get(step)?.output.as_ref(),
         }
     }
 
     /// The run's output, from these completed steps.
     pub(super) fn put_out(&mut self, leaves: &[usize]) {
         let output = |step: &usize| {
-            (self.plan().step(*step).slug.to_string(), self.output_of(*step).clone())
+            let output = self.steps[*step].output.clone();
+            (self.plan().step(*step).slug.to_string(), output.unwrap_or_default())
         };
         let outputs: Map<_, _> = leaves.iter().map(output).collect();
         self.output = (!leaves.is_empty()).then_some(Value::Object(outputs));
     }
 }
 
-/// A value that stays in memory anyway.
-pub(super) fn loaded(value: Value) -> Output {
-    Output::Loaded(Arc::new(value))
+impl StepData {
+    /// How many bytes it has put out, or its tasks so far.
+    pub(super) fn weight(&self) -> usize {
+        let outputs = self.tasks.iter().filter_map(|task| task.output.as_ref());
+        self.output.iter().chain(outputs).map(payload_bytes).sum()
+    }
+
+    fn take_outputs(&mut self) -> impl Iterator<Item = Value> {
+        self.tasks.iter_mut().map(|task| task.output.take().unwrap_or_default())
+    }
 }

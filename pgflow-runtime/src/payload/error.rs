@@ -15,7 +15,7 @@ use serde_json::Value;
 ///     "cannot store the run's input: the number at $[1] is NaN, which JSON has no form for",
 /// );
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
     /// A number is not finite.
@@ -51,6 +51,8 @@ pub enum WriteError {
         reason: String,
     },
 }
+
+pgflow_model::debug_with_causes!(WriteError);
 
 /// A step on the way to a value.
 #[derive(Debug)]

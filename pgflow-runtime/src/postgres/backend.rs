@@ -1,9 +1,13 @@
 //! The contract, kept by the functions of the SQL core.
 
+use std::time::Duration;
+
 use pgflow_machine::{Beat, Event, Lease, Limits, RunId, Settle, Settled, WorkerId};
+use serde_json::Value;
 use sqlx::PgPool;
 use sqlx::postgres::PgPoolOptions;
 
+use super::engine::Lane;
 use super::error::translate;
 use super::migrate::{MigrateError, migrate};
 use super::migrate_flows::{MigrateFlowsError, migrate_flows};
@@ -11,9 +15,9 @@ use super::open::Postgres;
 use super::shared;
 use crate::FlowMigrations;
 use crate::backend::{
-    Abilities, Backend, BackendError, Cancelled, Claim, Claimed, Ensured, FlowVersion,
-    KnownVersion, NewRun, Parts, Reply, Retried, RunQuery, RunRecord, RunSummary, Started, Swept,
-    Wakes, Work,
+    Abilities, Backend, BackendError, Cancelled, Claim, Claimed, Definitions, Ensured, FlowVersion,
+    KnownVersion, NewRun, Parts, Reply, Retried, RunQuery, RunRecord, RunSummary, Runs, Settlement,
+    Source, Started, Swept, Wakes, Work,
 };
 use crate::tx::Tx;
 
@@ -39,6 +43,24 @@ impl Backend for Postgres {
         })
     }
 
+    fn wakes(&self) -> Wakes {
+        self.bell.listen()
+    }
+
+    fn close(&self) -> Reply<'_, ()> {
+        Box::pin(async {
+            self.sign_off_from(&self.workers.all()).await;
+            self.stop.cancel();
+            self.engine.close().await;
+            if self.owns_steps {
+                self.steps.close().await;
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Definitions for Postgres {
     fn apply<'a>(&'a self, migrations: &'a FlowMigrations) -> Reply<'a, Vec<&'static str>> {
         Box::pin(async {
             let pool = self.pool()?;
@@ -56,6 +78,12 @@ impl Backend for Postgres {
         Box::pin(self.read_versions(flows))
     }
 
+    fn set_interface<'a>(&'a self, version: &'a str, interface: &'a str) -> Reply<'a, ()> {
+        Box::pin(self.note_interface(version, interface))
+    }
+}
+
+impl Runs for Postgres {
     fn start(&self, run: NewRun) -> Reply<'_, Started> {
         Box::pin(self.start_gathered(run))
     }
@@ -72,6 +100,18 @@ impl Backend for Postgres {
         Box::pin(self.read_run(run, parts))
     }
 
+    fn statuses<'a>(&'a self, runs: &'a [RunId]) -> Reply<'a, Vec<RunSummary>> {
+        Box::pin(self.read_statuses(runs))
+    }
+
+    fn input(&self, run: RunId) -> Reply<'_, Option<Value>> {
+        Box::pin(self.read_input(run))
+    }
+
+    fn outputs<'a>(&'a self, run: RunId, step: &'a str, first: u32) -> Reply<'a, Vec<Value>> {
+        Box::pin(self.read_outputs(Lane::Client, run, step, first))
+    }
+
     fn list<'a>(&'a self, query: &'a RunQuery) -> Reply<'a, Vec<RunSummary>> {
         Box::pin(self.list_runs(query))
     }
@@ -80,11 +120,21 @@ impl Backend for Postgres {
         Box::pin(self.read_events(run, after, max))
     }
 
+    fn prune(&self, older_than: Duration, max: u32) -> Reply<'_, u64> {
+        Box::pin(self.prune_runs(older_than, max))
+    }
+}
+
+impl Work for Postgres {
     fn claim<'a>(&'a self, claim: &'a Claim) -> Reply<'a, Claimed> {
         Box::pin(self.claim_tasks(claim))
     }
 
-    fn settle<'a>(&'a self, settles: &'a [Settle], next: Option<&'a Claim>) -> Reply<'a, Work> {
+    fn settle<'a>(
+        &'a self,
+        settles: &'a [Settle],
+        next: Option<&'a Claim>,
+    ) -> Reply<'a, Settlement> {
         Box::pin(self.settle_tasks(settles, next))
     }
 
@@ -103,24 +153,25 @@ impl Backend for Postgres {
     fn release_unknown<'a>(
         &'a self,
         worker: WorkerId,
-        queues: &'a [String],
+        sources: &'a [Source],
         known: &'a [Lease],
     ) -> Reply<'a, u64> {
-        Box::pin(self.release_unknown_tasks(worker, queues, known))
+        Box::pin(self.release_unknown_tasks(worker, sources, known))
+    }
+
+    fn resume<'a>(&'a self, sources: &'a [Source]) -> Reply<'a, u64> {
+        Box::pin(self.resume_tasks(sources))
     }
 
     fn sign_off(&self, worker: WorkerId) -> Reply<'_, ()> {
-        let is_known = self.workers.forget(worker);
+        // A worker has a runtime of its own, which ends with it, also if nobody waits for this.
+        let leaving = self.workers.forget(worker).then(|| self.engine.leaving());
         Box::pin(async move {
-            if is_known {
+            if leaving.is_some() {
                 self.sign_off_from(&[worker.0]).await;
             }
             Ok(())
         })
-    }
-
-    fn wakes(&self) -> Wakes {
-        self.bell.listen()
     }
 
     fn begin<'a>(&'a self, lease: &'a Lease) -> Reply<'a, Option<Tx>> {
@@ -130,23 +181,11 @@ impl Backend for Postgres {
     fn commit<'a>(&'a self, tx: Tx, settle: &'a Settle) -> Reply<'a, Settled> {
         Box::pin(self.commit_step(tx, settle))
     }
-
-    fn close(&self) -> Reply<'_, ()> {
-        Box::pin(async {
-            self.sign_off_from(&self.workers.all()).await;
-            self.stop.cancel();
-            self.engine.close().await;
-            if self.owns_steps {
-                self.steps.close().await;
-            }
-            Ok(())
-        })
-    }
 }
 
 impl Postgres {
     /// For what may have to wait for others for longer than a call may take.
-    fn pool(&self) -> Result<PgPool, BackendError> {
+    pub(super) fn pool(&self) -> Result<PgPool, BackendError> {
         if self.stop.is_cancelled() {
             return Err(BackendError::Closed);
         }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use pgflow_machine::{Lease, Retry, Settle, Verdict};
+use pgflow_machine::{Retry, Settle, TaskLease, Until, Verdict};
 use serde_json::Value;
 use sqlx::types::Json;
 use uuid::Uuid;
@@ -21,7 +21,7 @@ pub(super) struct Leases<'a> {
 }
 
 impl<'a> Leases<'a> {
-    pub(super) fn push(&mut self, lease: &'a Lease) {
+    pub(super) fn push(&mut self, lease: &'a TaskLease) {
         self.runs.push(lease.task.run.0);
         self.steps.push(&lease.task.step);
         self.indexes.push(int(lease.task.index));
@@ -50,7 +50,7 @@ pub(super) struct Completions<'a> {
 }
 
 impl<'a> Completions<'a> {
-    pub(super) fn push(&mut self, lease: &'a Lease, output: &'a Value) {
+    pub(super) fn push(&mut self, lease: &'a TaskLease, output: &'a Value) {
         self.leases.push(lease);
         self.outputs.push(Json(output));
     }
@@ -71,7 +71,7 @@ pub(super) struct Failures<'a> {
 }
 
 impl<'a> Failures<'a> {
-    pub(super) fn push(&mut self, lease: &'a Lease, error: &'a str, retry: Retry) {
+    pub(super) fn push(&mut self, lease: &'a TaskLease, error: &'a str, retry: Retry) {
         self.leases.push(lease);
         self.errors.push(without_nul(error));
         self.delays.push(match retry {
@@ -88,12 +88,33 @@ impl<'a> Failures<'a> {
     }
 }
 
+/// Tasks that are given back, as columns.
+#[derive(Default)]
+pub(super) struct Releases<'a> {
+    pub(super) leases: Leases<'a>,
+    delays: Vec<Option<i32>>,
+    reasons: Vec<Option<Cow<'a, str>>>,
+}
+
+impl<'a> Releases<'a> {
+    fn push(&mut self, lease: &'a TaskLease, yielded: Option<(Duration, &'a String)>) {
+        self.leases.push(lease);
+        self.delays.push(yielded.map(|(after, _)| whole_seconds(after)));
+        self.reasons.push(yielded.map(|(_, reason)| without_nul(reason)));
+    }
+
+    /// Run, step, index, attempt, delay, reason.
+    pub(super) fn bind<'q>(&'q self, statement: Statement<'q>) -> Statement<'q> {
+        self.leases.bind(statement).bind(&self.delays).bind(&self.reasons)
+    }
+}
+
 /// A batch, by what is asked for; with the positions in it that the outcomes are for.
 #[derive(Default)]
 pub(super) struct Batch<'a> {
     pub(super) completions: Completions<'a>,
     pub(super) failures: Failures<'a>,
-    pub(super) releases: Leases<'a>,
+    pub(super) releases: Releases<'a>,
     completed: Vec<usize>,
     failed: Vec<usize>,
     released: Vec<usize>,
@@ -110,6 +131,7 @@ impl<'a> Batch<'a> {
     }
 
     fn push(&mut self, position: usize, Settle { lease, verdict }: &'a Settle) {
+        let Some(lease) = lease.task() else { return };
         match verdict {
             Verdict::Completed(output) => {
                 self.completions.push(lease, output);
@@ -119,8 +141,12 @@ impl<'a> Batch<'a> {
                 self.failures.push(lease, error, *retry);
                 self.failed.push(position);
             }
-            Verdict::Released => {
-                self.releases.push(lease);
+            Verdict::Released | Verdict::Job(_) => {
+                self.releases.push(lease, None);
+                self.released.push(position);
+            }
+            Verdict::Yielded { until: Until::After(delay), reason } => {
+                self.releases.push(lease, Some((*delay, reason)));
                 self.released.push(position);
             }
         }
@@ -147,8 +173,7 @@ pub(super) fn without_nul(text: &str) -> Cow<'_, str> {
 }
 
 fn whole_seconds(delay: Duration) -> i32 {
-    let seconds = delay.as_secs().saturating_add((delay.subsec_nanos() > 0).into());
-    i32::try_from(seconds).unwrap_or(i32::MAX)
+    i32::try_from(pgflow_machine::whole_seconds(delay)).unwrap_or(i32::MAX)
 }
 
 #[cfg(test)]

@@ -3,12 +3,17 @@
 //! A pool of sqlx's asks the server once more whenever a connection comes back; here one comes back only
 //! after a call that ended well, and is asked only when it lay idle. What a call left behind that was
 //! cut short, by a timeout or because nobody waits for it any more, is closed.
+//!
+//! A connection belongs to the runtime that it was made on: on another one it would wait for that runtime's threads, which handlers
+//! may block, and it ends with it. So a worker, which has a runtime of its own, has connections of its own, and so have the calls of
+//! clients.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use sqlx::postgres::{PgConnectOptions, PgConnection};
-use sqlx::{ConnectOptions, Connection};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
+use tokio::runtime::{Handle, Id};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 
@@ -24,13 +29,19 @@ const PING: Duration = Duration::from_secs(3);
 /// Up to a number of connections.
 pub(super) struct Connections {
     options: PgConnectOptions,
+    /// Said on each new connection.
+    set_up: Option<String>,
     turns: Semaphore,
+    /// The one that was used last comes last.
     idle: Mutex<Vec<Idle>>,
+    /// Of all runtimes together.
+    most_idle: usize,
 }
 
 struct Idle {
     connection: PgConnection,
     since: Instant,
+    runtime: Id,
 }
 
 /// A connection in use. Closed when dropped, unless it is given back.
@@ -41,9 +52,11 @@ pub(super) struct Lent<'a> {
 }
 
 impl Connections {
-    /// Connects when needed.
-    pub(super) fn new(options: PgConnectOptions, max: usize) -> Self {
-        Self { options, turns: Semaphore::new(max), idle: Mutex::default() }
+    /// Connects when needed, and then runs `set_up`.
+    pub(super) fn new(options: PgConnectOptions, max: usize, set_up: Option<String>) -> Self {
+        // One more, so that a client and a busy worker do not take turns in connecting.
+        let most_idle = max + 1;
+        Self { options, set_up, turns: Semaphore::new(max), idle: Mutex::default(), most_idle }
     }
 
     /// One of them, in the order of asking.
@@ -54,14 +67,25 @@ impl Connections {
             .map_err(|_| sqlx::Error::PoolClosed)?;
         let connection = match self.take_idle().await {
             Some(connection) => connection,
-            None => connect(&self.options).await?,
+            None => self.connect().await?,
         };
         Ok(Lent { connection, from: self, _turn: turn })
     }
 
+    async fn connect(&self) -> Result<PgConnection, sqlx::Error> {
+        let mut connection = connect(&self.options).await?;
+        if let Some(set_up) = &self.set_up {
+            let set_up = sqlx::raw_sql(AssertSqlSafe(set_up.clone()));
+            timeout(CONNECT, set_up.execute(&mut connection))
+                .await
+                .unwrap_or_else(|_| Err(timed_out("connecting", CONNECT)))?;
+        }
+        Ok(connection)
+    }
+
     async fn take_idle(&self) -> Option<PgConnection> {
         loop {
-            let Idle { mut connection, since } = self.lock().pop()?;
+            let Idle { mut connection, since, .. } = self.pop(Handle::current().id())?;
             if since.elapsed() < FRESH
                 || matches!(timeout(PING, connection.ping()).await, Ok(Ok(())))
             {
@@ -70,11 +94,25 @@ impl Connections {
         }
     }
 
+    fn pop(&self, runtime: Id) -> Option<Idle> {
+        let mut idle = self.lock();
+        let at = idle.iter().rposition(|idle| idle.runtime == runtime)?;
+        Some(idle.remove(at))
+    }
+
+    /// The runtime that this is called on is about to end: what belongs to it is of no use any more.
+    pub(super) fn leave_runtime(&self) {
+        if let Ok(here) = Handle::try_current() {
+            self.lock().retain(|idle| idle.runtime != here.id());
+        }
+    }
+
     /// Says goodbye on every connection that is not in use; the others close as they come back.
     pub(super) async fn close(&self) {
         self.turns.close();
         let idle = std::mem::take(&mut *self.lock());
-        for Idle { connection, .. } in idle {
+        let here = Handle::current().id();
+        for Idle { connection, .. } in idle.into_iter().filter(|idle| idle.runtime == here) {
             // The server notices anyway.
             let _ = timeout(PING, connection.close()).await;
         }
@@ -89,8 +127,12 @@ impl Lent<'_> {
     /// After a call that ended well.
     pub(super) fn give_back(self) {
         if !self.from.turns.is_closed() {
-            let idle = Idle { connection: self.connection, since: Instant::now() };
-            self.from.lock().push(idle);
+            let (connection, runtime) = (self.connection, Handle::current().id());
+            let mut idle = self.from.lock();
+            idle.push(Idle { connection, since: Instant::now(), runtime });
+            if idle.len() > self.from.most_idle {
+                idle.remove(0);
+            }
         }
     }
 }

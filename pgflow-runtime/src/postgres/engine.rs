@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use sqlx::postgres::{PgArguments, PgConnectOptions, PgConnection, PgRow};
-use sqlx::{Connection, Postgres};
+use sqlx::{AssertSqlSafe, Connection, Postgres};
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 use tokio::time::{sleep, timeout};
 
+use super::allowance::Allowance;
 use super::connections::Connections;
-use super::error::{is_passing, is_timeout, keeps_connection, timed_out};
+use super::error::{code, is_passing, is_timeout, keeps_connection, timed_out};
 use super::jitter::jitter;
 
 /// How often a call is made that loses against other transactions.
@@ -34,8 +35,8 @@ pub(super) struct Engine {
     silence: Notify,
     /// Whether a pooler gives each transaction to another session.
     is_pooled: bool,
-    /// How long the server may take to answer: longer means that nobody is there.
-    answer_within: Duration,
+    /// How long the server may take to answer. That it says nothing for a while longer means that nobody is there.
+    allowance: Allowance,
 }
 
 impl Engine {
@@ -45,24 +46,38 @@ impl Engine {
         is_pooled: bool,
         answer_within: Duration,
     ) -> Self {
-        let connections = Connections::new(options.clone(), max.max(1));
+        // The server ends what we give up: a statement that nobody waits for must not go on.
+        let limit = format!("set statement_timeout = {}", milliseconds(answer_within));
+        let connections =
+            Connections::new(options.clone(), max.max(1), (!is_pooled).then_some(limit));
         let clients = Semaphore::new(max.saturating_sub(1).max(1));
-        Self { connections, clients, silence: Notify::new(), is_pooled, answer_within }
+        let allowance = Allowance::new(answer_within);
+        Self { connections, clients, silence: Notify::new(), is_pooled, allowance }
     }
 
     /// Runs a statement and commits. Repeats it when it lost against another transaction.
     pub(super) async fn ask<'q>(
         &self,
         lane: Lane,
-        statement: impl Fn() -> Statement<'q> + Send,
+        statement: impl Fn() -> Statement<'q> + Send + Sync,
     ) -> Result<Vec<PgRow>, sqlx::Error> {
+        let rows = self.ask_if_wanted(lane, move || Some(statement())).await?;
+        Ok(rows.unwrap_or_default())
+    }
+
+    /// As [`ask`](Self::ask), unless there is no statement by the time that it could be sent.
+    pub(super) async fn ask_if_wanted<'q>(
+        &self,
+        lane: Lane,
+        statement: impl Fn() -> Option<Statement<'q>> + Send + Sync,
+    ) -> Result<Option<Vec<PgRow>>, sqlx::Error> {
         let _turn = match lane {
             Lane::Worker => None,
             Lane::Client => Some(self.turn().await?),
         };
         let mut tries = 1;
         loop {
-            match self.ask_once(statement()).await {
+            match self.ask_once(&statement).await {
                 Err(error) if tries < TRIES && is_passing(&error) => {
                     tracing::debug!(%error, tries, "repeating a call");
                     sleep(jitter(Duration::from_millis(10) * tries)).await;
@@ -82,19 +97,32 @@ impl Engine {
     async fn turn(&self) -> Result<SemaphorePermit<'_>, sqlx::Error> {
         tokio::select! {
             biased;
-            () = self.silence.notified() => Err(timed_out("another call", self.answer_within)),
+            () = self.silence.notified() => Err(timed_out("another call", self.allowance.usual())),
             turn = self.clients.acquire() => turn.map_err(|_| sqlx::Error::PoolClosed),
         }
     }
 
-    async fn ask_once(&self, statement: Statement<'_>) -> Result<Vec<PgRow>, sqlx::Error> {
+    async fn ask_once<'q>(
+        &self,
+        statement: &(impl Fn() -> Option<Statement<'q>> + Sync),
+    ) -> Result<Option<Vec<PgRow>>, sqlx::Error> {
         let mut lent = self.connections.lend().await?;
-        let answer = self.in_time("a call", self.fetch(statement, &mut lent.connection)).await;
+        let Some(statement) = statement() else {
+            lent.give_back();
+            return Ok(None);
+        };
+        let limit = self.allowance.now();
+        let is_wrapped = self.is_pooled || limit > self.allowance.usual();
+        let fetch = fetch(statement, &mut lent.connection, is_wrapped.then_some(limit));
+        let answer = within(limit, "a call", fetch).await;
+        if answer.as_ref().err().and_then(code).as_deref() == Some("57014") {
+            self.allowance.exceeded(limit);
+        }
         // An error inside an explicit transaction would have to be rolled back first.
-        if answer.as_ref().err().is_none_or(|error| !self.is_pooled && keeps_connection(error)) {
+        if answer.as_ref().err().is_none_or(|error| !is_wrapped && keeps_connection(error)) {
             lent.give_back();
         }
-        answer
+        answer.map(Some)
     }
 
     /// What is being done, in bounded time.
@@ -103,23 +131,7 @@ impl Engine {
         doing: &str,
         work: impl Future<Output = Result<T, sqlx::Error>>,
     ) -> Result<T, sqlx::Error> {
-        let late = |_| Err(timed_out(doing, self.answer_within));
-        timeout(self.answer_within, work).await.unwrap_or_else(late)
-    }
-
-    async fn fetch(
-        &self,
-        statement: Statement<'_>,
-        connection: &mut PgConnection,
-    ) -> Result<Vec<PgRow>, sqlx::Error> {
-        if !self.is_pooled {
-            return statement.fetch_all(connection).await;
-        }
-        // Preparing and executing are two exchanges: only a transaction keeps them in one session.
-        let mut transaction = connection.begin().await?;
-        let rows = statement.persistent(false).fetch_all(&mut *transaction).await?;
-        transaction.commit().await?;
-        Ok(rows)
+        within(self.allowance.now(), doing, work).await
     }
 
     /// Whether a pooler gives each transaction to another session.
@@ -127,8 +139,51 @@ impl Engine {
         self.is_pooled
     }
 
+    /// The runtime that this is dropped on is about to end.
+    pub(super) fn leaving(&self) -> Leaving<'_> {
+        Leaving(&self.connections)
+    }
+
     pub(super) async fn close(&self) {
         self.clients.close();
         self.connections.close().await;
     }
+}
+
+/// Drops the connections of the runtime that it is dropped on.
+pub(super) struct Leaving<'a>(&'a Connections);
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        self.0.leave_runtime();
+    }
+}
+
+/// Does something for no longer than the server may take, and a quarter of that, so that it is the server who says so.
+async fn within<T>(
+    limit: Duration,
+    doing: &str,
+    work: impl Future<Output = Result<T, sqlx::Error>>,
+) -> Result<T, sqlx::Error> {
+    timeout(limit + limit / 4, work).await.unwrap_or_else(|_| Err(timed_out(doing, limit)))
+}
+
+/// Runs a statement; in a transaction of its own, if it has another limit than its session.
+async fn fetch(
+    statement: Statement<'_>,
+    connection: &mut PgConnection,
+    limit: Option<Duration>,
+) -> Result<Vec<PgRow>, sqlx::Error> {
+    let Some(limit) = limit else { return statement.fetch_all(connection).await };
+    // Preparing and executing are two exchanges: only a transaction keeps them in one session of a pooler.
+    let begin = format!("begin; set local statement_timeout = {}", milliseconds(limit));
+    let mut transaction = connection.begin_with(AssertSqlSafe(begin)).await?;
+    let rows = statement.persistent(false).fetch_all(&mut *transaction).await?;
+    transaction.commit().await?;
+    Ok(rows)
+}
+
+/// As the server takes it: not 0, which would mean for ever.
+fn milliseconds(limit: Duration) -> i32 {
+    i32::try_from(limit.as_millis().max(1)).unwrap_or(i32::MAX)
 }

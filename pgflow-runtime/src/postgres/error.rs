@@ -16,9 +16,38 @@ enum Kind {
     Unavailable,
     /// Our functions are not there.
     Schema,
-    /// It did not and never will.
+    /// What was to be stored can't be.
+    Payload,
+    /// It did not take effect, and nobody knows what would help.
     Refused,
 }
+
+/// What codes mean that begin like this; the first line that fits counts. Of all others, such as failed logins, missing
+/// rights, internal errors and whatever a later version adds, nobody can say that it lies in what was to be stored: they are
+/// refusals, and results wait.
+const MEANINGS: &[(&str, Kind)] = &[
+    ("08", Kind::Unreachable),    // connection exceptions
+    ("57P0", Kind::Unreachable),  // shut down, crashed, starting
+    ("22003", Kind::Payload),     // a number out of range
+    ("22021", Kind::Payload),     // a character that the encoding does not have
+    ("2203", Kind::Payload),      // JSON that cannot be what is asked for
+    ("22P02", Kind::Payload),     // a text that is no JSON
+    ("22P05", Kind::Payload),     // a character that cannot be translated
+    ("54000", Kind::Payload),     // larger than a limit
+    ("54001", Kind::Payload),     // nested too deeply
+    ("25006", Kind::Unavailable), // read-only
+    ("40", Kind::Unavailable),    // lost against another transaction
+    ("53", Kind::Unavailable),    // out of disk, memory or connections
+    ("55P03", Kind::Unavailable), // a lock that somebody keeps
+    ("57014", Kind::Unavailable), // cancelled
+    ("58", Kind::Unavailable),    // the server cannot read or write its files
+];
+
+/// Codes that concern the whole server: no step is at fault that meets one of them.
+const SERVER_WIDE: &[&str] = &["25006", "53100", "53300", "57P03", "58030"];
+
+/// Codes that a statement inside of a step's transaction gives because of what the step did before.
+const OF_THE_STEP: &[&str] = &["23", "25P", "2D", "40", "55P03", "57014", "P0"];
 
 /// As the contract spells it.
 pub(super) fn translate(error: sqlx::Error) -> BackendError {
@@ -28,8 +57,53 @@ pub(super) fn translate(error: sqlx::Error) -> BackendError {
         Kind::Unreachable => BackendError::Unreachable(Box::new(Said(error))),
         Kind::Unavailable => BackendError::Unavailable(Box::new(Said(error))),
         Kind::Schema => BackendError::Schema(format!("{}; run `migrate` first", text(&error))),
+        Kind::Payload if is_of_all(&error) => {
+            let all = format!("all outputs of the step together are too large: {}", text(&error));
+            BackendError::Unstorable(all.into())
+        }
+        Kind::Payload => BackendError::Unstorable(Box::new(Said(error))),
         Kind::Refused => BackendError::Refused(Box::new(Said(error))),
     }
+}
+
+/// An error of the statement that records a step in its own transaction.
+pub(super) fn not_recorded(error: sqlx::Error) -> BackendError {
+    if has_code(&error, OF_THE_STEP) { not_committed(error) } else { of_step(error) }
+}
+
+/// An error of a step's commit: what is checked then is what the step did, unless the server is in trouble.
+pub(super) fn not_committed(error: sqlx::Error) -> BackendError {
+    if error.as_database_error().is_none() || is_server_wide(&error) {
+        return of_step(error);
+    }
+    match kind(&error) {
+        Kind::Unreachable => translate(error),
+        _ => BackendError::NotCommitted(Box::new(Said(error))),
+    }
+}
+
+/// A step can make its own transaction read-only: whether the server is, others can tell.
+fn of_step(error: sqlx::Error) -> BackendError {
+    if is_read_only(&error) {
+        BackendError::Refused(Box::new(Said(error)))
+    } else {
+        translate(error)
+    }
+}
+
+/// Whether nothing can be written in this transaction.
+pub(crate) fn is_read_only(error: &sqlx::Error) -> bool {
+    code(error).as_deref() == Some("25006")
+}
+
+/// Whether the whole server can't do what it should, whatever it is asked for.
+pub(crate) fn is_server_wide(error: &sqlx::Error) -> bool {
+    has_code(error, SERVER_WIDE)
+}
+
+fn has_code(error: &sqlx::Error, beginnings: &[&str]) -> bool {
+    let code = code(error).unwrap_or_default();
+    beginnings.iter().any(|beginning| code.starts_with(beginning))
 }
 
 /// No answer in time; the connection is of no use any more.
@@ -61,6 +135,12 @@ pub(super) fn is_locked(error: &sqlx::Error) -> bool {
 /// Whether this constraint was violated.
 pub(super) fn is_about(error: &sqlx::Error, constraint: &str) -> bool {
     error.as_database_error().and_then(|error| error.constraint()) == Some(constraint)
+}
+
+/// Whether a limit of the server's own was met when the outputs of a step were put together: the one that came last has no
+/// part in it.
+fn is_of_all(error: &sqlx::Error) -> bool {
+    text(error).starts_with("total size of jsonb")
 }
 
 /// Whether the connection can be used further.
@@ -98,14 +178,11 @@ fn kind(error: &sqlx::Error) -> Kind {
 }
 
 fn kind_of(code: &str, text: &str) -> Kind {
-    match code {
-        "25006" | "40001" | "40P01" | "55P03" | "57014" => Kind::Unavailable,
-        "3F000" | "42883" | "42P01" if text.contains("pgflow") => Kind::Schema,
-        _ if code.starts_with("08") || code.starts_with("57P0") => Kind::Unreachable,
-        // Out of connections, memory or disk; the server cannot read or write its files.
-        _ if code.starts_with("53") || code.starts_with("58") => Kind::Unavailable,
-        _ => Kind::Refused,
+    if matches!(code, "3F000" | "42883" | "42P01") && text.contains("pgflow") {
+        return Kind::Schema;
     }
+    let fits = |(beginning, _): &&(&str, Kind)| code.starts_with(beginning);
+    MEANINGS.iter().find(fits).map_or(Kind::Refused, |(_, kind)| *kind)
 }
 
 fn text(error: &sqlx::Error) -> String {
@@ -133,8 +210,21 @@ mod tests {
                 "{code}"
             );
         }
-        for code in ["23505", "42501", "28P01", "22P05", "P0001"] {
+        for code in ["22P05", "22003", "54000", "54001"] {
+            assert_eq!(kind(code), Kind::Payload, "{code}");
+        }
+        for code in ["23505", "42501", "28P01", "28000", "3D000", "XX000", "P0001", "22023", ""] {
             assert_eq!(kind(code), Kind::Refused, "{code}");
+        }
+    }
+
+    /// Of two lines that fit a code the first counts, so a shorter beginning must not come before a longer one.
+    #[test]
+    fn every_line_of_the_table_counts() {
+        for (at, (beginning, kind)) in MEANINGS.iter().enumerate() {
+            assert_eq!(kind_of(beginning, ""), *kind, "{beginning}");
+            let hidden = MEANINGS[..at].iter().any(|(before, _)| beginning.starts_with(before));
+            assert!(!hidden, "{beginning} is never looked at");
         }
     }
 

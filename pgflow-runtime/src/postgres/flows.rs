@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use pgflow_machine::Limits;
+use pgflow_model::{FlowShape, differences};
 use serde_json::Value;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
@@ -13,16 +14,25 @@ use super::open::Postgres;
 use crate::backend::{BackendError, Ensured, FlowVersion, KnownVersion};
 
 const ENSURE: &str = "select answer ->> 'status' as status,
-       array(select jsonb_array_elements_text(answer -> 'differences')) as differences,
-       case when answer ->> 'status' = 'mismatch' then pgflow._get_flow_shape($1) -> 'steps' end as steps
+       case when answer ->> 'status' = 'mismatch' then pgflow._get_flow_shape($1) end as stored
   from pgflow.ensure_flow_compiled($1, $2) answer";
 const VERSIONS: &str = "select flow_name, version, flow_slug, is_current, open_runs, open_tasks,
        extract(epoch from clock_timestamp() - oldest_at)::float8 as oldest
   from pgflow.get_flow_versions($1)";
 const ADD: &str = "select from pgflow.add_flow_version($1, $2, $3)";
+const INTERFACE: &str = "select pgflow.set_flow_interface($1, $2)";
 const LIMITS: &str = "select max_payload_bytes, max_depth, max_fanout from pgflow.limits";
 
 impl Postgres {
+    pub(super) async fn note_interface(
+        &self,
+        version: &str,
+        interface: &str,
+    ) -> Result<(), BackendError> {
+        let statement = || sqlx::query(INTERFACE).bind(version).bind(interface);
+        self.engine.ask(Lane::Client, statement).await.map(drop).map_err(translate)
+    }
+
     pub(super) async fn read_limits(&self) -> Result<Limits, BackendError> {
         let rows = match self.engine.ask(Lane::Client, || sqlx::query(LIMITS)).await {
             // Roles that only work or start runs cannot read tables; the core checks all the same.
@@ -50,7 +60,7 @@ impl Postgres {
             }
             answer => answer.map_err(translate)?,
         };
-        let is_new = match compare(&rows[0], &shape).map_err(translate)? {
+        let is_new = match compare(&rows[0], version).map_err(translate)? {
             Ensured::Conflict(differences) => return Ok(Ensured::Conflict(differences)),
             ensured => ensured == Ensured::Created,
         };
@@ -90,26 +100,18 @@ impl Postgres {
     }
 }
 
-fn compare(row: &PgRow, shape: &Value) -> Result<Ensured, sqlx::Error> {
-    Ok(match row.try_get("status")? {
-        "compiled" => Ensured::Created,
-        "verified" => Ensured::Same,
-        _ if is_same_graph(shape, row.try_get("steps")?) => Ensured::Same,
-        _ => Ensured::Conflict(row.try_get("differences")?),
-    })
-}
-
-/// The core compares steps one by one; the same graph may have been created in another order.
-fn is_same_graph(shape: &Value, stored: Option<Value>) -> bool {
-    let steps = |steps: &Value| {
-        let mut steps = steps.as_array().cloned().unwrap_or_default();
-        for step in steps.iter_mut().filter_map(Value::as_object_mut) {
-            step.remove("options");
-        }
-        steps.sort_by_key(|step| step["slug"].to_string());
-        steps
-    };
-    stored.is_some_and(|stored| steps(&stored) == steps(&shape["steps"]))
+/// The core compares steps one by one, in the order of their creation; what counts is whether it is the same graph.
+fn compare(row: &PgRow, wanted: &FlowVersion) -> Result<Ensured, sqlx::Error> {
+    match row.try_get("status")? {
+        "compiled" => return Ok(Ensured::Created),
+        "verified" => return Ok(Ensured::Same),
+        _ => {}
+    }
+    let stored: Value = row.try_get("stored")?;
+    let stored = FlowShape::from_json(&wanted.slug, &stored)
+        .map_err(|error| sqlx::Error::Decode(error.into()))?;
+    let found = differences(&stored, &wanted.shape);
+    Ok(if found.is_empty() { Ensured::Same } else { Ensured::Conflict(found) })
 }
 
 fn known(row: &PgRow) -> Result<KnownVersion, sqlx::Error> {

@@ -2,14 +2,15 @@
 
 use sqlx::{PgConnection, PgPool};
 
+use crate::flow_migrations::changed;
 use crate::{FlowMigration, FlowMigrations};
 
 /// Why migrations of flows could not be applied. The database is then as it was.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum MigrateFlowsError {
     /// A file that was applied has changed since.
-    #[error("migration `{name}` was applied and has changed since")]
+    #[error("{}", changed(name))]
     Changed {
         /// The file.
         name: &'static str,
@@ -28,6 +29,8 @@ pub enum MigrateFlowsError {
     Database(#[from] sqlx::Error),
 }
 
+pgflow_model::debug_with_causes!(MigrateFlowsError);
+
 /// Applies the migrations that the database does not have yet, and returns their names. Needs the
 /// core: see [`migrate`](super::migrate).
 ///
@@ -36,7 +39,7 @@ pub enum MigrateFlowsError {
 ///
 /// ```no_run
 /// # const MIGRATIONS: pgflow_runtime::FlowMigrations =
-/// #     pgflow_runtime::FlowMigrations { package: "shop", files: &[] };
+/// #     pgflow_runtime::FlowMigrations { package: "shop", files: &[], notes: None };
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// use pgflow_runtime::postgres::{migrate, migrate_flows};
 ///
@@ -68,6 +71,7 @@ pub async fn migrate_flows(
         applied.push(name);
     }
     transaction.commit().await?;
+    migrations.note();
     Ok(applied)
 }
 

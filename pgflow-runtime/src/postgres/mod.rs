@@ -1,23 +1,30 @@
 //! Flows in Postgres.
 
+mod allowance;
 mod backend;
 mod batch;
 mod claim;
 mod connections;
+mod ended;
 mod engine;
 mod error;
 mod events;
 mod flows;
 mod heartbeat;
 mod jitter;
+mod left_out;
 mod list;
 mod migrate;
 mod migrate_flows;
 mod open;
 mod options;
+mod payloads;
 mod place;
 mod probe;
+mod problem;
+mod prune;
 mod reach;
+mod read;
 mod routes;
 mod runs;
 mod settle;
@@ -27,11 +34,12 @@ mod start_many;
 mod transaction;
 mod unknown;
 mod unstorable;
+mod upkeep;
 mod url;
-mod versions;
 mod wake;
 mod workers;
 
+pub(crate) use error::{is_read_only, is_server_wide};
 pub use migrate::{
     Core, EmitError, Format, MigrateError, Pending, Pgmq, PgmqSource, Problem, Report,
     install_pgmq, migrate,
@@ -39,4 +47,3 @@ pub use migrate::{
 pub use migrate_flows::{MigrateFlowsError, migrate_flows};
 pub use open::Postgres;
 pub use options::{Durability, Pooling, PostgresOptions};
-pub use versions::{FlowVersion, VersionError, Versions, versions};

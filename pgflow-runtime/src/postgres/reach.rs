@@ -2,8 +2,8 @@
 
 use std::io;
 
-use sqlx::Connection;
 use sqlx::postgres::PgConnectOptions;
+use sqlx::{ConnectOptions, Connection};
 
 use super::connections::connect;
 use super::error::{code, translate};
@@ -29,16 +29,22 @@ pub(super) async fn reach(
     main: PgConnectOptions,
     options: &PostgresOptions,
 ) -> Result<Reached, BackendError> {
-    // A pooler may not know this setting, and no current server needs it.
-    let main = main.extra_float_digits(None);
+    let main = plain(main);
     let (main, is_pooled) = look(main, options).await?;
     let Some(url) = &options.listen_url else {
         return Ok(Reached { direct: main.clone(), direct_is_pooled: is_pooled, main, is_pooled });
     };
-    let direct = parse(url)?.extra_float_digits(None);
+    let direct = plain(parse(url)?);
     let kept = keeps_session(&direct).await.map_err(|error| why_not_open(error, &direct))?;
     let direct = if kept { direct } else { direct.statement_cache_capacity(0) };
     Ok(Reached { main, is_pooled, direct, direct_is_pooled: !kept })
+}
+
+/// What every connection of ours has.
+fn plain(options: PgConnectOptions) -> PgConnectOptions {
+    // A pooler may not know this setting, and no current server needs it. sqlx would warn of slow statements, with
+    // their whole text: what is slow here is said in spans and metrics.
+    options.extra_float_digits(None).disable_statement_logging()
 }
 
 /// How to connect, and whether a pooler gives each transaction to another session.

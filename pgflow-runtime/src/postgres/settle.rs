@@ -5,24 +5,27 @@ use sqlx::Row;
 use sqlx::postgres::PgRow;
 
 use super::batch::Batch;
-use super::claim::{Room, is_some};
+use super::claim::{Handout, Room, is_some};
+use super::ended::ended;
 use super::engine::Lane;
 use super::error::{code, translate, unexpected};
 use super::open::Postgres;
 use super::unstorable::replace_unstorable;
-use crate::backend::{BackendError, Claim, ClaimedTask, Work};
+use crate::backend::{BackendError, Claim, Settlement, Source};
 
 const SETTLE: &str =
     "select kind, outcome, flow_slug, run_id, step_slug, task_index, attempt, input, timeout
        from pgflow.settle_and_claim(
          $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)";
-const RELEASE: &str = "select outcome from pgflow.release_tasks($1, $2, $3, $4)";
+const RELEASE: &str = "select outcome from pgflow.yield_tasks($1, $2, $3, $4, $5, $6)";
+
+const RESUME: &str = "select pgflow.resume_tasks($1) as resumed";
 
 /// What became of a batch: outcomes with the positions they are for, and new tasks.
 #[derive(Default)]
 struct Answer {
     outcomes: Vec<(usize, Settled)>,
-    tasks: Vec<ClaimedTask>,
+    claimed: Vec<Handout>,
 }
 
 impl Postgres {
@@ -30,9 +33,10 @@ impl Postgres {
         &self,
         settles: &[Settle],
         next: Option<&Claim>,
-    ) -> Result<Work, BackendError> {
+    ) -> Result<Settlement, BackendError> {
         let next = next.filter(|next| is_some(next));
-        let mut work = Work { settled: vec![Settled::Unknown; settles.len()], ..Work::default() };
+        let settled = vec![Settled::Unknown; settles.len()];
+        let mut work = Settlement { settled, ..Settlement::default() };
         let rounds = settle_rounds(settles);
         for (nth, round) in rounds.iter().enumerate() {
             let is_last = nth + 1 == rounds.len();
@@ -52,14 +56,14 @@ impl Postgres {
         settles: &[Settle],
         round: &[usize],
         next: Option<&Claim>,
-        work: &mut Work,
+        work: &mut Settlement,
     ) -> Result<(), BackendError> {
         let batch = Batch::new(settles, round);
-        let releases = batch.releases.len() > 0;
+        let releases = batch.releases.leases.len() > 0;
         if batch.settles_any() {
             let next = next.filter(|_| !releases);
             let answer = self.settle_batch(&batch, settles, round, next).await?;
-            work.claimed.tasks = answer.tasks;
+            work.claimed.tasks = self.hand_on(answer.claimed).await?;
             for (position, outcome) in answer.outcomes {
                 work.settled[position] = outcome;
             }
@@ -116,11 +120,20 @@ impl Postgres {
         let mut positions = batch.settled();
         for row in rows {
             match row.try_get("kind").map_err(translate)? {
-                "claimed" => answer.tasks.push(self.task(row).map_err(translate)?),
+                "claimed" => answer.claimed.push(self.read_task(row).map_err(translate)?),
+                "ended" => ended(row, "outcome", "input")?.announce(),
                 _ => answer.outcomes.extend(positions.next().zip(Some(outcome_of(row)?))),
             }
         }
         Ok(answer)
+    }
+
+    pub(super) async fn settle_unreadable(&self, settles: &[Settle]) -> Result<(), BackendError> {
+        let all: Vec<_> = (0..settles.len()).collect();
+        let batch = Batch::new(settles, &all);
+        self.settle_once(&batch, None).await.map_err(translate)?;
+        self.ring_for(settles, &vec![Settled::Applied; settles.len()]);
+        Ok(())
     }
 
     async fn release(&self, batch: &Batch<'_>) -> Result<Vec<Settled>, BackendError> {
@@ -129,13 +142,22 @@ impl Postgres {
         rows.iter().map(outcome_of).collect()
     }
 
+    pub(super) async fn resume_tasks(&self, sources: &[Source]) -> Result<u64, BackendError> {
+        let queues: Vec<_> = sources.iter().filter_map(Source::as_queue).collect();
+        let statement = || sqlx::query(RESUME).bind(&queues);
+        let rows = self.engine.ask(Lane::Worker, statement).await.map_err(translate)?;
+        let resumed = rows.first().map(|row| row.try_get::<i64, _>("resumed").map_err(translate));
+        Ok(resumed.transpose()?.and_then(|resumed| u64::try_from(resumed).ok()).unwrap_or(0))
+    }
+
     /// Whatever took effect may have made work ready, or ended a run that somebody waits for.
     pub(super) fn ring_for(&self, settles: &[Settle], settled: &[Settled]) {
         let mut rung = Vec::new();
         for (settle, _) in
             settles.iter().zip(settled).filter(|(_, what)| **what == Settled::Applied)
         {
-            let Some(flow) = self.routes.of(settle.lease.task.run) else {
+            let Some(lease) = settle.lease.task() else { continue };
+            let Some(flow) = self.routes.of(lease.task.run) else {
                 return self.bell.ring_all();
             };
             if !rung.contains(&flow) {
@@ -160,6 +182,8 @@ pub(super) fn outcome(word: &str) -> Result<Settled, BackendError> {
 pub(super) fn output(settle: &Settle) -> Option<&serde_json::Value> {
     match &settle.verdict {
         Verdict::Completed(output) => Some(output),
-        Verdict::Failed { .. } | Verdict::Released => None,
+        Verdict::Failed { .. } | Verdict::Released | Verdict::Yielded { .. } | Verdict::Job(_) => {
+            None
+        }
     }
 }

@@ -1,36 +1,58 @@
 //! Starting runs.
 
-use pgflow_machine::PayloadError;
-use serde_json::Value;
+use pgflow_machine::{Limits, PayloadError, check_payload, type_name};
 use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row};
 
 use super::engine::{Lane, Statement};
-use super::error::{code, is_about, translate};
+use super::error::{code, is_about, translate, unexpected};
 use super::open::Postgres;
-use crate::backend::{BackendError, NewRun, Parts, Reply, Started};
+use super::problem::{Problem, problem};
+use crate::backend::{BackendError, NewRun, Reply, Started};
 use crate::start_in::{StartIn, check_transaction};
 
-const START_IN: &str = "select flow_slug, created from pgflow.start_run($1, $2, $3)";
+const START_IN: &str = "select flow_slug, created from pgflow.start_run($1, $2, $3, $4, $5)";
 /// A transaction of the application's that has started a run of the same id, and is still open, is waited for, but
 /// not for long at once: other calls want the connection.
 const START: &str = "
   with patience as materialized (select set_config('lock_timeout', '1000', true) as ms)
   select s.flow_slug, s.created
     from patience p
-    cross join lateral pgflow.start_run($1, $2, case when p.ms is not null then $3 end) s";
+    cross join lateral pgflow.start_run($1, $2, case when p.ms is not null then $3 end, $4, $5) s";
 
 fn statement<'a>(sql: &'static str, run: &'a NewRun) -> Statement<'a> {
-    sqlx::query(sql).bind(&run.flow).bind(&run.input).bind(run.id.0)
+    let statement = sqlx::query(sql).bind(&run.flow).bind(&run.input).bind(run.id.0);
+    statement.bind(versions(run)).bind(interface(run))
+}
+
+/// The versions that the program's code is for.
+pub(super) fn versions(run: &NewRun) -> Option<Vec<i32>> {
+    let versions = run.compiled_for.as_ref()?.versions.iter();
+    Some(versions.map(|version| super::claim::int(*version)).collect())
+}
+
+/// What the program's own version takes and puts out.
+pub(super) fn interface(run: &NewRun) -> Option<&str> {
+    run.compiled_for.as_ref()?.interface.as_deref()
 }
 
 impl Postgres {
     pub(super) async fn start_run(&self, run: &NewRun) -> Result<Started, BackendError> {
-        let rows = match self.engine.ask(Lane::Client, || statement(START, run)).await {
-            Ok(rows) => rows,
-            Err(error) => return Err(self.why_not_started(run, error).await),
-        };
-        self.note_start(run, &rows[0])
+        let started = self.start_unless(run, || false).await?;
+        started.ok_or_else(|| unexpected("no row"))
+    }
+
+    /// Starts a run, unless it is withdrawn before it is sent.
+    pub(super) async fn start_unless(
+        &self,
+        run: &NewRun,
+        is_withdrawn: impl Fn() -> bool + Send + Sync,
+    ) -> Result<Option<Started>, BackendError> {
+        let statement = || (!is_withdrawn()).then(|| statement(START, run));
+        match self.engine.ask_if_wanted(Lane::Client, statement).await {
+            Ok(rows) => rows.map(|rows| self.note_start(run, &rows[0])).transpose(),
+            Err(error) => Err(self.why_not_started(run, error).await),
+        }
     }
 
     /// What became of a start, told to those who wait for it.
@@ -45,8 +67,11 @@ impl Postgres {
     }
 
     async fn why_not_started(&self, run: &NewRun, error: sqlx::Error) -> BackendError {
+        // One that was just taken: the database, not the core, refuses it.
         if is_about(&error, "runs_pkey")
-            && let Ok(Some(found)) = self.read_run(run.id, Parts::Run).await
+            && problem(&error).is_none()
+            && let Some(found) =
+                self.read_statuses(&[run.id]).await.ok().and_then(|mut it| it.pop())
         {
             return BackendError::OtherFlow { run: run.id, flow: found.flow };
         }
@@ -54,6 +79,7 @@ impl Postgres {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl StartIn for PgConnection {
     fn start_run(&mut self, run: NewRun) -> Reply<'_, Started> {
         Box::pin(async move {
@@ -75,57 +101,32 @@ fn why_not_started(run: &NewRun, error: sqlx::Error) -> BackendError {
     if is_about(&error, "runs_flow_slug_fkey") {
         return BackendError::UnknownFlow { flow: run.flow.clone() };
     }
-    let text = error.as_database_error().map_or("", |error| error.message());
-    if is_about(&error, "runs_pkey")
-        && let Some(flow) = text.split('"').nth(1)
+    if is_about(&error, "flow_versions_pkey")
+        && let Some(program) = &run.compiled_for
     {
-        return BackendError::OtherFlow { run: run.id, flow: flow.to_owned() };
+        return BackendError::unknown_version(&run.flow, program);
     }
-    let what = "the run's input".to_owned();
-    match code(&error).as_deref() {
-        Some("P0001") if text.contains("has root map steps but") => {
-            BackendError::NotAnArray { flow: run.flow.clone(), found: kind(&run.input) }
+    let input = |source| BackendError::Payload { what: "the run's input".to_owned(), source };
+    match problem(&error) {
+        Some(Problem::OtherFlow { flow }) => BackendError::OtherFlow { run: run.id, flow },
+        Some(Problem::NotAnArray) => {
+            BackendError::NotAnArray { flow: run.flow.clone(), found: type_name(&run.input) }
         }
-        Some("22P05") => match pgflow_machine::check_payload(&run.input, &any()) {
-            Err(source) => BackendError::Payload { what, source },
-            Ok(()) => translate(error),
-        },
-        Some("54000") => match too_much(text) {
-            Some(source) => BackendError::Payload { what, source },
-            None => translate(error),
-        },
-        _ => translate(error),
+        Some(Problem::TooLarge { bytes, limit }) => input(PayloadError::TooLarge { bytes, limit }),
+        Some(Problem::TooDeep { limit }) => {
+            input(PayloadError::TooDeep { path: "$".to_owned(), limit })
+        }
+        Some(Problem::TooWide { elements, limit }) => {
+            input(PayloadError::TooWide { elements, limit })
+        }
+        None if code(&error).as_deref() == Some("22P05") => {
+            check_payload(&run.input, &any()).map_or_else(input, |()| translate(error))
+        }
+        None => translate(error),
     }
 }
 
 /// No limits, to find only what can never be stored.
-fn any() -> pgflow_machine::Limits {
-    pgflow_machine::Limits { max_bytes: usize::MAX, max_depth: usize::MAX, max_fanout: usize::MAX }
-}
-
-/// The figures are in the message: `… has 5000000 bytes, the limit is 4194304`.
-fn too_much(text: &str) -> Option<PayloadError> {
-    let words = || text.split(|c: char| !c.is_ascii_digit());
-    let mut numbers = words().filter_map(|word| word.parse::<usize>().ok());
-    if text.contains("too deep") {
-        let limit = numbers.next()?;
-        return Some(PayloadError::TooDeep { path: "$".to_owned(), limit });
-    }
-    let (found, limit) = (numbers.next()?, numbers.next()?);
-    Some(if text.contains(" bytes") {
-        PayloadError::TooLarge { bytes: found, limit }
-    } else {
-        PayloadError::TooWide { elements: found, limit }
-    })
-}
-
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
+fn any() -> Limits {
+    Limits { max_bytes: usize::MAX, max_depth: usize::MAX, max_fanout: usize::MAX }
 }

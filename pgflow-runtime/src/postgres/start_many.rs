@@ -1,15 +1,18 @@
 //! Starts that come together: one statement and one commit for many.
 
 use serde_json::Value;
+use sqlx::Row;
 use sqlx::postgres::PgRow;
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use super::engine::Lane;
+use super::engine::{Lane, Statement};
 use super::error::{is_locked, translate};
 use super::open::Postgres;
+use super::start::{interface, versions};
 use crate::backend::{BackendError, NewRun, Started};
-use crate::gathering::{Answer, Gathering};
+use crate::gathering::{Answer, Asked, Gathering};
+use crate::weight::is_small;
 
 /// Starts that wait for their turn.
 pub(super) type Starts = Gathering<NewRun, Outcome>;
@@ -19,16 +22,15 @@ type Outcome = Result<Started, BackendError>;
 /// everybody.
 const MOST: usize = 50;
 
-/// Bytes of an input that goes with others. All of them together are to take much less time than an answer may.
-const SMALL: usize = 1 << 16;
-
 /// Nobody is waited for for long, as in a single start.
 const START: &str = "
   with patience as materialized (select set_config('lock_timeout', '1000', true) as ms)
-  select s.flow_slug, s.created
+  select u.position, s.flow_slug, s.created
     from patience p
-    cross join unnest($1::text[], $2::jsonb[], $3::uuid[]) with ordinality as u (flow, input, id, n)
-    cross join lateral pgflow.start_run(u.flow, u.input, case when p.ms is not null then u.id end) s
+    cross join unnest($1::text[], $2::jsonb[], $3::uuid[], $4::text[], $5::text[], $6::int[])
+      with ordinality as u (flow, input, id, versions, interface, position, n)
+    cross join lateral pgflow.start_run(
+      u.flow, u.input, case when p.ms is not null then u.id end, u.versions::int[], u.interface) s
    order by u.n";
 
 impl Postgres {
@@ -41,15 +43,12 @@ impl Postgres {
         self.starts.send(run, MOST, |runs| self.start_runs(runs)).await
     }
 
-    /// Starts runs; an answer for each, in their order.
-    async fn start_runs(&self, runs: Vec<NewRun>) -> Vec<Outcome> {
+    /// Starts runs; an answer for each, in their order. What nobody wants any more is not sent.
+    async fn start_runs(&self, runs: Vec<Asked<NewRun>>) -> Vec<Outcome> {
         if let [run] = &runs[..] {
-            return vec![self.start_run(run).await];
+            return vec![self.start_if_wanted(run).await];
         }
-        let mut sorted: Vec<usize> = (0..runs.len()).collect();
-        // Whoever starts the same runs elsewhere does it in the same order, so nobody waits in a circle.
-        sorted.sort_by_key(|at| runs[*at].id);
-        let rows = match self.start_batch(&runs, &sorted).await {
+        let rows = match self.start_batch(&runs).await {
             Ok(rows) => rows,
             // One of them has to wait: the others need not.
             Err(error) if is_locked(&error) => return self.one_by_one(&runs).await,
@@ -61,73 +60,66 @@ impl Postgres {
                 _ => return self.one_by_one(&runs).await,
             },
         };
-        let mut outcomes: Vec<_> = sorted.iter().zip(&rows).collect();
-        outcomes.sort_by_key(|(at, _)| **at);
-        outcomes.into_iter().map(|(at, row)| self.note_start(&runs[*at], row)).collect()
+        let mut outcomes: Vec<Outcome> = runs.iter().map(|_| Err(withdrawn())).collect();
+        for row in &rows {
+            let position: i32 = row.get("position");
+            let position = position.unsigned_abs() as usize;
+            outcomes[position] = self.note_start(runs[position].item(), row);
+        }
+        outcomes
     }
 
-    async fn start_batch(
-        &self,
-        runs: &[NewRun],
-        order: &[usize],
-    ) -> Result<Vec<PgRow>, sqlx::Error> {
-        let ordered = || order.iter().map(|at| &runs[*at]);
-        let flows: Vec<&str> = ordered().map(|run| &*run.flow).collect();
-        let inputs: Vec<Json<&Value>> = ordered().map(|run| Json(&run.input)).collect();
-        let ids: Vec<Uuid> = ordered().map(|run| run.id.0).collect();
-        let statement = || sqlx::query(START).bind(&flows).bind(&inputs).bind(&ids);
-        self.engine.ask(Lane::Client, statement).await
+    async fn start_batch(&self, runs: &[Asked<NewRun>]) -> Result<Vec<PgRow>, sqlx::Error> {
+        let rows = self.engine.ask_if_wanted(Lane::Client, || statement(runs)).await?;
+        Ok(rows.unwrap_or_default())
     }
 
-    async fn one_by_one(&self, runs: &[NewRun]) -> Vec<Outcome> {
+    async fn start_if_wanted(&self, run: &Asked<NewRun>) -> Outcome {
+        let started = self.start_unless(run.item(), || run.wanted().is_none()).await?;
+        started.ok_or_else(withdrawn)
+    }
+
+    async fn one_by_one(&self, runs: &[Asked<NewRun>]) -> Vec<Outcome> {
         let mut outcomes: Vec<Outcome> = Vec::new();
         for run in runs {
             // When nobody answers there is no use in waiting once per run.
             outcomes.push(match outcomes.last().and_then(Outcome::for_others) {
                 Some(outcome) => outcome,
-                None => self.start_run(run).await,
+                None => self.start_if_wanted(run).await,
             });
         }
         outcomes
     }
 }
 
-/// About, and without writing it down.
-fn is_small(input: &Value) -> bool {
-    left_of(SMALL, input).is_some()
+/// Starts those that somebody still waits for, if there are any.
+fn statement(runs: &[Asked<NewRun>]) -> Option<Statement<'_>> {
+    let wanted = (0..).zip(runs).filter_map(|(at, run)| Some((at, run.wanted()?)));
+    let mut wanted: Vec<(i32, &NewRun)> = wanted.collect();
+    if wanted.is_empty() {
+        return None;
+    }
+    // Whoever starts the same runs elsewhere does it in the same order, so nobody waits in a circle.
+    wanted.sort_by_key(|(_, run)| run.id);
+    let runs = || wanted.iter().map(|(_, run)| *run);
+    let flows: Vec<&str> = runs().map(|run| &*run.flow).collect();
+    let inputs: Vec<Json<&Value>> = runs().map(|run| Json(&run.input)).collect();
+    let ids: Vec<Uuid> = runs().map(|run| run.id.0).collect();
+    let programs: Vec<Option<String>> =
+        runs().map(|run| versions(run).as_deref().map(array)).collect();
+    let interfaces: Vec<Option<&str>> = runs().map(interface).collect();
+    let positions: Vec<i32> = wanted.iter().map(|(at, _)| *at).collect();
+    let statement = sqlx::query(START).bind(flows).bind(inputs).bind(ids);
+    Some(statement.bind(programs).bind(interfaces).bind(positions))
 }
 
-fn left_of(bytes: usize, value: &Value) -> Option<usize> {
-    match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => bytes.checked_sub(4),
-        Value::String(text) => bytes.checked_sub(text.len() + 2),
-        Value::Array(items) => items.iter().try_fold(bytes.checked_sub(2)?, left_of),
-        Value::Object(entries) => {
-            entries.iter().try_fold(bytes.checked_sub(2)?, |bytes, (key, value)| {
-                left_of(bytes.checked_sub(key.len() + 4)?, value)
-            })
-        }
-    }
+/// Nobody gets to see this.
+fn withdrawn() -> BackendError {
+    BackendError::Refused("nobody waits for this start any more".into())
 }
 
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn what_is_big_is_big_in_any_form() {
-        let text = "x".repeat(SMALL);
-        let many: Vec<u8> = vec![0; SMALL];
-        for big in [json!(text), json!({ "in": { "text": text } }), json!({ "in": [many] })] {
-            assert!(!is_small(&big));
-        }
-        let half = &text[..SMALL / 2];
-        assert!(!is_small(&json!({ "one": half, "two": half })));
-        assert!(is_small(&json!({ "one": half, "two": [1, 2.5, null, true] })));
-        let keys: serde_json::Map<_, _> =
-            (0..100).map(|n| (format!("{n}{}", "k".repeat(SMALL / 100)), json!(1))).collect();
-        assert!(!is_small(&Value::Object(keys)));
-    }
+/// An array as a text: arrays of arrays of different lengths do not exist.
+fn array(numbers: &[i32]) -> String {
+    let numbers: Vec<_> = numbers.iter().map(ToString::to_string).collect();
+    format!("{{{}}}", numbers.join(","))
 }

@@ -6,7 +6,8 @@ use sqlx::{Row, Transaction};
 
 use super::batch::Completions;
 use super::claim::int;
-use super::error::translate;
+use super::ended::ended;
+use super::error::{not_committed, not_recorded, translate};
 use super::open::Postgres;
 use super::settle::{outcome, output};
 use super::shared;
@@ -17,12 +18,15 @@ use crate::tx::{Inner, Tx};
 const HOLDS: &str = "
   select pgflow.holds_task($1, $2, $3, $4), (extract(epoch from now()) * 1000000)::int8";
 const COMPLETE: &str = "
-  select outcome from pgflow.complete_tasks($1, $2, $3, $4, $5)
+  select c.outcome, e.flow_slug, c.run_id, e.status, to_jsonb(e.error) as error
+    from pgflow.complete_tasks($1, $2, $3, $4, $5) c
+    left join lateral pgflow.ended_runs(array[c.run_id]) e on true
    where (extract(epoch from now()) * 1000000)::int8 = $6";
 
 impl Postgres {
     /// The fence counts when the step is recorded; looking now saves work that would be undone.
     pub(super) async fn begin_step(&self, lease: &Lease) -> Result<Option<Tx>, BackendError> {
+        let Some(lease) = lease.task() else { return Ok(None) };
         let is_pooled = self.engine.is_pooled();
         let begin = if is_pooled { shared::BEGIN } else { "begin" };
         let mut transaction = self.steps.begin_with(begin).await.map_err(translate)?;
@@ -55,50 +59,53 @@ impl Postgres {
             let work = self.settle_tasks(std::slice::from_ref(settle), None).await?;
             return Ok(work.settled[0]);
         };
-        let is_pooled = self.engine.is_pooled();
-        let record = record(transaction, began, settle, output, is_pooled);
-        let word = self.engine.in_time("recording a step", record).await.map_err(translate)?;
-        let settled = outcome(&word.ok_or(BackendError::TransactionEnded)?)?;
+        let settled = self.record(transaction, began, settle, output).await?;
         self.ring_for(std::slice::from_ref(settle), &[settled]);
+        Ok(settled)
+    }
+
+    /// Records the step in the transaction that began then, and commits if that took effect.
+    async fn record(
+        &self,
+        mut transaction: Transaction<'static, sqlx::Postgres>,
+        began: i64,
+        settle: &Settle,
+        output: &Value,
+    ) -> Result<Settled, BackendError> {
+        let is_pooled = self.engine.is_pooled();
+        let mut completion = Completions::default();
+        if let Some(lease) = settle.lease.task() {
+            completion.push(lease, output);
+        }
+        // The pool may be the application's, with a memory for statements.
+        let statement = completion.bind(sqlx::query(COMPLETE)).bind(began).persistent(!is_pooled);
+        let recorded = statement.fetch_optional(&mut *transaction);
+        let row = self.engine.in_time("recording a step", recorded).await.map_err(not_recorded)?;
+        let row = row.ok_or(BackendError::TransactionEnded)?;
+        let settled = outcome(row.try_get("outcome").map_err(translate)?)?;
+        if settled != Settled::Applied {
+            self.engine.in_time("undoing", transaction.rollback()).await.map_err(translate)?;
+            return Ok(settled);
+        }
+        if is_pooled {
+            shared::forget(&mut transaction).await.map_err(translate)?;
+        }
+        self.engine.in_time("a commit", transaction.commit()).await.map_err(not_committed)?;
+        if row.try_get::<Option<&str>, _>("status").map_err(translate)?.is_some() {
+            ended(&row, "status", "error")?.announce();
+        }
         Ok(settled)
     }
 }
 
-/// What became of it; nothing, if the transaction that began then is not the open one.
-async fn record(
-    mut transaction: Transaction<'static, sqlx::Postgres>,
-    began: i64,
-    settle: &Settle,
-    output: &Value,
-    is_pooled: bool,
-) -> Result<Option<String>, sqlx::Error> {
-    let mut completion = Completions::default();
-    completion.push(&settle.lease, output);
-    // The pool may be the application's, with a memory for statements.
-    let statement = completion.bind(sqlx::query(COMPLETE)).bind(began).persistent(!is_pooled);
-    let Some(row) = statement.fetch_optional(&mut *transaction).await? else {
-        return Ok(None);
-    };
-    let outcome: String = row.try_get("outcome")?;
-    if Settled::from_word(&outcome) == Some(Settled::Applied) {
-        if is_pooled {
-            shared::forget(&mut transaction).await?;
-        }
-        transaction.commit().await?;
-    } else {
-        transaction.rollback().await?;
-    }
-    Ok(Some(outcome))
-}
-
 #[cfg_attr(
-    not(feature = "sqlite"),
+    not(any(feature = "mysql", feature = "sqlite")),
     expect(clippy::unnecessary_wraps, reason = "with more databases it may be another's")
 )]
 fn postgres(tx: Tx) -> Option<(Transaction<'static, sqlx::Postgres>, i64)> {
     match tx.0 {
         Inner::Postgres(transaction, began) => Some((transaction, began)),
-        #[cfg(feature = "sqlite")]
-        Inner::Sqlite(..) => None,
+        #[allow(unreachable_patterns, reason = "with this feature alone there is nothing else")]
+        _ => None,
     }
 }

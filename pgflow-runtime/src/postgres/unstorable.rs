@@ -36,14 +36,14 @@ fn check(output: &Value, limits: &Limits) -> Result<(), PayloadError> {
 
 #[cfg(test)]
 mod tests {
-    use pgflow_machine::{Lease, RunId, TaskKey};
+    use pgflow_machine::{RunId, TaskKey, TaskLease};
     use serde_json::json;
 
     use super::*;
 
     fn completed(output: Value) -> Settle {
         let task = TaskKey { run: RunId::new(), step: "s".into(), index: 0 };
-        Settle { lease: Lease { task, attempt: 1 }, verdict: Verdict::Completed(output) }
+        Settle { lease: TaskLease { task, attempt: 1 }.into(), verdict: Verdict::Completed(output) }
     }
 
     #[test]

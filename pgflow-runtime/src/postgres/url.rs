@@ -6,7 +6,7 @@ use super::options::check_tls;
 use crate::backend::BackendError;
 
 /// Why a URL can't be used.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub(super) enum BadUrl {
     #[error(
         "the URL of a Postgres database begins with `postgres://`: `postgres://user@host/database`"
@@ -23,6 +23,8 @@ pub(super) enum BadUrl {
     )]
     NoTls,
 }
+
+pgflow_model::debug_with_causes!(BadUrl);
 
 impl From<BadUrl> for BackendError {
     fn from(error: BadUrl) -> Self {

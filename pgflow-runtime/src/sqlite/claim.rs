@@ -1,173 +1,143 @@
-//! Taking tasks.
+//! Tasks that may be claimed, and taking them.
 
-use std::time::Duration;
+use std::collections::HashMap;
+use std::sync::Arc;
 
-use pgflow_machine::{Lease, RunId, TaskKey};
-use serde_json::json;
-use sqlx::SqliteConnection;
+use pgflow_machine::{
+    BULK_FROM, Candidate, Lane, Ready, RunId, TaskRef, Timestamp, WorkerId, bulk_until, to_bulk,
+};
+use serde_json::{Value, json};
+use uuid::Uuid;
 
-use super::Sqlite;
-use super::clock::seconds;
-use super::definitions::{Session, Version, step_in};
+use super::definitions::{SPAN, place, queue};
 use super::error::Result;
-use super::inputs::Inputs;
+use super::payloads::parse;
 use super::row::row;
-use crate::backend::{Claim, Claimed, ClaimedTask};
+use super::session::{Conn, SqliteSession};
+use crate::store::{Take, Taken};
+
+/// The oldest ready tasks of lanes of queues, each `[queue, number of the queue, after, until, dependencies]`,
+/// with the bytes of what they work on. Of each lane only as many entries of the index are read as could be taken.
+pub(super) const READY: &str = "
+    select t.value ->> 0, q.value ->> 1, t.value ->> 1, t.value ->> 2, t.value ->> 3
+      from json_each(?1) q
+      cross join json_each((
+        select json_group_array(json_array(r.id, r.ready_at, r.bytes, r.task_index)) from (
+          select id, ready_at, task_index, coalesce(
+                   octet_length(input),
+                   (select octet_length(d.input) from pgflow_run_data d where d.run = step >> 16)
+                     + (select coalesce(sum(octet_length(s.output)), 0) from json_each(q.value ->> 4) p
+                         cross join pgflow_steps s on s.id = (step >> 16 << 16) + p.value)) as bytes
+            from pgflow_tasks
+           where queue = q.value ->> 0 and ready_at > q.value ->> 2 and ready_at <= q.value ->> 3
+           order by ready_at, id limit ?2
+        ) r
+      )) t";
+
+/// Moves tasks of a queue from an index on to where bulk is.
+pub(super) const MAKE_WAY: &str = "
+    update pgflow_tasks set ready_at = ready_at + ?6 + task_index * ?7
+     where task_index >= ?5 and id in (
+       select id from pgflow_tasks where queue = ?1 and ready_at > ?2 and ready_at <= ?3 order by ready_at, id limit ?4)";
 
 /// The first moment at which a task of these queues may be claimed.
 pub(super) const NEXT: &str = "
     select min((select min(t.ready_at) from pgflow_tasks t where t.queue = q.value and t.ready_at > ?2))
       from json_each(?1) q";
 
-/// Takes the oldest ready tasks of some queues, each `[queue, how many at most, microseconds of lease]`. Of each
-/// queue only as many entries of the index are read as could be taken.
+/// Takes tasks, each `[id, when it counts as lost]`.
 pub(super) const TAKE: &str = "
-    with ready as materialized (
-      select t.value ->> 0 as id, t.value ->> 1 as ready_at, q.value ->> 2 as lease
-        from json_each(?1) q
-        cross join json_each((
-          select json_group_array(json_array(r.id, r.ready_at)) from (
-            select id, ready_at from pgflow_tasks
-             where queue = q.value ->> 0 and ready_at <= ?2
-             order by ready_at, id limit ?3
-          ) r
-        )) t
-       where t.key < q.value ->> 1
-       order by 2, 1 limit ?3
-    )
     update pgflow_tasks
-       set status = 'started', ready_at = null, lost_at = ?2 + ready.lease, attempts = attempts + 1,
-           started_at = ?2, worker = ?4
-      from ready
-     where pgflow_tasks.id = ready.id
-    returning id, step, task_index, queue, attempts, input";
+       set status = 'started', ready_at = null, lost_at = k.value ->> 1, attempts = attempts + 1,
+           started_at = ?2, worker = ?3
+      from json_each(?1) k
+     where pgflow_tasks.id = k.value ->> 0
+    returning id, step, task_index, queue, attempts, input,
+              (select r.run_id from pgflow_runs r where r.id = step >> 16) as run_id";
 
 row! {
-    /// A task that was taken.
-    pub(super) struct Taken {
-        pub(super) id: i64,
-        pub(super) step: i64,
+    struct Found {
+        id: i64,
+        step: i64,
         task_index: u32,
         queue: i64,
         attempts: u32,
-        pub(super) input: Option<String>,
+        input: Option<String>,
+        run_id: Uuid,
     }
 }
 
-/// A step that may be claimed from.
-struct Queue<'a> {
-    id: i64,
+pub(super) async fn ready<C: Conn>(
+    session: &mut SqliteSession<C>,
+    lanes: &[Lane],
     max: u32,
-    version: &'a Version,
-    step: usize,
+) -> Result<Vec<Ready<Candidate<i64>>>> {
+    let edge = bulk_until(session.now).micros();
+    let ranges = |(number, lane): (usize, &Lane)| {
+        let planned = lane.version.plan.step(lane.step);
+        let deps: Vec<_> = planned.deps.iter().map(|dep| place(*dep)).collect();
+        let queue = queue(&lane.version, lane.step);
+        let range = |after: i64, until: i64| json!([queue, number, after, until, deps]);
+        [range(i64::MIN, edge), range(edge, session.now.micros())]
+    };
+    let asked: Value = lanes.iter().enumerate().flat_map(ranges).collect();
+    let query = sqlx::query_as(READY).bind(asked.to_string()).bind(max);
+    let rows: Vec<(i64, i64, i64, i64, u32)> = query.fetch_all(&mut *session.connection).await?;
+    let candidate = |(task, lane, ready_at, bytes, index): (i64, i64, i64, i64, u32)| {
+        let [lane, bytes] = [lane, bytes].map(|n| usize::try_from(n).unwrap_or(usize::MAX));
+        let task = Candidate { task, bytes, lane, index };
+        Ready { task, queue: lane, ready_at: Timestamp::from_micros(ready_at) }
+    };
+    Ok(rows.into_iter().map(candidate).collect())
 }
 
-/// Claims in a transaction of its own. Does not ask for the write lock when there is nothing to take.
-pub(super) async fn claim(sqlite: &Sqlite, claim: &Claim) -> Result<Claimed> {
-    let mut reading = sqlite.connections.read().await?;
-    let session = sqlite.memory.session(&mut reading).await?;
-    let queues = queues(&session, claim);
-    let next = next_after(&mut reading, &queues, i64::MIN).await?;
-    drop(reading);
-    match next {
-        Some(at) if at <= session.now => {}
-        next => {
-            return Ok(Claimed { tasks: Vec::new(), next_in: next.map(|at| until(&session, at)) });
-        }
+pub(super) async fn make_way<C: Conn>(
+    session: &mut SqliteSession<C>,
+    lanes: &[&Lane],
+    max: u32,
+) -> Result<()> {
+    let (edge, (back, ahead)) = (bulk_until(session.now).micros(), to_bulk());
+    for lane in lanes {
+        let query = sqlx::query(MAKE_WAY).bind(queue(&lane.version, lane.step));
+        let query = query.bind(edge).bind(session.now.micros()).bind(max);
+        let query = query.bind(BULK_FROM).bind(back).bind(ahead);
+        query.execute(&mut *session.connection).await?;
     }
-    let mut tx = sqlite.connections.begin().await?;
-    let session = sqlite.memory.session(&mut tx).await?;
-    let claimed = claim_in(&mut tx, &session, claim).await?;
-    tx.commit().await?;
-    Ok(claimed)
+    Ok(())
 }
 
-/// Claims in a transaction that has the write lock.
-pub(super) async fn claim_in(
-    connection: &mut SqliteConnection,
-    session: &Session,
-    claim: &Claim,
-) -> Result<Claimed> {
-    let queues = queues(session, claim);
-    if queues.is_empty() {
-        return Ok(Claimed::default());
-    }
-    let mut taken = take(connection, session, claim, &queues).await?;
-    taken.sort_by_key(|task| task.id);
-    let is_full = taken.len() >= usize::try_from(claim.max).unwrap_or(usize::MAX);
-    let next = if is_full { None } else { next_after(connection, &queues, session.now).await? };
-    let mut inputs = Inputs::load(connection, session, &taken).await?;
-    let tasks = taken.iter().map(|task| claimed(session, &mut inputs, task)).collect::<Result<_>>();
-    Ok(Claimed { tasks: tasks?, next_in: next.map(|at| until(session, at)) })
+pub(super) async fn next_ready<C: Conn>(
+    session: &mut SqliteSession<C>,
+    lanes: &[Lane],
+    after: Option<Timestamp>,
+) -> Result<Option<Timestamp>> {
+    let queues: Value = lanes.iter().map(|lane| queue(&lane.version, lane.step)).collect();
+    let after = after.map_or(i64::MIN, Timestamp::micros);
+    let query = sqlx::query_scalar(NEXT).bind(queues.to_string()).bind(after);
+    let next: Option<i64> = query.fetch_one(&mut *session.connection).await?;
+    Ok(next.map(Timestamp::from_micros))
 }
 
-async fn take(
-    connection: &mut SqliteConnection,
-    session: &Session,
-    claim: &Claim,
-    queues: &[Queue<'_>],
+pub(super) async fn take<C: Conn>(
+    session: &mut SqliteSession<C>,
+    worker: WorkerId,
+    tasks: &[Take<i64>],
 ) -> Result<Vec<Taken>> {
-    let lease =
-        |queue: &Queue<'_>| seconds(queue.version.plan.step(queue.step).timeout) + seconds(2);
-    let asked: Vec<_> =
-        queues.iter().map(|queue| json!([queue.id, queue.max, lease(queue)])).collect();
-    let taken = sqlx::query_as(TAKE)
-        .bind(json!(asked).to_string())
-        .bind(session.now)
-        .bind(claim.max)
-        .bind(claim.worker.0)
-        .fetch_all(connection)
-        .await?;
-    Ok(taken)
+    let asked: Value =
+        tasks.iter().map(|take| json!([take.task, take.lost_after.micros()])).collect();
+    let query = sqlx::query_as(TAKE).bind(asked.to_string());
+    let query = query.bind(session.now.micros()).bind(worker.0);
+    let mut found: Vec<Found> = query.fetch_all(&mut *session.connection).await?;
+    let order: HashMap<i64, usize> = tasks.iter().map(|take| take.task).zip(0..).collect();
+    found.sort_by_key(|task| order.get(&task.id).copied());
+    found.into_iter().map(|task| taken(session, &task)).collect()
 }
 
-/// The queues of the flows that are asked for, except those that the worker has no room for.
-fn queues<'a>(session: &'a Session, claim: &Claim) -> Vec<Queue<'a>> {
-    let versions = claim.queues.iter().filter_map(|slug| session.definitions.by_slug(slug));
-    let steps = versions
-        .flat_map(|version| (0..version.plan.steps().len()).map(move |step| (version, step)));
-    let queue = |(version, step): (&'a std::sync::Arc<Version>, usize)| Queue {
-        id: version.queue(step),
-        max: quota(claim, version, step),
-        version,
-        step,
-    };
-    steps.map(queue).filter(|queue| queue.max > 0).collect()
-}
-
-fn quota(claim: &Claim, version: &Version, step: usize) -> u32 {
-    let is_meant = |flow: &str, slug: &str| {
-        flow == &**version.slug() && slug == &*version.plan.step(step).slug
-    };
-    let quotas = claim.quotas.iter().filter(|quota| is_meant(&quota.flow, &quota.step));
-    quotas.map(|quota| quota.max).min().unwrap_or(claim.max).min(claim.max)
-}
-
-async fn next_after(
-    connection: &mut SqliteConnection,
-    queues: &[Queue<'_>],
-    after: i64,
-) -> Result<Option<i64>> {
-    let ids: Vec<_> = queues.iter().map(|queue| queue.id).collect();
-    let next = sqlx::query_scalar(NEXT).bind(json!(ids).to_string()).bind(after);
-    Ok(next.fetch_one(connection).await?)
-}
-
-fn until(session: &Session, at: i64) -> Duration {
-    Duration::from_micros(at.saturating_sub(session.now).try_into().unwrap_or(0))
-}
-
-fn claimed(session: &Session, inputs: &mut Inputs, task: &Taken) -> Result<ClaimedTask> {
-    let version = session.definitions.by_id(task.queue / super::definitions::SPAN)?;
-    let step = version.plan.step(step_in(task.queue));
-    let run: RunId = inputs.run(task.step)?;
-    Ok(ClaimedTask {
-        flow: version.slug().to_string(),
-        timeout: Duration::from_secs(step.timeout.into()),
-        lease: Lease {
-            task: TaskKey { run, step: step.slug.to_string(), index: task.task_index },
-            attempt: task.attempts,
-        },
-        input: inputs.of(task)?,
-    })
+fn taken<C: Conn>(session: &mut SqliteSession<C>, task: &Found) -> Result<Taken> {
+    let (version, step) = session.queue(task.queue)?;
+    let (version, run) = (Arc::clone(version), RunId(task.run_id));
+    session.ids.insert(run, task.step / SPAN);
+    let element = task.input.as_deref().map(parse).transpose()?;
+    let at = TaskRef { run, step, index: task.task_index };
+    Ok(Taken { at, version, attempt: task.attempts, element })
 }

@@ -52,6 +52,9 @@ pub enum SqliteError {
     /// Reading or writing the file failed.
     #[error("the database file could not be read or written")]
     Io(#[source] Said),
+    /// A text or a blob is larger than SQLite takes.
+    #[error("this is larger than SQLite can store")]
+    TooBig(#[source] Said),
     /// Something that should not happen.
     #[error(transparent)]
     Other(Said),
@@ -100,6 +103,7 @@ impl From<SqliteError> for BackendError {
             SqliteError::ReadOnly(_) | SqliteError::Full(_) | SqliteError::Busy(_) => {
                 Self::Unavailable
             }
+            SqliteError::TooBig(_) => Self::Unstorable,
             _ => Self::Refused,
         };
         boxed(Box::new(error))
@@ -121,17 +125,52 @@ fn classify(error: sqlx::Error) -> BackendError {
     if matches!(error, sqlx::Error::PoolClosed) {
         return BackendError::Closed;
     }
-    let code = primary_code(&error);
-    let kind: fn(Said) -> SqliteError = match (code, &error) {
-        (Some(5 | 6 | 15), _) | (_, sqlx::Error::PoolTimedOut) => SqliteError::Busy,
-        (Some(8), _) => SqliteError::ReadOnly,
-        (Some(10), _) | (_, sqlx::Error::Io(_) | sqlx::Error::WorkerCrashed) => SqliteError::Io,
-        (Some(13), _) => SqliteError::Full,
-        (Some(14), _) => SqliteError::CannotOpen,
-        (Some(11 | 26), _) => SqliteError::NotADatabase,
-        _ => SqliteError::Other,
-    };
-    kind(Said(error)).into()
+    kind(&error)(Said(error)).into()
+}
+
+/// Makes an error of what the database said.
+type Kind = fn(Said) -> SqliteError;
+
+/// What a result code means; whatever is not here is a refusal, and results wait.
+const MEANINGS: &[(i32, Kind)] = &[
+    (5, SqliteError::Busy),
+    (6, SqliteError::Busy),
+    (15, SqliteError::Busy),
+    (8, SqliteError::ReadOnly),
+    (10, SqliteError::Io),
+    (13, SqliteError::Full),
+    (14, SqliteError::CannotOpen),
+    (11, SqliteError::NotADatabase),
+    (26, SqliteError::NotADatabase),
+    (18, SqliteError::TooBig),
+];
+
+/// Codes that concern the whole file: no step is at fault that meets one of them.
+const FILE_WIDE: &[i32] = &[8, 10, 13];
+
+fn kind(error: &sqlx::Error) -> Kind {
+    let code = primary_code(error);
+    match error {
+        sqlx::Error::PoolTimedOut => SqliteError::Busy,
+        sqlx::Error::Io(_) | sqlx::Error::WorkerCrashed => SqliteError::Io,
+        _ => {
+            let found = MEANINGS.iter().find(|(known, _)| Some(*known) == code);
+            found.map_or(SqliteError::Other, |(_, kind)| *kind)
+        }
+    }
+}
+
+/// An error of a step's commit: what is checked then is what the step did, unless the file is in trouble.
+pub(super) fn not_committed(error: sqlx::Error) -> Error {
+    if error.as_database_error().is_none() || is_file_wide(&error) {
+        return error.into();
+    }
+    Error::Backend(BackendError::NotCommitted(Box::new(Said(error))))
+}
+
+/// Whether the file as a whole can't be written.
+pub(crate) fn is_file_wide(error: &sqlx::Error) -> bool {
+    primary_code(error).is_some_and(|code| FILE_WIDE.contains(&code))
 }
 
 /// Whether it may help to ask again at once.

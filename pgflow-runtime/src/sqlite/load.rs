@@ -1,52 +1,55 @@
-//! Runs as the transitions see them.
+//! Rows, as commands ask for them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use pgflow_machine::{
-    Output, RunId, RunState, RunStatus, SkipReason, StepState, StepStatus, TaskKey,
+    Needs, Output, Rows, RunId, RunRow, RunState, RunStatus, SkipReason, StepState, StepStatus,
+    TaskKey, TaskRef, TaskRow, TaskStatus, Timestamp,
 };
 use serde_json::json;
-use sqlx::SqliteConnection;
 use uuid::Uuid;
 
-use super::definitions::{SPAN, Session, Version, place, step_in};
+use super::definitions::{SPAN, step_in};
 use super::error::{Result, broken};
-use super::inputs::parse;
+use super::payloads::parse;
 use super::row::row;
+use super::session::{Conn, Place, SqliteSession};
 
 pub(super) const RUNS: &str = "
     select r.id, r.run_id, r.flow, r.status, r.remaining_steps, r.last_seq
       from json_each(?1) k cross join pgflow_runs r on r.run_id = unhex(k.value)";
-
-const RUNS_BY_ID: &str = "
-    select r.id, r.run_id, r.flow, r.status, r.remaining_steps, r.last_seq
-      from json_each(?1) k cross join pgflow_runs r on r.id = k.value";
 
 pub(super) const STEPS: &str = "
     select s.id, s.status, s.remaining_deps, s.tasks, s.remaining_tasks, s.first_task, s.skip_reason, s.error
       from json_each(?1) k cross join pgflow_steps s on s.id >= k.value << 16 and s.id < (k.value + 1) << 16
      order by s.id";
 
-/// A run with its steps, without payloads and tasks.
-#[derive(Debug)]
-pub(super) struct Run {
-    pub(super) id: i64,
-    pub(super) version: Arc<Version>,
-    pub(super) last_seq: i64,
-    pub(super) state: RunState,
-    /// Ids of the steps' first tasks.
-    pub(super) first_tasks: Vec<Option<i64>>,
-}
+pub(super) const TASKS: &str = "
+    select t.step, t.task_index, t.status, t.attempts, t.refunded, t.losses, t.ready_at, t.lost_at
+      from json_each(?1) k cross join pgflow_tasks t on t.id = k.value";
 
-/// Runs by their ids. The order is that in which batches are settled.
-pub(super) type Runs = BTreeMap<RunId, Run>;
+/// Tasks of a run that a worker has or that have failed.
+pub(super) const ATTEMPTED: &str = "
+    select t.step, t.task_index, t.status, t.attempts, t.refunded, t.losses, t.ready_at, t.lost_at
+      from pgflow_steps s cross join pgflow_tasks t on t.id >= s.first_task and t.id < s.first_task + s.tasks
+     where s.id >= ?1 << 16 and s.id < (?1 + 1) << 16 and t.status in ('started', 'failed')";
+
+const MAP_OUTPUTS: &str = "
+    select task_index, output from pgflow_tasks where id >= ?1 and id < ?1 + ?2 and status = 'completed'";
+
+/// Bytes that steps have put out, or their tasks so far.
+pub(super) const WEIGHTS: &str = "
+    select s.id, coalesce(octet_length(s.output), (
+             select sum(octet_length(t.output)) from pgflow_tasks t
+              where t.id >= s.first_task and t.id < s.first_task + s.tasks), 0)
+      from json_each(?1) k cross join pgflow_steps s on s.id = k.value";
 
 /// A row of [`RUNS`].
-type RunRow = (i64, Uuid, i64, String, u32, i64);
+type FoundRun = (i64, Uuid, i64, String, u32, i64);
 
 row! {
-    struct StepRow {
+    struct FoundStep {
         id: i64,
         status: String,
         remaining_deps: u32,
@@ -58,63 +61,93 @@ row! {
     }
 }
 
-/// Loads those of these runs that exist.
-pub(super) async fn runs(
-    connection: &mut SqliteConnection,
-    session: &Session,
-    ids: impl IntoIterator<Item = RunId>,
-) -> Result<Runs> {
-    let ids: BTreeSet<_> = ids.into_iter().map(|run| run.0.simple().to_string()).collect();
-    let query = sqlx::query_as(RUNS).bind(json!(ids).to_string());
-    let rows = query.fetch_all(&mut *connection).await?;
-    with_steps(connection, session, rows).await
+row! {
+    struct FoundTask {
+        step: i64,
+        task_index: u32,
+        status: String,
+        attempts: u32,
+        refunded: u32,
+        losses: u32,
+        ready_at: Option<i64>,
+        lost_at: Option<i64>,
+    }
 }
 
-/// Loads the runs with these numbers.
-pub(super) async fn runs_by_id(
-    connection: &mut SqliteConnection,
-    session: &Session,
-    ids: &BTreeSet<i64>,
-) -> Result<Runs> {
-    let query = sqlx::query_as(RUNS_BY_ID).bind(json!(ids).to_string());
-    let rows = query.fetch_all(&mut *connection).await?;
-    with_steps(connection, session, rows).await
+pub(super) async fn load<C: Conn>(
+    session: &mut SqliteSession<C>,
+    needs: &Needs,
+    rows: &mut Rows,
+) -> Result<()> {
+    if !needs.runs.is_empty() {
+        runs(session, &needs.runs, rows).await?;
+    }
+    if !needs.tasks.is_empty() {
+        tasks(session, &needs.tasks, rows).await?;
+    }
+    for run in &needs.attempted {
+        let query = sqlx::query_as(ATTEMPTED).bind(session.place(*run)?.id);
+        let found: Vec<FoundTask> = query.fetch_all(&mut *session.connection).await?;
+        for found in found {
+            let (step, index) = (step_in(found.step), found.task_index);
+            rows.tasks.insert(TaskRef { run: *run, step, index }, task(&found)?);
+        }
+    }
+    for &(run, step) in &needs.map_outputs {
+        map_outputs(session, run, step, rows).await?;
+    }
+    if !needs.weights.is_empty() {
+        weights(session, &needs.weights, rows).await?;
+    }
+    Ok(())
 }
 
-async fn with_steps(
-    connection: &mut SqliteConnection,
-    session: &Session,
-    rows: Vec<RunRow>,
-) -> Result<Runs> {
-    let ids: Vec<i64> = rows.iter().map(|row| row.0).collect();
+async fn runs<C: Conn>(
+    session: &mut SqliteSession<C>,
+    wanted: &BTreeSet<RunId>,
+    rows: &mut Rows,
+) -> Result<()> {
+    let names: Vec<_> = wanted.iter().map(|run| run.0.simple().to_string()).collect();
+    let query = sqlx::query_as(RUNS).bind(json!(names).to_string());
+    let found: Vec<FoundRun> = query.fetch_all(&mut *session.connection).await?;
+    if found.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<i64> = found.iter().map(|row| row.0).collect();
     let query = sqlx::query_as(STEPS).bind(json!(ids).to_string());
-    let steps: Vec<StepRow> = query.fetch_all(connection).await?;
-    let mut by_run: BTreeMap<i64, Vec<StepRow>> = BTreeMap::new();
+    let steps: Vec<FoundStep> = query.fetch_all(&mut *session.connection).await?;
+    let mut by_run: BTreeMap<i64, Vec<FoundStep>> = BTreeMap::new();
     for step in steps {
         by_run.entry(step.id / SPAN).or_default().push(step);
     }
-    let runs = rows.into_iter().map(|row| {
-        let steps = by_run.remove(&row.0).unwrap_or_default();
-        Ok((RunId(row.1), run(session, row, steps)?))
-    });
-    runs.collect()
+    for row in found {
+        let (id, steps) = (RunId(row.1), by_run.remove(&row.0).unwrap_or_default());
+        let first_tasks = steps.iter().map(|step| step.first_task).collect();
+        let place = Place { id: row.0, last_seq: row.5, first_tasks };
+        rows.runs.insert(id, run(session, row, steps)?);
+        session.ids.insert(id, place.id);
+        session.places.insert(id, place);
+    }
+    Ok(())
 }
 
-fn run(session: &Session, row: RunRow, rows: Vec<StepRow>) -> Result<Run> {
-    let (id, _, flow, status, remaining_steps, last_seq) = row;
-    let version = Arc::clone(session.definitions.by_id(flow)?);
-    let is_whole = rows.iter().map(|row| step_in(row.id)).eq(0..version.plan.steps().len());
+fn run<C: Conn>(
+    session: &SqliteSession<C>,
+    row: FoundRun,
+    steps: Vec<FoundStep>,
+) -> Result<RunRow> {
+    let (id, _, flow, status, remaining_steps, _) = row;
+    let version = Arc::clone(session.version(flow)?);
+    let is_whole = steps.iter().map(|row| step_in(row.id)).eq(0..version.plan.steps().len());
     if !is_whole {
         return Err(broken(format!("steps of run {id} are missing")));
     }
-    let first_tasks = rows.iter().map(|row| row.first_task).collect();
-    let steps = rows.into_iter().map(step).collect::<Result<_>>()?;
+    let steps = steps.into_iter().map(step).collect::<Result<_>>()?;
     let status = word(RunStatus::from_word(&status), &status)?;
-    let state = RunState { status, remaining_steps, steps, input: None };
-    Ok(Run { id, version, last_seq, state, first_tasks })
+    Ok(RunRow { version, state: RunState { status, remaining_steps, steps, input: None } })
 }
 
-fn step(row: StepRow) -> Result<StepState> {
+fn step(row: FoundStep) -> Result<StepState> {
     let status = word(StepStatus::from_word(&row.status), &row.status)?;
     let skip_reason = row.skip_reason.map(|text| word(SkipReason::from_word(&text), &text));
     Ok(StepState {
@@ -128,42 +161,77 @@ fn step(row: StepRow) -> Result<StepState> {
     })
 }
 
+async fn tasks<C: Conn>(
+    session: &mut SqliteSession<C>,
+    wanted: &BTreeSet<TaskKey>,
+    rows: &mut Rows,
+) -> Result<()> {
+    let mut refs: HashMap<(i64, u32), TaskRef> = HashMap::with_capacity(wanted.len());
+    let mut ids = Vec::with_capacity(wanted.len());
+    for at in wanted.iter().filter_map(|key| rows.find(key)) {
+        let place = session.place(at.run)?;
+        let tasks = rows.runs[&at.run].state.steps[at.step].initial_tasks.unwrap_or(0);
+        if let Some(id) = place.task_id(at).filter(|_| at.index < tasks) {
+            refs.insert((place.step_id(at.step), at.index), at);
+            ids.push(id);
+        }
+    }
+    let query = sqlx::query_as(TASKS).bind(json!(ids).to_string());
+    let found: Vec<FoundTask> = query.fetch_all(&mut *session.connection).await?;
+    for row in found {
+        if let Some(at) = refs.get(&(row.step, row.task_index)) {
+            rows.tasks.insert(*at, task(&row)?);
+        }
+    }
+    Ok(())
+}
+
+fn task(row: &FoundTask) -> Result<TaskRow> {
+    Ok(TaskRow {
+        status: word(TaskStatus::from_word(&row.status), &row.status)?,
+        attempts: row.attempts,
+        refunded: row.refunded,
+        losses: row.losses,
+        ready_at: row.ready_at.map(Timestamp::from_micros),
+        lost_after: row.lost_at.map(Timestamp::from_micros),
+    })
+}
+
+async fn map_outputs<C: Conn>(
+    session: &mut SqliteSession<C>,
+    run: RunId,
+    step: usize,
+    rows: &mut Rows,
+) -> Result<()> {
+    let tasks = rows.runs.get(&run).and_then(|run| run.state.steps[step].initial_tasks);
+    let query = sqlx::query_as(MAP_OUTPUTS).bind(session.place(run)?.first_tasks[step]);
+    let found: Vec<(u32, String)> =
+        query.bind(tasks.unwrap_or(0)).fetch_all(&mut *session.connection).await?;
+    let outputs = found.into_iter().map(|(index, text)| Ok((index, parse(&text)?)));
+    rows.map_outputs.insert((run, step), outputs.collect::<Result<_>>()?);
+    Ok(())
+}
+
+async fn weights<C: Conn>(
+    session: &mut SqliteSession<C>,
+    wanted: &[(RunId, usize)],
+    rows: &mut Rows,
+) -> Result<()> {
+    let mut steps = HashMap::with_capacity(wanted.len());
+    for &(run, step) in wanted {
+        steps.insert(session.place(run)?.step_id(step), (run, step));
+    }
+    let ids: Vec<_> = steps.keys().collect();
+    let query = sqlx::query_as(WEIGHTS).bind(json!(ids).to_string());
+    let found: Vec<(i64, i64)> = query.fetch_all(&mut *session.connection).await?;
+    let weight = |(id, bytes): (i64, i64)| {
+        Some((*steps.get(&id)?, usize::try_from(bytes).unwrap_or(usize::MAX)))
+    };
+    rows.weights.extend(found.into_iter().filter_map(weight));
+    Ok(())
+}
+
 /// A word of an enum, or an error.
 pub(super) fn word<T>(known: Option<T>, text: &str) -> Result<T> {
     known.ok_or_else(|| broken(format!("there is no status `{text}`")))
-}
-
-impl Run {
-    /// The row of a step.
-    pub(super) fn step_id(&self, step: usize) -> i64 {
-        self.id * SPAN + place(step)
-    }
-
-    /// The step that a task is of, and its row, if there is such a task.
-    pub(super) fn task(&self, key: &TaskKey) -> Option<(usize, i64)> {
-        let step = self.version.plan.index(&key.step)?;
-        let first = self.first_tasks[step]?;
-        let tasks = self.state.steps[step].initial_tasks?;
-        (key.index < tasks).then(|| (step, first + i64::from(key.index)))
-    }
-
-    /// Reads outputs that conditions may ask for when these steps end.
-    pub(super) async fn load_wanted(
-        &mut self,
-        connection: &mut SqliteConnection,
-        ending: &[usize],
-    ) -> Result<()> {
-        let plan = &self.version.plan;
-        for step in pgflow_machine::Turn::wanted(plan, &self.state, ending) {
-            if self.state.steps[step].output != Output::Stored {
-                continue;
-            }
-            let query = sqlx::query_scalar("select output from pgflow_steps where id = ?");
-            let output: Option<String> =
-                query.bind(self.step_id(step)).fetch_one(&mut *connection).await?;
-            let output = parse(output.as_deref().unwrap_or("null"))?;
-            self.state.steps[step].output = Output::Loaded(Arc::new(output));
-        }
-        Ok(())
-    }
 }

@@ -1,5 +1,6 @@
 //! The schema, brought up to date.
 
+use pgflow_migrations::sqlite::NUMBERED;
 use sha2::{Digest, Sha256};
 use sqlx::SqliteConnection;
 
@@ -7,8 +8,6 @@ use super::clock;
 use super::error::Result;
 use super::open::Connections;
 use crate::backend::BackendError;
-
-include!(concat!(env!("OUT_DIR"), "/sqlite_files.rs"));
 
 /// Applied migrations are recorded in a table of ours: `user_version` may be the application's.
 const BOOKKEEPING: &str = "
@@ -28,7 +27,7 @@ pub(super) async fn migrate(connections: &Connections) -> Result<()> {
     sqlx::query(BOOKKEEPING).execute(&mut *tx).await?;
     let applied = applied(&mut tx).await?;
     check(&applied)?;
-    for (name, sql) in &MIGRATIONS[applied.len()..] {
+    for (name, sql) in &NUMBERED[applied.len()..] {
         sqlx::raw_sql(*sql).execute(&mut *tx).await?;
         let now = clock::now(&mut tx).await?;
         sqlx::query("insert into pgflow_migrations (name, checksum, applied_at) values (?, ?, ?)")
@@ -42,6 +41,9 @@ pub(super) async fn migrate(connections: &Connections) -> Result<()> {
     Ok(())
 }
 
+/// The newest file.
+pub(super) const NEWEST: &str = NUMBERED[NUMBERED.len() - 1].0;
+
 /// Whether there is nothing to do, which takes no lock.
 async fn is_current(connections: &Connections) -> Result<bool> {
     let mut tx = connections.read().await?;
@@ -52,18 +54,18 @@ async fn is_current(connections: &Connections) -> Result<bool> {
     }
     let applied = applied(&mut tx).await?;
     check(&applied)?;
-    Ok(applied.len() == MIGRATIONS.len())
+    Ok(applied.len() == NUMBERED.len())
 }
 
-async fn applied(connection: &mut SqliteConnection) -> Result<Vec<(String, String)>> {
+pub(super) async fn applied(connection: &mut SqliteConnection) -> Result<Vec<(String, String)>> {
     let applied = "select name, checksum from pgflow_migrations order by name";
     Ok(sqlx::query_as(applied).fetch_all(connection).await?)
 }
 
 /// Whether what was applied is a beginning of what this library knows.
-fn check(applied: &[(String, String)]) -> Result<(), BackendError> {
+pub(super) fn check(applied: &[(String, String)]) -> Result<(), BackendError> {
     for (at, (name, sum)) in applied.iter().enumerate() {
-        let Some((known, sql)) = MIGRATIONS.get(at) else {
+        let Some((known, sql)) = NUMBERED.get(at) else {
             return Err(BackendError::Schema(format!(
                 "it is newer: migration {name} is not known here; update this program"
             )));

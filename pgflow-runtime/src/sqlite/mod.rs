@@ -8,7 +8,10 @@
 //! A step with `tx: &mut Tx` holds that one write lock while it runs: nobody else starts, claims or settles
 //! anything on this file meanwhile. Keep such steps to a few milliseconds of SQL, and do the slow part in a step before.
 //! The step itself must not wait for that lock either: `db.start` and the like are refused inside of it ([`SqliteError::InsideStep`]; use `start_in`), in
-//! tasks that it spawned they wait until it ends. When its time is over, the statement that is at work is interrupted.
+//! tasks that it spawned they wait until it ends. When its time is over, the statement that is at work is interrupted: after its timeout,
+//! or after [`SqliteOptions::longest_tx`], 5 s, whichever comes first. Processes get the lock in no particular order, so where several of
+//! them are busy with such steps all the time, one may wait for it so long that its leases run out, and its tasks begin again elsewhere; and
+//! a process that is stopped (`SIGSTOP`, a suspended machine) inside of such a step keeps it from all others until it goes on or is killed.
 //!
 //! Commits survive a power failure; see [`Durability`] for the faster choice.
 //!
@@ -23,51 +26,54 @@
 //! # }
 //! ```
 
-mod apply;
-mod backend;
 mod check;
 mod claim;
 mod clock;
-mod control;
 mod definitions;
-mod ensure;
 mod error;
-mod heartbeat;
-mod inputs;
+mod jobs;
 mod list;
 mod load;
+mod lost;
 mod migrate;
 mod open;
 mod options;
+mod payloads;
+mod prune;
 mod read;
 mod row;
-mod settle;
+mod session;
 mod spawn;
 mod start;
-mod sweep;
+mod store;
 mod tasks;
 #[cfg(test)]
 mod tests;
+mod turn;
 mod tx;
-mod unknown;
-mod versions;
+mod upkeep;
 mod wakes;
+mod work;
 mod write;
 mod writer;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 
 pub use error::SqliteError;
 pub use options::{Durability, SqliteOptions};
+pub use session::SqliteSession;
 
+pub(crate) use error::is_file_wide;
 pub(crate) use tx::rollback;
 pub(crate) use writer::Writer;
 
-use definitions::Memory;
+use definitions::Known;
 use open::Connections;
 use wakes::Hints;
 
 use crate::backend::BackendError;
+use crate::store::{Signed, Starts};
 
 /// A database in a file, or in memory.
 ///
@@ -85,9 +91,11 @@ use crate::backend::BackendError;
 #[derive(Debug)]
 pub struct Sqlite {
     connections: Connections,
-    memory: Memory,
+    known: Known,
     hints: Arc<Hints>,
-    starts: start::Starts,
+    starts: Starts,
+    claims: AtomicU32,
+    signed: Signed,
 }
 
 impl Sqlite {
@@ -101,9 +109,11 @@ impl Sqlite {
         let connections = Connections::open(options).await?;
         Ok(Self {
             connections,
-            memory: Memory::default(),
+            known: Known::default(),
             hints: Hints::new(),
-            starts: start::Starts::default(),
+            starts: Starts::default(),
+            claims: AtomicU32::new(0),
+            signed: Signed::default(),
         })
     }
 }

@@ -9,6 +9,7 @@ use sqlx::sqlite::{
 use sqlx::{ConnectOptions, Connection, Sqlite, SqliteConnection, Transaction};
 
 use super::error::{Result, is_busy};
+use super::turn::Turns;
 use super::writer::Writer;
 use super::{Durability, SqliteError, SqliteOptions};
 use crate::db::shown_file;
@@ -22,6 +23,7 @@ const TRIES: u32 = 3;
 pub(super) struct Connections {
     pub(super) writer: SqlitePool,
     pub(super) lock: Writer,
+    turns: Turns,
     pub(super) readers: SqlitePool,
     pub(super) is_memory: bool,
 }
@@ -29,10 +31,11 @@ pub(super) struct Connections {
 impl Connections {
     pub(super) async fn open(options: &SqliteOptions) -> Result<Self> {
         let Some(file) = &options.file else {
-            let lock = Writer::default();
+            let lock = Writer::new(options.longest_tx);
             let pool = watched(pool(1), &lock, |_| true);
             let pool = pool.connect_with(SqliteConnectOptions::new()).await?;
-            return Ok(Self { writer: pool.clone(), lock, readers: pool, is_memory: true });
+            let turns = Turns::default();
+            return Ok(Self { writer: pool.clone(), lock, turns, readers: pool, is_memory: true });
         };
         check_directory(file)?;
         let connect = SqliteConnectOptions::new()
@@ -45,17 +48,19 @@ impl Connections {
             .disable_statement_logging()
             .pragma("temp_store", "memory")
             .pragma("cache_size", "-16384");
-        let lock = Writer::default();
+        let lock = Writer::new(options.longest_tx);
         let writer = open_writer(&connect, &lock).await?;
         let readers =
             file_pool(options.readers).connect_lazy_with(connect.pragma("query_only", "true"));
-        Ok(Self { writer, lock, readers, is_memory: false })
+        let turns = Turns::beside(file);
+        Ok(Self { writer, lock, turns, readers, is_memory: false })
     }
 
     /// Opens a transaction that may write. It takes the write lock at once: one that began with a read
     /// could not get it later, however long it waited.
     pub(super) async fn begin(&self) -> Result<Transaction<'static, Sqlite>> {
         self.lock.check_not_held()?;
+        let _turn = self.turns.next().await?;
         let mut tries = 1;
         loop {
             match self.writer.begin_with("begin immediate").await {

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use super::SqliteError;
+use super::writer::LONGEST;
 use crate::db::shown;
 
 /// What SQLite can count in milliseconds: 24 days.
@@ -27,6 +28,7 @@ pub struct SqliteOptions {
     pub(super) durability: Durability,
     pub(super) busy_timeout: Duration,
     pub(super) readers: u32,
+    pub(super) longest_tx: Duration,
 }
 
 /// What a commit survives.
@@ -59,6 +61,7 @@ impl SqliteOptions {
             durability: Durability::Full,
             busy_timeout: Duration::from_secs(5),
             readers: 4,
+            longest_tx: LONGEST,
         }
     }
 
@@ -78,6 +81,13 @@ impl SqliteOptions {
     #[must_use]
     pub fn readers(self, readers: u32) -> Self {
         Self { readers: readers.max(1), ..self }
+    }
+
+    /// How long a step with `tx: &mut Tx` may take, 5 s, should its timeout allow for more: it has the write lock, and nobody
+    /// else can start, claim or settle anything, or keep a lease.
+    #[must_use]
+    pub fn longest_tx(self, longest_tx: Duration) -> Self {
+        Self { longest_tx, ..self }
     }
 
     fn parameter(self, name: &str, value: &str) -> Result<Self, String> {

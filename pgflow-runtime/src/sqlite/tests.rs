@@ -5,8 +5,9 @@ use pgflow_model::{FlowShape, StepShape};
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Row};
 
-use super::{Sqlite, SqliteOptions, claim, list, unknown};
-use crate::backend::{Backend, BackendError, Claim, FlowVersion, NewRun};
+use super::upkeep::{flows, runs, statistics};
+use super::{Sqlite, SqliteOptions, claim, list, load, lost, payloads, tasks, write};
+use crate::backend::{Backend, BackendError, Claim, Definitions, FlowVersion, NewRun, Runs, Work};
 
 async fn with_flow() -> Sqlite {
     with_flow_in(&SqliteOptions::memory()).await
@@ -23,7 +24,7 @@ async fn with_flow_in(options: &SqliteOptions) -> Sqlite {
 }
 
 fn new_run() -> NewRun {
-    NewRun { flow: "orders".into(), input: json!({ "text": "x".repeat(10_000) }), id: RunId::new() }
+    NewRun::new("orders", json!({ "text": "x".repeat(10_000) }), RunId::new())
 }
 
 /// The steps of a statement's plan.
@@ -49,8 +50,12 @@ fn assert_searches(plan: &[String], indexes: &[&str]) {
 #[tokio::test]
 async fn claims_read_the_index_of_ready_tasks_only() {
     let sqlite = with_flow().await;
-    let take = plan(&sqlite, claim::TAKE).await;
-    assert_searches(&take, &["COVERING INDEX pgflow_tasks_ready_idx (queue=? AND ready_at<?)"]);
+    let ready = plan(&sqlite, claim::READY).await;
+    assert_searches(
+        &ready,
+        &["INDEX pgflow_tasks_ready_idx (queue=? AND ready_at>? AND ready_at<?)"],
+    );
+    assert_searches(&plan(&sqlite, claim::TAKE).await, &[]);
     let next = plan(&sqlite, claim::NEXT).await;
     assert_searches(&next, &["COVERING INDEX pgflow_tasks_ready_idx (queue=? AND ready_at>?)"]);
 }
@@ -58,24 +63,46 @@ async fn claims_read_the_index_of_ready_tasks_only() {
 #[tokio::test]
 async fn sweeps_and_lists_read_what_they_return() {
     let sqlite = with_flow().await;
-    let lost = plan(&sqlite, super::sweep::LOST).await;
+    let lost = plan(&sqlite, lost::LOST).await;
     assert_searches(&lost, &["pgflow_tasks_lost_idx (lost_at<?)"]);
-    let held = plan(&sqlite, unknown::HELD).await;
+    let held = plan(&sqlite, lost::HELD).await;
     assert_searches(&held, &["pgflow_tasks_lost_idx (lost_at>?)"]);
     let listed = plan(&sqlite, list::LIST).await;
     let index = "COVERING INDEX pgflow_runs_flow_status_idx (flow=? AND status=?";
     assert_searches(&listed, &[index]);
-    let open = plan(&sqlite, super::versions::OPEN).await;
+    let open = plan(&sqlite, list::OPEN).await;
     assert_searches(&open, &["pgflow_runs_flow_status_idx (flow=? AND status=?"]);
+}
+
+/// Pages of a dashboard cost the same after a million runs.
+#[tokio::test]
+async fn pages_read_what_they_show() {
+    let sqlite = with_flow().await;
+    for sql in [runs::STEP_TIMES, runs::PLACE, payloads::OUTPUTS, statistics::ENDS] {
+        assert_searches(&plan(&sqlite, sql).await, &["INTEGER PRIMARY KEY (rowid>? AND rowid<?)"]);
+    }
+    let tasks = plan(&sqlite, runs::TASKS).await;
+    assert_searches(&tasks, &["INTEGER PRIMARY KEY (rowid>? AND rowid<?)"]);
+    assert!(!tasks.iter().any(|step| step.contains("ORDER BY")), "sorts them: {tasks:#?}");
+    let newest = plan(&sqlite, statistics::NEWEST).await;
+    assert_searches(&newest, &["pgflow_runs_flow_status_idx (flow=? AND status=?"]);
+    assert_searches(&plan(&sqlite, flows::HELD).await, &["pgflow_tasks_lost_idx (lost_at>?)"]);
 }
 
 #[tokio::test]
 async fn loads_and_writes_find_rows_by_their_ids() {
     let sqlite = with_flow().await;
-    let all = [super::load::RUNS, super::load::STEPS, super::tasks::LOAD, super::tasks::COMPLETE];
-    let writes =
-        [super::tasks::REPLACE, super::write::RUNS, super::write::STEPS, super::write::OUTPUTS];
-    for sql in all.into_iter().chain(writes) {
+    let loads = [
+        load::RUNS,
+        load::STEPS,
+        load::TASKS,
+        load::ATTEMPTED,
+        load::WEIGHTS,
+        payloads::INPUTS,
+        payloads::STEP_OUTPUTS,
+    ];
+    let writes = [tasks::COMPLETE, tasks::REPLACE, write::RUNS, write::STEPS, write::OUTPUTS];
+    for sql in loads.into_iter().chain(writes) {
         assert_searches(&plan(&sqlite, sql).await, &[]);
     }
 }
@@ -111,8 +138,7 @@ async fn a_database_that_cannot_write_says_so() {
     let sqlite = with_flow().await;
     sqlite.start(new_run()).await.expect("it can write");
     pragma(&sqlite, "pragma query_only = 1").await;
-    let queues = vec!["orders".to_owned()];
-    let claim = Claim { queues, max: 1, worker: WorkerId::new(), quotas: Vec::new() };
+    let claim = Claim::of_queues(["orders"], 1, WorkerId::new());
     for error in [
         sqlite.start(new_run()).await.expect_err("it is read-only"),
         sqlite.claim(&claim).await.expect_err("it is read-only"),

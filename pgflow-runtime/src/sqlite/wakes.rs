@@ -1,12 +1,13 @@
 //! Hints: of this process at once, of others as soon as SQLite shows that they wrote.
 
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::thread;
 use std::time::Duration;
 
 use sqlx::sqlite::SqlitePool;
-use tokio::runtime::Handle;
+use tokio::runtime;
 use tokio::sync::broadcast;
-use tokio::task::AbortHandle;
 
 use super::open::Connections;
 use crate::backend::{Wake, Wakes};
@@ -30,7 +31,7 @@ pub(super) struct Hints {
 #[derive(Debug)]
 enum Watch {
     Off,
-    On(AbortHandle),
+    On,
     Closed,
 }
 
@@ -40,28 +41,21 @@ impl Hints {
         Arc::new(Self { sender: broadcast::Sender::new(CAPACITY), watch })
     }
 
-    /// A flow has news. Call it after the commit.
-    pub(super) fn flow(&self, slug: &Arc<str>) {
+    /// Tells those who listen. Call it after the commit.
+    pub(super) fn send(&self, wake: Wake) {
         // Nobody may be listening, which is fine.
-        let _ = self.sender.send(Wake::Flow(slug.clone()));
-    }
-
-    /// As [`flow`](Self::flow), of several.
-    pub(super) fn flows(&self, slugs: &[Arc<str>]) {
-        for slug in slugs {
-            self.flow(slug);
-        }
+        let _ = self.sender.send(wake);
     }
 
     /// Starts to listen, and to look if nobody did.
     pub(super) fn listen(self: &Arc<Self>, connections: &Connections) -> Wakes {
         let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
         let wakes = Wakes::new(self.sender.subscribe());
-        if let (Watch::Off, false, Ok(runtime)) =
-            (&*watch, connections.is_memory, Handle::try_current())
-        {
-            let look = look(Arc::downgrade(self), connections.writer.clone());
-            *watch = Watch::On(runtime.spawn(look).abort_handle());
+        if matches!(*watch, Watch::Off) && !connections.is_memory {
+            match spawn(look(Arc::downgrade(self), connections.writer.clone())) {
+                Ok(()) => *watch = Watch::On,
+                Err(error) => tracing::warn!(%error, "no hints of other processes"),
+            }
         }
         wakes
     }
@@ -69,25 +63,25 @@ impl Hints {
     /// Whether anybody listens; if not, the one who asks has to stop.
     fn is_heard(&self) -> bool {
         let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_heard = self.sender.receiver_count() > 0;
-        if !is_heard && matches!(*watch, Watch::On(_)) {
+        if self.sender.receiver_count() > 0 {
+            return matches!(*watch, Watch::On);
+        }
+        if matches!(*watch, Watch::On) {
             *watch = Watch::Off;
         }
-        is_heard
+        false
     }
 
     pub(super) fn close(&self) {
-        let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Watch::On(task) = std::mem::replace(&mut *watch, Watch::Closed) {
-            task.abort();
-        }
+        *self.watch.lock().unwrap_or_else(PoisonError::into_inner) = Watch::Closed;
     }
 }
 
-impl Drop for Hints {
-    fn drop(&mut self) {
-        self.close();
-    }
+/// On a thread of its own: on the application's, which handlers may block, it would keep the connection that writes from everybody.
+fn spawn(look: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
+    let runtime = runtime::Builder::new_current_thread().enable_time().build()?;
+    let thread = thread::Builder::new().name("pgflow-hints".to_owned());
+    thread.spawn(move || runtime.block_on(look)).map(drop)
 }
 
 /// Looks at the connection that writes: its data version changes only by writes of other connections.

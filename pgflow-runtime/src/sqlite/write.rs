@@ -1,16 +1,26 @@
-//! What transitions change, written with a few statements for all runs of a batch.
+//! What commands decided, written with a few statements for all runs of a batch.
 
 use std::collections::BTreeMap;
 
-use pgflow_machine::{Change, Effect, RunStatus, StepStatus};
+use pgflow_machine::{Change, Effect, Gather, NewRow, Places, Rows, RunId, RunRow, Writes};
 use serde_json::{Value, json};
-use sqlx::SqliteConnection;
+use uuid::Uuid;
 
-use super::definitions::Session;
 use super::error::{Result, broken};
-use super::load::Run;
+use super::session::{Conn, Place, SqliteSession};
 use super::spawn::Spawns;
-use super::tasks::{drop_tasks, requeue_tasks};
+use super::tasks::{self, drop_tasks, requeue_tasks};
+
+const INSERT: &str = "
+    insert into pgflow_runs (run_id, flow, status, remaining_steps, last_seq, started_at)
+    select unhex(k.value ->> 0), k.value ->> 1, k.value ->> 2, k.value ->> 3, 0, ?2 from json_each(?1) k
+    returning id, run_id";
+
+const INSERT_DATA: &str = "
+    insert into pgflow_run_data (run, input) select k.value ->> 0, k.value ->> 1 from json_each(?1) k";
+
+/// As [`INSERT_DATA`], of one run, whose input may be long.
+const INSERT_INPUT: &str = "insert into pgflow_run_data (run, input) values (?, ?)";
 
 pub(super) const RUNS: &str = "
     update pgflow_runs
@@ -54,6 +64,8 @@ const EVENTS: &str = "
     insert into pgflow_events (run, seq, at, entry)
     select k.value ->> 0, k.value ->> 1, ?2, k.value ->> 2 from json_each(?1) k";
 
+const REASON: &str = "update pgflow_runs set cancel_reason = ? where id = ?";
+
 /// Puts together what runs output: `[run, [steps]]`.
 pub(super) const OUTPUTS: &str = "
     update pgflow_run_data
@@ -68,149 +80,157 @@ pub(super) const OUTPUTS: &str = "
       from json_each(?1) k
      where pgflow_run_data.run = k.value ->> 0";
 
-/// Changes of any number of runs, each run once or more.
-#[derive(Default)]
-pub(super) struct Writes {
-    changes: Vec<(i64, Change)>,
+pub(super) async fn write<C: Conn>(
+    session: &mut SqliteSession<C>,
+    rows: &Rows,
+    writes: Writes<'_>,
+) -> Result<()> {
+    if !writes.started.is_empty() {
+        insert(session, rows, &writes.started).await?;
+    }
+    for (run, reason) in writes.cancelled {
+        let query = sqlx::query(REASON).bind(reason).bind(session.place(run)?.id);
+        query.execute(&mut *session.connection).await?;
+    }
+    tasks::write(session, &writes.tasks).await?;
+    if writes.changes.is_empty() {
+        return Ok(());
+    }
+    let spawns = Spawns::plan(session, &writes.changes).await?;
+    changed(session, rows, &writes.changes).await?;
+    effects(session, rows, &writes.changes, spawns).await
 }
 
-impl Writes {
-    /// Notes what a transition of a run changed.
-    pub(super) fn add(&mut self, run: &Run, change: Change) {
-        self.changes.push((run.id, change));
+async fn insert<C: Conn>(
+    session: &mut SqliteSession<C>,
+    rows: &Rows,
+    started: &[NewRow<'_>],
+) -> Result<()> {
+    let run = |new: &NewRow<'_>| {
+        let RunRow { version, state } = &rows.runs[&new.run];
+        let name = new.run.0.simple().to_string();
+        json!([name, version.id, state.status, state.remaining_steps])
+    };
+    let runs: Value = started.iter().map(run).collect();
+    let query = sqlx::query_as(INSERT).bind(runs.to_string()).bind(session.now.micros());
+    let ids: Vec<(i64, Uuid)> = query.fetch_all(&mut *session.connection).await?;
+    for (id, run) in ids {
+        let run = RunId(run);
+        let first_tasks = vec![None; rows.runs[&run].state.steps.len()];
+        session.ids.insert(run, id);
+        session.places.insert(run, Place { id, last_seq: 0, first_tasks });
     }
-
-    /// Whether something happened in a run that others may be waiting for.
-    pub(super) fn has_news(&self, run: &Run) -> bool {
-        self.changes.iter().any(|(id, change)| *id == run.id && !change.log.is_empty())
+    if let [new] = started {
+        let query = sqlx::query(INSERT_INPUT).bind(session.place(new.run)?.id);
+        query.bind(new.input.to_string()).execute(&mut *session.connection).await?;
+        return Ok(());
     }
-
-    /// Writes everything; `runs` are all that changed.
-    pub(super) async fn flush<'r>(
-        self,
-        connection: &mut SqliteConnection,
-        session: &Session,
-        runs: impl Iterator<Item = &'r mut Run>,
-    ) -> Result<()> {
-        let mut of_run: BTreeMap<i64, Vec<Change>> = BTreeMap::new();
-        for (run, change) in self.changes {
-            of_run.entry(run).or_default().push(change);
-        }
-        let mut whole = Vec::new();
-        for run in runs {
-            if let Some(changes) = of_run.remove(&run.id) {
-                whole.push((run, merge(changes)));
-            }
-        }
-        if whole.is_empty() {
-            return Ok(());
-        }
-        let spawns = Spawns::plan(connection, &mut whole).await?;
-        rows(connection, session, &mut whole).await?;
-        effects(connection, session, &whole, spawns).await
+    let mut data = Vec::with_capacity(started.len());
+    for new in started {
+        data.push(json!([session.place(new.run)?.id, new.input.to_string()]));
     }
+    let query = sqlx::query(INSERT_DATA).bind(Value::Array(data).to_string());
+    query.execute(&mut *session.connection).await?;
+    Ok(())
 }
 
-/// Several changes of one run as one.
-fn merge(changes: Vec<Change>) -> Change {
-    let mut whole = Change::default();
-    for change in changes {
-        whole.run |= change.run;
-        whole.steps.extend(change.steps);
-        whole.effects.extend(change.effects);
-        whole.log.extend(change.log);
-    }
-    whole
-}
-
-async fn rows(
-    connection: &mut SqliteConnection,
-    session: &Session,
-    changed: &mut [(&mut Run, Change)],
+/// Rows of runs and steps, and entries of logs.
+async fn changed<C: Conn>(
+    session: &mut SqliteSession<C>,
+    rows: &Rows,
+    changes: &BTreeMap<RunId, Change>,
 ) -> Result<()> {
     let (mut runs, mut steps, mut events) = (Vec::new(), Vec::new(), Vec::new());
-    for (run, change) in changed {
+    for (id, change) in changes {
+        let row = &rows.runs[id];
+        let place =
+            session.places.get_mut(id).ok_or_else(|| broken(format!("run {id} is gone")))?;
         for entry in &change.log {
-            run.last_seq += 1;
+            place.last_seq += 1;
             let text = serde_json::to_string(entry).map_err(broken)?;
-            events.push(json!([run.id, run.last_seq, text]));
+            events.push(json!([place.id, place.last_seq, text]));
         }
         if change.run || !change.log.is_empty() {
-            let state = &run.state;
-            runs.push(json!([run.id, state.status, state.remaining_steps, run.last_seq]));
+            let state = &row.state;
+            runs.push(json!([place.id, state.status, state.remaining_steps, place.last_seq]));
         }
-        steps.extend(change.steps.iter().map(|step| step_row(run, *step)));
+        steps.extend(change.steps.iter().map(|step| step_row(row, place, *step)));
     }
     for (sql, rows) in [(RUNS, runs), (STEPS, steps), (EVENTS, events)] {
         if !rows.is_empty() {
-            let query = sqlx::query(sql).bind(Value::Array(rows).to_string()).bind(session.now);
-            query.execute(&mut *connection).await?;
+            let query = sqlx::query(sql).bind(Value::Array(rows).to_string());
+            query.bind(session.now.micros()).execute(&mut *session.connection).await?;
         }
     }
     Ok(())
 }
 
-fn step_row(run: &Run, step: usize) -> Value {
-    let state = &run.state.steps[step];
-    let plan = run.version.plan.step(step);
-    let output = match (state.status, state.initial_tasks, plan.is_map) {
-        (StepStatus::Completed, Some(0), _) => Some("empty"),
-        (StepStatus::Completed, _, true) => Some("tasks"),
-        (StepStatus::Completed, _, false) => Some("task"),
-        _ => None,
-    };
+fn step_row(run: &RunRow, place: &Place, step: usize) -> Value {
+    let (state, plan) = (&run.state.steps[step], run.version.plan.step(step));
+    let output = state.gathers(plan).map(|gather| match gather {
+        Gather::Nothing => "empty",
+        Gather::Task => "task",
+        Gather::Tasks => "tasks",
+    });
     json!([
-        run.step_id(step),
+        place.step_id(step),
         &*plan.slug,
         state.status,
         state.remaining_deps,
         state.initial_tasks,
         state.remaining_tasks,
-        run.first_tasks[step],
+        place.first_tasks[step],
         state.skip_reason,
         state.error,
         output,
     ])
 }
 
-async fn effects(
-    connection: &mut SqliteConnection,
-    session: &Session,
-    changed: &[(&mut Run, Change)],
+async fn effects<C: Conn>(
+    session: &mut SqliteSession<C>,
+    rows: &Rows,
+    changes: &BTreeMap<RunId, Change>,
     mut spawns: Spawns,
 ) -> Result<()> {
     let mut outputs = Vec::new();
-    for (run, change) in changed {
+    let SqliteSession { connection, places, now, .. } = session;
+    for (id, change) in changes {
+        let row = &rows.runs[id];
+        let place = places.get(id).ok_or_else(|| broken(format!("run {id} is gone")))?;
+        let steps = &row.state.steps;
         for effect in &change.effects {
             match effect {
                 Effect::Spawn { step, tasks, from, delay } => {
-                    spawns.spawn(connection, session, run, (*step, *tasks, *from, *delay)).await?;
+                    let spawn = (*step, *tasks, *from, Places::new(*now, *delay));
+                    spawns.spawn(connection, &row.version, place, spawn).await?;
                 }
                 Effect::DropStep { step } => {
                     spawns.flush(connection).await?;
-                    drop_tasks(connection, run, &[*step]).await?;
+                    drop_tasks(connection, place, *step, &steps[*step]).await?;
                 }
                 Effect::DropRun => {
                     spawns.flush(connection).await?;
-                    let all: Vec<_> = (0..run.first_tasks.len()).collect();
-                    drop_tasks(connection, run, &all).await?;
+                    for (step, state) in steps.iter().enumerate() {
+                        drop_tasks(connection, place, step, state).await?;
+                    }
                 }
-                Effect::Requeue => requeue_tasks(connection, session, run).await?,
+                Effect::Requeue { steps: open } => {
+                    for step in open {
+                        let ready = Places::new(*now, 0);
+                        requeue_tasks(connection, place, *step, &steps[*step], ready).await?;
+                    }
+                }
                 Effect::Output { leaves } => {
-                    let leaves: Vec<_> = leaves.iter().map(|step| run.step_id(*step)).collect();
-                    outputs.push(json!([run.id, leaves]));
+                    let leaves: Vec<_> = leaves.iter().map(|step| place.step_id(*step)).collect();
+                    outputs.push(json!([place.id, leaves]));
                 }
             }
         }
     }
     spawns.flush(connection).await?;
     if !outputs.is_empty() {
-        sqlx::query(OUTPUTS).bind(json!(outputs).to_string()).execute(connection).await?;
+        let query = sqlx::query(OUTPUTS).bind(json!(outputs).to_string());
+        query.execute(&mut **connection).await?;
     }
     Ok(())
-}
-
-/// Whether tasks of a step of this run may be claimed.
-pub(super) fn is_live(run: &Run, step: usize) -> bool {
-    run.state.status == RunStatus::Started && run.state.steps[step].status == StepStatus::Started
 }

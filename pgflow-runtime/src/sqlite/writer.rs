@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use sqlx::SqliteConnection;
 
@@ -10,19 +11,34 @@ use super::SqliteError;
 /// A statement is asked about as often as this, in instructions of SQLite's machine: some hundred times a second.
 const ASK_AFTER: i32 = 10_000;
 
+/// How long a step may have it, where nobody says otherwise.
+pub(super) const LONGEST: Duration = Duration::from_secs(5);
+
 tokio::task_local! {
     /// What the step that runs in this task has.
     static HELD: Writer;
 }
 
 /// The connection of one database that writes.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Writer {
+    /// How long a step may have it.
+    pub(crate) longest: Duration,
     /// Nobody waits any more for the statement that is at work.
     is_interrupted: Arc<AtomicBool>,
 }
 
+impl Default for Writer {
+    fn default() -> Self {
+        Self::new(LONGEST)
+    }
+}
+
 impl Writer {
+    pub(crate) fn new(longest: Duration) -> Self {
+        Self { longest, is_interrupted: Arc::default() }
+    }
+
     /// What the step that runs here has.
     pub(crate) fn held_here() -> Option<Self> {
         HELD.try_with(Clone::clone).ok()

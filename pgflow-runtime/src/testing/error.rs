@@ -18,7 +18,7 @@ use crate::{DataError, RegisterError};
 /// assert_eq!(error.to_string(), "step `pong` failed after attempt 2: no answer");
 /// assert!(matches!(error, RunError::Step { step: "pong", .. }));
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
     /// The flow cannot be run with what the test offers.
@@ -53,3 +53,5 @@ pub enum RunError {
         step: &'static str,
     },
 }
+
+pgflow_model::debug_with_causes!(RunError);

@@ -70,7 +70,7 @@ impl<F: Flow> FinishedRun<F> {
     /// assert_eq!(run.step::<ping::pong>()?, Some(1));
     /// # Ok::<(), pgflow::Error>(())
     /// ```
-    pub fn step<S: StepOf<F>>(&self) -> Result<Option<S::Output>, DataError> {
+    pub fn step<S: StepOf<F>>(&self) -> Result<Option<S::Read>, DataError> {
         self.outputs.step::<S>()
     }
 

@@ -1,6 +1,8 @@
 //! Workers, crashes and time, in a test.
 
 mod crash;
+#[cfg_attr(not(feature = "sqlite"), path = "sim/no_database.rs")]
+mod database;
 mod drive;
 mod error;
 mod faults;
@@ -12,6 +14,7 @@ use std::mem;
 use std::time::Duration;
 
 use pgflow_machine::{RunId, Timestamp, WorkerId};
+use serde_json::Value;
 
 pub use crash::{Crash, every_crash};
 pub use error::SimError;
@@ -19,8 +22,10 @@ pub use error::SimError;
 use super::block_on;
 use crate::client::Run;
 use crate::db::{Db, version_of};
+use crate::flow_handler::served::check_flows;
+#[cfg(not(feature = "sqlite"))]
+use crate::flow_handler::served::check_transactions;
 use crate::memory::Memory;
-use crate::worker::served::check_program;
 use crate::{Flow, Registry, States, Step};
 use crash::Crashes;
 use faults::Faults;
@@ -90,6 +95,10 @@ pub struct Sim {
     runs: u32,
     calls: HashMap<StepKey, u32>,
     began_at: Timestamp,
+    /// What steps return without being called.
+    returns: HashMap<StepKey, Value>,
+    #[cfg(feature = "sqlite")]
+    database: Option<database::Database>,
 }
 
 /// Names of a flow and a step of it.
@@ -116,6 +125,9 @@ impl Sim {
             runs: 0,
             calls: HashMap::new(),
             began_at: memory.now(),
+            returns: HashMap::new(),
+            #[cfg(feature = "sqlite")]
+            database: None,
             memory,
         }
     }
@@ -171,7 +183,9 @@ impl Sim {
         if let Some(problem) = self.problem.take() {
             return Err(problem);
         }
-        check_program(&self.registry, &self.states, &self.memory)?;
+        check_flows(&self.registry, &self.states)?;
+        #[cfg(not(feature = "sqlite"))]
+        check_transactions(&self.registry, &self.memory)?;
         self.runs += 1;
         let id = RunId::from_key(F::SLUG, &format!("run {} of a test", self.runs));
         Ok(block_on(self.db.start(flow, input).id(id).into_future())?)

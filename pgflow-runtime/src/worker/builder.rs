@@ -1,15 +1,25 @@
 //! What a worker is made of.
 
+use std::convert::Infallible;
 use std::time::Duration;
 
+use serde_json::Value;
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+
 use super::engine::Engine;
+use super::exit::Exit;
 use super::health::{Health, Phase};
+use super::home::Home;
 use super::report::WorkerReport;
 use super::trip::Underway;
-use super::{WorkerError, signals, startup};
-use crate::backend::BackendError;
+use super::{WorkerError, backlog, retention, signals, startup, thread};
+use crate::backend::{BackendError, Wakes};
 use crate::db::Db;
-use crate::{Flow, RegisterError, Registry, States, Step};
+use crate::flow_handler::Flows;
+use crate::job::{Job, JobContext, Next};
+use crate::job_handler::Kinds;
+use crate::{Flow, Step};
 
 /// Runs the steps of flows.
 ///
@@ -41,24 +51,17 @@ use crate::{Flow, RegisterError, Registry, States, Step};
 #[must_use = "a worker works while `run` is awaited"]
 pub struct Worker {
     pub(super) db: Db,
-    pub(super) registry: Result<Registry, RegisterError>,
-    pub(super) states: States,
+    pub(super) flows: Flows,
+    pub(super) jobs: Kinds,
     pub(super) concurrency: Option<usize>,
-    pub(super) limits: Vec<Limit>,
     pub(super) grace: Duration,
     pub(super) health: Health,
+    retain: Option<u32>,
+    report_backlog: Option<Duration>,
 }
 
 /// A year: no clock shows what comes after `Duration::MAX`.
 const LONGEST_GRACE: Duration = Duration::from_hours(365 * 24);
-
-/// How many tasks of a step run at once.
-#[derive(Debug)]
-pub(super) struct Limit {
-    pub(super) flow: &'static str,
-    pub(super) step: &'static str,
-    pub(super) max: usize,
-}
 
 impl Worker {
     /// A worker without flows, for up to 16 tasks at once, with a grace period of 20 seconds. The variable
@@ -66,23 +69,59 @@ impl Worker {
     pub fn new(db: &Db) -> Self {
         Self {
             db: db.clone(),
-            registry: Ok(Registry::default()),
-            states: States::default(),
+            flows: Flows::default(),
+            jobs: Kinds::default(),
             concurrency: None,
-            limits: Vec::new(),
             grace: Duration::from_secs(20),
             health: Health::default(),
+            retain: None,
+            report_backlog: None,
         }
     }
 
     /// With this flow, among others.
     pub fn flow<F: Flow>(self, flow: F) -> Self {
-        Self { registry: self.registry.and_then(|registry| registry.with(flow)), ..self }
+        Self { flows: self.flows.with(flow), ..self }
+    }
+
+    /// With this kind of job, among others: with all of its needs but those that are `external`.
+    ///
+    /// ```
+    /// # use pgflow::prelude::*;
+    /// # #[job] mod ping { use super::*; #[need] pub async fn pong(job: u8) -> Result<Next> { Ok(Next::done(job + 1)) } }
+    /// # fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// let db = Db::connect("memory:").await?;
+    /// let job = db.submit::<ping::pong>(&7).await?;
+    /// let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    /// let worker = Worker::new(&db).job(ping::Job).run(async { _ = stopped.await });
+    /// let client = async {
+    ///     let output = job.output::<u8>().await;
+    ///     drop(stop);
+    ///     output
+    /// };
+    /// let (report, output) = tokio::join!(worker, client);
+    /// assert_eq!(output?, 8);
+    /// assert!(report?.is_clean());
+    /// # Ok(()) })
+    /// # }
+    /// ```
+    pub fn job<J: Job>(self, _job: J) -> Self {
+        Self { jobs: self.jobs.with::<J>(), ..self }
+    }
+
+    /// With a handler for a need that other programs, or other languages, hand jobs to: its payload is any JSON.
+    pub fn need<F, R>(self, need: &str, handler: F) -> Self
+    where
+        F: Fn(Value, JobContext) -> R + Send + Sync + 'static,
+        R: Future<Output = crate::Result<Next<()>>> + Send + 'static,
+    {
+        Self { jobs: self.jobs.with_raw(need, handler), ..self }
     }
 
     /// With this value of application state, for steps that take `State<T>`.
     pub fn state<T: Clone + Send + Sync + 'static>(self, value: T) -> Self {
-        Self { states: self.states.with(value), ..self }
+        Self { flows: self.flows.state(value.clone()), jobs: self.jobs.state(value), ..self }
     }
 
     /// With so many tasks at once, whatever the environment says.
@@ -91,10 +130,8 @@ impl Worker {
     }
 
     /// With so many tasks of this step at once, in this process: `.limit::<orders::charge>(4)`.
-    pub fn limit<S: Step<Flow: Flow>>(mut self, tasks: usize) -> Self {
-        let flow = <S::Flow as Flow>::SLUG;
-        self.limits.push(Limit { flow, step: S::SLUG, max: tasks });
-        self
+    pub fn limit<S: Step<Flow: Flow>>(self, tasks: usize) -> Self {
+        Self { flows: self.flows.limit::<S>(tasks), ..self }
     }
 
     /// With so much time for handlers to end after the worker was asked to stop. Besides this, a shutdown takes
@@ -102,6 +139,35 @@ impl Worker {
     /// default of 20, within the 30 that Kubernetes gives.
     pub fn grace(self, grace: Duration) -> Self {
         Self { grace: grace.min(LONGEST_GRACE), ..self }
+    }
+
+    /// Deletes runs that ended more than so many days ago, of every flow in the database: some at a time, once an hour. Runs
+    /// that go on are left alone. Without this call nothing is ever deleted; see also [`Db::prune`].
+    ///
+    /// ```
+    /// # use pgflow::prelude::*;
+    /// # #[flow(input = u8)] mod count { #[step] pub async fn one(run: u8) -> pgflow::Result<u8> { Ok(run) } }
+    /// # fn example(db: &pgflow::Db) -> pgflow::Worker {
+    /// pgflow::Worker::new(db).flow(count::Flow).retain(30)
+    /// # }
+    /// ```
+    pub fn retain(self, days: u32) -> Self {
+        Self { retain: Some(days), ..self }
+    }
+
+    /// Looks every so often, and at most once a second, at what is open in the database, for the metrics `pgflow_open_runs`, `pgflow_open_tasks` and
+    /// `pgflow_oldest_task_seconds`. One worker of a deployment is enough.
+    ///
+    /// ```
+    /// # use pgflow::prelude::*;
+    /// # #[flow(input = u8)] mod count { #[step] pub async fn one(run: u8) -> pgflow::Result<u8> { Ok(run) } }
+    /// # fn example(db: &pgflow::Db) -> pgflow::Worker {
+    /// let every = std::time::Duration::from_secs(15);
+    /// pgflow::Worker::new(db).flow(count::Flow).report_backlog(every)
+    /// # }
+    /// ```
+    pub fn report_backlog(self, every: Duration) -> Self {
+        Self { report_backlog: Some(every), ..self }
     }
 
     /// How the worker is doing: can be asked while it runs.
@@ -115,21 +181,35 @@ impl Worker {
     ///
     /// A database that does not answer is waited for, also at the start.
     ///
+    /// Handlers run on the runtime that this is called on. Claims, results and heartbeats have a thread and connections of
+    /// their own, so that handlers which block all threads of the runtime do not lose their tasks; the log names the step
+    /// of a handler that blocks its thread for a second. (Where tokio's clock is paused, everything runs here.)
+    ///
     /// If this future is dropped, as by `select!`, handlers are told to stop and aborted at once, and their results
     /// are not recorded: their tasks wait for the end of their lease, and then run again. Let `shutdown` be ready instead.
     pub async fn run(
         self,
         shutdown: impl Future<Output = ()> + Send + 'static,
     ) -> Result<WorkerReport, WorkerError> {
-        self.run_with(Box::pin(shutdown), Box::pin(std::future::pending())).await
+        let home = Home::new(Handle::current());
+        self.run_with(Box::pin(shutdown), Box::pin(std::future::pending()), home, None).await
     }
 
-    /// Works until SIGTERM or Ctrl-C. A second signal stops at once: handlers are aborted, and their tasks
-    /// given back.
+    /// Works until SIGTERM or Ctrl-C. After a second signal the process ends: handlers are aborted, their tasks given back,
+    /// and should the program still be there three seconds later, it is exited, with the status that
+    /// [`exit_code`](WorkerReport::exit_code) has. A second signal that comes when the worker has ended, and any third one,
+    /// exits at once.
+    ///
+    /// Signals are heard on a thread of their own, also if handlers block all others, until the process ends. If
+    /// handlers that block their threads keep the program from going on after the first signal and the grace period, or its
+    /// runtime from ending, it is exited in the same way.
     pub async fn run_until_signal(self) -> Result<WorkerReport, WorkerError> {
-        let seen = signals::stop_signals().map_err(WorkerError::Signals)?;
-        let (first, second) = (signals::after(seen.clone(), 1), signals::after(seen, 2));
-        self.run_with(Box::pin(first), Box::pin(second)).await
+        let never = || -> Underway<()> { Box::pin(std::future::pending()) };
+        let home = Home::new(Handle::current());
+        let exit = Exit::new(home.clone());
+        let report = self.run_with(never(), never(), home, Some(exit.clone())).await;
+        exit.program_goes_on();
+        report
     }
 
     /// Works until `shutdown` is ready, and stops at once when `at_once` is.
@@ -138,25 +218,84 @@ impl Worker {
         shutdown: impl Future<Output = ()> + Send + 'static,
         at_once: impl Future<Output = ()> + Send + 'static,
     ) -> Result<WorkerReport, WorkerError> {
-        self.run_with(Box::pin(shutdown), Box::pin(at_once)).await
+        let home = Home::new(Handle::current());
+        self.run_with(Box::pin(shutdown), Box::pin(at_once), home, None).await
     }
 
+    /// What goes on beside the work, until that ends.
+    fn aside(&self) -> impl Future<Output = Infallible> + Send + use<> {
+        let backend = self.db.backend().clone();
+        let retain = retention::retain(backend.clone(), self.retain);
+        let backlog = backlog::watch(backend, self.flows.slugs(), self.report_backlog);
+        async {
+            tokio::select! {
+                never = retain => never,
+                never = backlog => never,
+            }
+        }
+    }
+
+    /// Works on a thread of its own, and tells it when to stop: once politely, twice at once. With `exit`, signals do so.
     async fn run_with(
         self,
-        mut shutdown: Underway<()>,
+        shutdown: Underway<()>,
         at_once: Underway<()>,
+        home: Home,
+        exit: Option<Exit>,
     ) -> Result<WorkerReport, WorkerError> {
+        let (count, asked) = watch::channel(0);
+        let telling = signals::tell(shutdown, at_once, count);
+        // Here, where they are told by tasks that outlast the worker.
+        let wakes = self.db.backend().wakes();
+        if thread::is_clock_paused() {
+            return tokio::select! {
+                report = self.work(home, wakes, asked) => report,
+                () = telling => unreachable!("it tells for ever"),
+            };
+        }
+        let work = async move {
+            let stops = match &exit {
+                None => asked.clone(),
+                Some(_) => signals::stop_signals().map_err(WorkerError::Signals)?,
+            };
+            let report = tokio::select! {
+                report = self.work(home, wakes, stops.clone()) => report?,
+                () = signals::abandoned(asked) => return Ok(WorkerReport::default()),
+            };
+            if let Some(exit) = exit {
+                exit.watch_the_end(report, stops);
+            }
+            Ok(report)
+        };
+        tokio::select! {
+            report = thread::run(work) => report?,
+            () = telling => unreachable!("it tells for ever"),
+        }
+    }
+
+    async fn work(
+        self,
+        home: Home,
+        wakes: Wakes,
+        asked: watch::Receiver<u32>,
+    ) -> Result<WorkerReport, WorkerError> {
+        if self.retain == Some(0) {
+            return Err(WorkerError::Zero { what: "days to retain".to_owned() });
+        }
         let (health, closed) = (self.health.clone(), self.db.closed());
+        let aside = self.aside();
         let _ending = health.until_dropped();
+        let mut shutdown: Underway<()> = Box::pin(signals::after(asked.clone(), 1));
         let engine: Engine = tokio::select! {
-            engine = startup::start(self) => engine?,
+            engine = startup::start(self, home, wakes) => engine?,
             () = &mut shutdown => return Ok(WorkerReport::default()),
         };
         health.phase(Phase::Working);
         health.running(0);
         let report = tokio::select! {
-            report = engine.run(shutdown, at_once) => report,
+            report = engine.run(shutdown, Box::pin(signals::after(asked, 2))) => report,
             () = closed => return Err(BackendError::Closed.into()),
+            never = aside => match never {},
         };
         tracing::info!(%report, "worker stopped");
         Ok(report)

@@ -1,80 +1,98 @@
 //! Claims and what comes of them.
 
-use pgflow_machine::{Settle, Settled, Verdict};
+use pgflow_machine::{Lease, Retry, Settle, Settled, Verdict};
+use pgflow_model::with_causes;
 use tokio::time::Instant;
 
-use super::attempt::Attempt;
 use super::engine::Engine;
+use super::handler::{Prepared, Signals};
 use super::held::Holding;
 use super::metrics::{self, gauged};
 use super::trip::Returned;
-use super::{trouble, upkeep};
-use crate::backend::{BackendError, Claim, ClaimedTask, Work};
-use crate::cancel::Cancel;
-use crate::{Served, StepDef};
+use super::trouble::Call;
+use super::upkeep;
+use crate::backend::{BackendError, Claim, ClaimedWork, Settlement};
 
 impl Engine {
-    /// A claim for as much as can start at once.
-    pub(super) fn claim(&mut self, now: Instant) -> Option<Claim> {
-        let max = u32::try_from(self.slots.free()).unwrap_or(u32::MAX);
-        if max == 0 || !self.stage.is_working() || self.queues.is_empty() {
+    /// A claim for as much as can start at once, now or with results that go anyway.
+    pub(super) fn claim(&mut self, now: Instant, with_results: bool) -> Option<Claim> {
+        if !self.has_room() || (with_results && !self.settles.may_claim()) {
             return None;
         }
-        let is_due = self.pace.due() <= now || !self.settles.is_empty();
+        let max = u32::try_from(self.slots.free()).unwrap_or(u32::MAX);
+        let is_due = self.pace.due() <= now || with_results;
         is_due.then(|| {
             self.pace.sent(now);
-            let (queues, quotas) = (self.queues.clone(), self.slots.quotas());
-            Claim { queues, max, worker: self.id, quotas }
+            Claim { wants: self.handlers.wants(), max, worker: self.id }
         })
     }
 
+    /// Whether tasks could start, and their results be kept.
+    pub(super) fn has_room(&self) -> bool {
+        let is_able = self.stage.is_working() && !self.handlers.is_empty();
+        is_able && self.slots.free() > 0 && !self.settles.refused.is_full()
+    }
+
     /// A trip is over.
-    pub(super) fn returned(&mut self, returned: Returned) {
+    pub(super) fn returned(&mut self, mut returned: Returned) {
         (self.in_flight, self.is_asking) = (0, false);
         let kind = returned.kind();
         upkeep::requeued(returned.swept.unwrap_or_default());
-        if let Some(unknown) = returned.unknown {
+        if let Some(unknown) = returned.unknown.take() {
             self.asked(unknown);
         }
         let Some(kind) = kind else { return };
         ::metrics::histogram!(metrics::TRIP_SECONDS, "kind" => kind).record(returned.took);
-        match returned.work {
+        match std::mem::replace(&mut returned.work, Ok(Settlement::default())) {
             Ok(work) => {
-                self.heard();
-                self.settles.answered(returned.settles.len());
+                self.answered(returned.settles.len(), returned.claim.is_some());
+                if returned.is_again {
+                    self.settles.reconsider();
+                }
                 self.worked(returned.claim.as_ref(), &returned.settles, work);
             }
             Err(error) => {
                 if returned.claim.is_some() {
                     self.lost_claim.lost(Instant::now());
                 }
-                self.failed(kind, returned.settles, &error);
+                self.failed(kind, returned, &error);
             }
         }
     }
 
-    fn worked(&mut self, claim: Option<&Claim>, settles: &[Settle], work: Work) {
+    fn answered(&mut self, settles: usize, with_claim: bool) {
+        if with_claim {
+            self.heard(Call::Claim);
+        }
+        if settles > 0 {
+            self.heard(Call::Settle);
+        }
+        self.settles.recorded(settles);
+    }
+
+    fn worked(&mut self, claim: Option<&Claim>, settles: &[Settle], work: Settlement) {
         if !settles.is_empty() {
             ::metrics::histogram!(metrics::BATCH).record(gauged(settles.len()));
         }
         for (settle, outcome) in settles.iter().zip(work.settled) {
-            self.recorded(&settle.verdict, outcome);
+            self.recorded(&settle.lease, &settle.verdict, outcome);
         }
         let now = Instant::now();
         if let Some(claim) = claim {
             ::metrics::counter!(metrics::CLAIMS).increment(1);
-            let got = work.claimed.tasks.len();
+            let got = work.claimed.len();
             self.pace.answered(now, claim.max, got, work.claimed.next_in);
             self.health.set(|health| {
                 health.last_claim = Some(now.into_std());
                 health.last_error = None;
             });
         }
-        work.claimed.tasks.into_iter().for_each(|task| self.begin(task));
+        work.claimed.into_work().for_each(|work| self.begin(work));
     }
 
     /// What became of a result.
-    pub(super) fn recorded(&mut self, verdict: &Verdict, outcome: Settled) {
+    pub(super) fn recorded(&mut self, lease: &Lease, verdict: &Verdict, outcome: Settled) {
+        self.leases.remove(lease);
         let word = match outcome {
             Settled::Applied => "applied",
             Settled::AlreadySettled => "already_settled",
@@ -86,60 +104,65 @@ impl Engine {
         self.report.count(verdict, outcome);
     }
 
-    /// Nobody knows whether the results were recorded, or they were refused.
-    fn failed(&mut self, doing: &'static str, settles: Vec<Settle>, error: &BackendError) {
-        let (now, text) = (Instant::now(), trouble::text(error));
-        let is_refused = !error.is_temporary() && !settles.is_empty();
-        if is_refused {
-            tracing::error!(error = text, "the database refused results");
-            self.settles.answered(settles.len());
-            self.report.lost += u64::from(self.settles.refused(settles, &text).is_some());
-        } else {
-            self.settles.again(settles);
-            let delay = self.trouble.failed(doing, error);
+    /// Nobody knows whether the results were recorded, or they were refused. Only what lies in a result itself is held
+    /// against it; whatever else the database says may pass.
+    fn failed(&mut self, doing: &'static str, returned: Returned, error: &BackendError) {
+        let (now, text) = (Instant::now(), with_causes(error));
+        let Returned { settles, is_again, claim, .. } = returned;
+        let (is_batch, with_claim) = (settles.len() > 1, claim.is_some());
+        let call = if settles.is_empty() { Call::Claim } else { Call::Settle };
+        if error.is_about_payload() && !settles.is_empty() {
+            tracing::error!(error = text, "the database cannot store a result");
+            self.settles.unstorable(settles, with_claim, &text, now);
+        } else if is_again {
+            self.settles.refused(settles, false, now);
+            self.say_refused(now, &text);
+        } else if error.is_temporary() || settles.is_empty() {
+            self.settles.unanswered(settles);
+            let delay = self.trouble.failed(call, doing, error);
             self.pace.failed(now, delay);
+        } else {
+            self.settles.refused(settles, with_claim, now);
+            if !is_batch && !with_claim {
+                self.say_refused(now, &text);
+            }
         }
         self.health.set(|health| health.last_error = Some((now.into_std(), text)));
     }
 
+    fn say_refused(&mut self, now: Instant, error: &str) {
+        ::metrics::counter!(metrics::DATABASE_ERRORS, "doing" => "settle").increment(1);
+        if self.refusals.may_say(now) {
+            let refused = &self.settles.refused;
+            let (results, is_full) = (refused.len(), refused.is_full());
+            let then = if is_full { ", and no more tasks are taken" } else { "" };
+            tracing::error!(error, results, "the database refuses results: they wait{then}");
+        }
+    }
+
     /// Starts a handler.
-    fn begin(&mut self, task: ClaimedTask) {
-        let served = self.desk.served(&task.flow);
-        let step = served.and_then(|served| served.step(&task.lease.task.step));
-        let Some((served, step)) = served.zip(step) else {
-            return self.no_code(task);
-        };
+    fn begin(&mut self, work: ClaimedWork) {
+        let (lease, timeout, signals) = (work.lease(), work.timeout(), Signals::default());
         if self.stage.is_releasing() {
             // It was claimed before the shutdown, and nobody would wait for its handler.
-            return self.settles.push(Settle { lease: task.lease, verdict: Verdict::Released });
+            return self.settles.push(Settle { lease, verdict: Verdict::Released });
         }
-        let flow = served.flow().slug;
-        ::metrics::counter!(metrics::CLAIMED, "flow" => flow).increment(1);
-        let (slot, cancel) = (self.slots.take(flow, step), Cancel::default());
-        let (lease, timeout) = (task.lease.clone(), task.timeout);
-        let handler = self.spawn(served, step, task, cancel.clone());
-        self.held.insert(lease, Holding::new((flow, step), slot, cancel, handler, timeout));
+        let Prepared { label, permit, span, run } = match self.handlers.call(work, signals.clone())
+        {
+            Ok(call) => call,
+            Err(error) => return self.no_code(lease, error),
+        };
+        ::metrics::counter!(metrics::CLAIMED, "flow" => label.flow).increment(1);
+        self.leases.insert(lease.clone(), timeout);
+        let handler = self.attempts.spawn(lease.clone(), signals.pulse.clone(), run, span);
+        let permits = (self.slots.take(), permit);
+        self.held.insert(lease, Holding::new(label, permits, signals, handler, timeout));
         self.health.running(self.held.len());
     }
 
-    fn spawn(
-        &self,
-        served: Served,
-        step: &'static StepDef,
-        task: ClaimedTask,
-        cancel: Cancel,
-    ) -> tokio::task::AbortHandle {
-        Attempt { served, step, task, cancel }.spawn(&self.desk)
-    }
-
-    /// The shape was compared at the start, so the flow was replaced behind our back.
-    fn no_code(&mut self, task: ClaimedTask) {
-        let error = format!(
-            "this worker has no code for step `{}` of `{}`",
-            task.lease.task.step, task.flow
-        );
+    fn no_code(&mut self, lease: Lease, error: String) {
         tracing::error!(error);
-        let verdict = Verdict::Failed { error, retry: pgflow_machine::Retry::ByPolicy };
-        self.settles.push(Settle { lease: task.lease, verdict });
+        let verdict = Verdict::Failed { error, retry: Retry::ByPolicy };
+        self.settles.push(Settle { lease, verdict });
     }
 }

@@ -7,10 +7,11 @@ use pgflow_machine::{Settle, Verdict, WorkerId};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{Instant, sleep_until};
 
-use super::attempt::{Done, Ended};
-use super::desk::Desk;
+use super::attempt::{Attempts, Done};
+use super::handler::{Ended, Handlers};
 use super::health::Health;
 use super::held::Held;
+use super::leases::Leases;
 use super::lost_claim::LostClaim;
 use super::pace::{POLL, Pace};
 use super::report::WorkerReport;
@@ -19,18 +20,20 @@ use super::shutdown::Stage;
 use super::slots::Slots;
 use super::sweep::Sweeps;
 use super::trip::{self, Question, Returned, Underway, Upkeep, arrival};
-use super::trouble::Trouble;
-use crate::backend::{Wake, Wakes};
+use super::trouble::{LogLimit, Trouble};
+use crate::backend::{Backend, Topic, Wake, Wakes};
 
 /// A worker at work.
 pub(super) struct Engine {
     pub(super) id: WorkerId,
-    pub(super) desk: Arc<Desk>,
-    pub(super) queues: Vec<String>,
+    pub(super) backend: Arc<dyn Backend>,
+    pub(super) handlers: Handlers,
+    pub(super) attempts: Attempts,
     pub(super) wakes: Wakes,
     pub(super) done: UnboundedReceiver<Done>,
     pub(super) slots: Slots,
     pub(super) held: Held,
+    pub(super) leases: Leases,
     pub(super) settles: Settles,
     /// Results of the trip that is under way.
     pub(super) in_flight: usize,
@@ -40,8 +43,11 @@ pub(super) struct Engine {
     pub(super) pace: Pace,
     pub(super) sweeps: Sweeps,
     pub(super) trouble: Trouble,
+    pub(super) refusals: LogLimit,
     pub(super) stage: Stage,
     pub(super) grace: Duration,
+    /// When handlers were last looked at.
+    pub(super) looked: Instant,
     pub(super) report: WorkerReport,
     pub(super) health: Health,
 }
@@ -79,8 +85,9 @@ impl Engine {
 
     /// Lets handlers that are about to end do so, so that their results go along in one batch.
     async fn gather(&mut self) {
-        if !self.settles.is_empty() {
+        if self.settles.any_wait() {
             tokio::task::yield_now().await;
+            std::thread::yield_now();
         }
         while let Ok(done) = self.done.try_recv() {
             self.note(done);
@@ -91,29 +98,41 @@ impl Engine {
     /// way is not due: its end will bring us back.
     fn due(&self, trip_is_out: bool, upkeep_is_out: bool) -> Instant {
         let now = Instant::now();
-        let wants_trip =
-            !self.settles.is_empty() || (self.stage.is_working() && self.slots.free() > 0);
+        let wants_trip = self.settles.any_wait() || self.has_room();
         let trip = wants_trip.then(|| self.pace.due());
         let asking = self.lost_claim.due().map(|due| self.pace.not_before(due));
-        let trips = [trip, asking].into_iter().flatten().filter(|_| !trip_is_out);
+        let refused = self.settles.refused.due().map(|due| self.pace.not_before(due));
+        let trips = [trip, asking, refused].into_iter().flatten().filter(|_| !trip_is_out);
         let sweep = self.may_sweep().then(|| self.sweeps.due());
-        let upkeep = [self.held.next_beat(), sweep];
+        let upkeep = [self.leases.next_beat(), sweep];
         let upkeep = upkeep.into_iter().flatten().filter(|_| !upkeep_is_out);
-        let others = [self.held.next_abort(), self.stage.due()].into_iter().flatten();
+        let others = [self.held.next_abort(), self.stage.due(), self.next_look()];
+        let others = others.into_iter().flatten();
         others.chain(trips).chain(upkeep).fold(now + POLL, Instant::min)
     }
 
     fn on_time(&mut self) {
-        self.held.abort_due(Instant::now());
+        let now = Instant::now();
+        self.held.abort_due(now);
+        self.look_at_handlers(now);
     }
 
     fn wake(&mut self, wake: &Wake) {
+        let now = Instant::now();
         let is_ours = match wake {
-            Wake::Gap => true,
-            Wake::Flow(slug) => self.queues.iter().any(|queue| **queue == **slug),
+            Wake::Gap => {
+                self.leases.ask_about_all(now);
+                true
+            }
+            Wake::Topic(topic) => {
+                if let Topic::Run(run) = topic {
+                    self.leases.ask_about(*run, now);
+                }
+                self.handlers.wait_for(topic)
+            }
         };
         if is_ours {
-            self.pace.hint(Instant::now());
+            self.pace.hint(now);
         }
     }
 
@@ -127,9 +146,14 @@ impl Engine {
             *trip = Some(self.ask());
             return;
         }
-        let (claim, may_sweep) = (self.claim(now), self.may_sweep());
-        let settles = self.settles.take();
-        let backend = self.desk.backend.clone();
+        let backend = self.backend.clone();
+        if let Some(refused) = self.settles.refused.take_due(now) {
+            self.in_flight = 1;
+            *trip = Some(trip::again(backend, self.id, refused));
+            return;
+        }
+        let (settles, may_sweep) = (self.settles.take(), self.may_sweep());
+        let claim = self.claim(now, !settles.is_empty());
         self.in_flight = settles.len();
         *trip = match claim {
             None if settles.is_empty() => None,
@@ -137,17 +161,17 @@ impl Engine {
             Some(claim) if settles.is_empty() && may_sweep && self.sweeps.go_along(now) => {
                 Some(trip::sweep_and_claim(backend, claim))
             }
-            claim => Some(trip::set_out(backend, settles, claim)),
+            claim => Some(trip::set_out(backend, self.id, settles, claim)),
         };
     }
 
     /// A trip that asks for tasks of a lost claim. Nothing is claimed on the way, and nothing else can be.
     fn ask(&mut self) -> Underway<Returned> {
-        let (queues, known) = (self.queues.clone(), self.known());
+        let (sources, known) = (self.handlers.sources(), self.known());
         let settles = self.settles.take();
         (self.in_flight, self.is_asking) = (settles.len(), true);
-        let question = Question { worker: self.id, queues, known };
-        trip::ask(self.desk.backend.clone(), settles, question)
+        let question = Question { worker: self.id, sources, known };
+        trip::ask(self.backend.clone(), settles, question)
     }
 
     /// Starts a heartbeat or a sweep if one is due and none is under way.
@@ -155,40 +179,49 @@ impl Engine {
         if upkeep.is_some() {
             return;
         }
-        let (now, may_sweep, backend) = (Instant::now(), self.may_sweep(), &self.desk.backend);
-        let leases = self.held.beats(now);
+        let (now, may_sweep, backend) = (Instant::now(), self.may_sweep(), &self.backend);
+        let leases = self.leases.due(now);
         if !leases.is_empty() {
             *upkeep = Some(trip::beat(backend.clone(), leases));
         } else if may_sweep && self.sweeps.go_alone(now) {
-            *upkeep = Some(trip::sweep(backend.clone()));
+            *upkeep = Some(trip::sweep(backend.clone(), self.handlers.have_needs()));
         }
     }
 
     /// An attempt ended.
     fn note(&mut self, done: Done) {
         // Otherwise it was given up, and its end was recorded as that.
-        let Some(holding) = self.held.remove(&done.lease) else { return };
-        self.slots.give_back(holding.slot);
+        let Some(mut holding) = self.held.remove(&done.lease) else { return };
+        holding.name_if_it_blocks();
         self.health.running(self.held.len());
         let ended = match done.ended {
             Ended::Verdict(verdict) => {
-                Ended::Verdict(self.stage.judge(verdict, holding.cancel.is_set()))
+                Ended::Verdict(self.stage.judge(verdict, holding.signals.cancel.is_set()))
             }
             ended => ended,
         };
         holding.count(&ended, done.took);
         match ended {
-            _ if holding.is_unwanted => self.report.superseded += 1,
-            Ended::Verdict(verdict) => self.settles.push(Settle { lease: done.lease, verdict }),
-            Ended::Recorded(outcome) => self.recorded(&Verdict::Completed(().into()), outcome),
-            Ended::Nothing => self.report.superseded += 1,
+            // What came of it was said before.
+            _ if holding.is_settled => {}
+            // Also if a heartbeat found the task completed before we heard of it.
+            Ended::Recorded(outcome) => {
+                self.recorded(&done.lease, &Verdict::Completed(().into()), outcome);
+            }
+            Ended::Verdict(verdict) if !holding.is_unwanted => {
+                self.settles.push(Settle { lease: done.lease, verdict });
+            }
+            Ended::Verdict(_) | Ended::Nothing => {
+                self.leases.remove(&done.lease);
+                self.report.superseded += 1;
+            }
         }
     }
 }
 
-/// Also of a worker that is dropped nobody says any longer that it is alive.
+/// A dropped worker signs off too.
 impl Drop for Engine {
     fn drop(&mut self) {
-        drop(self.desk.backend.sign_off(self.id));
+        drop(self.backend.sign_off(self.id));
     }
 }

@@ -19,12 +19,32 @@ use crate::backend::BackendError;
 /// # Ok(()) })
 /// # }
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkerError {
     /// It has nothing to do.
     #[error("the worker has no flows\nhelp: add one: `Worker::new(&db).flow(orders::Flow)`")]
     NoFlows,
+    /// Two kinds of jobs have one need.
+    #[error("need `{need}` is there twice: a worker has one function for it")]
+    NeedTwice {
+        /// The capability.
+        need: &'static str,
+    },
+    /// A need takes a transaction.
+    #[error("need `{need}` takes `tx: &mut Tx`, which jobs cannot have yet")]
+    NoTransaction {
+        /// The capability.
+        need: &'static str,
+    },
+    /// A need takes application state that was not given.
+    #[error("need `{need}` takes `State<{state}>`, which was not given\nhelp: add it: `.state(…)`")]
+    NeedsState {
+        /// The capability.
+        need: &'static str,
+        /// The type of the state.
+        state: &'static str,
+    },
     /// It could do nothing.
     #[error("the worker's {what} must be at least 1")]
     Zero {
@@ -92,7 +112,12 @@ pub enum WorkerError {
     /// The operating system has no signals for us.
     #[error("cannot listen for signals")]
     Signals(#[source] std::io::Error),
+    /// The operating system has no thread for us.
+    #[error("cannot start the worker's own thread")]
+    Thread(#[source] std::io::Error),
     /// The database refused.
     #[error(transparent)]
     Backend(#[from] BackendError),
 }
+
+pgflow_model::debug_with_causes!(WorkerError);

@@ -9,7 +9,8 @@ use pgflow_machine::Lease;
 use tokio::time::Instant;
 
 use super::engine::Engine;
-use super::{metrics, trouble};
+use super::metrics;
+use super::trouble::Call;
 use crate::backend::BackendError;
 
 /// How long to wait after an answer before asking once more: the transaction of the lost claim may still be at
@@ -92,25 +93,20 @@ impl Engine {
         let now = Instant::now();
         match unknown {
             Ok(released) => {
-                self.heard();
+                // That there was nothing to give back proves nothing.
+                if released > 0 {
+                    self.heard(Call::Upkeep);
+                }
                 self.lost_claim.answered(now);
                 if self.is_leaving() {
                     self.lost_claim.end();
                 }
                 self.gave_back(now, released);
             }
-            Err(error) if error.is_temporary() => {
-                let delay = self.trouble.failed("release_unknown", &error);
+            Err(error) => {
+                let delay = self.trouble.failed(Call::Upkeep, "release_unknown", &error);
                 self.pace.failed(now, delay);
                 self.lost_claim.failed(now + delay);
-            }
-            Err(error) => {
-                let error = trouble::text(&error);
-                tracing::error!(
-                    error,
-                    "cannot give back tasks of a lost claim: they wait for their lease"
-                );
-                self.lost_claim.end();
             }
         }
     }

@@ -1,5 +1,7 @@
 //! Names of what a worker counts, with the crate `metrics`.
 
+use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
+
 /// Claims that were answered.
 pub(super) const CLAIMS: &str = "pgflow_claims_total";
 /// Tasks that were claimed, by `flow`.
@@ -16,6 +18,8 @@ pub(super) const BATCH: &str = "pgflow_settle_batch";
 pub(super) const TRIP_SECONDS: &str = "pgflow_trip_seconds";
 /// Handlers that run.
 pub(super) const RUNNING: &str = "pgflow_running";
+/// Attempts that blocked their thread for a second, by `flow` and `step`.
+pub(super) const BLOCKED: &str = "pgflow_blocking_attempts_total";
 /// Heartbeats, by `answer`: extended, lost or cancelled.
 pub(super) const HEARTBEATS: &str = "pgflow_heartbeats_total";
 /// Tasks of lost workers that a sweep queued again.
@@ -24,6 +28,32 @@ pub(super) const REQUEUED: &str = "pgflow_requeued_total";
 pub(super) const GIVEN_BACK: &str = "pgflow_given_back_total";
 /// Calls that the database did not answer, by `doing`.
 pub(super) const DATABASE_ERRORS: &str = "pgflow_database_errors_total";
+/// Runs that have not ended, by `flow`: its version.
+pub(super) const OPEN_RUNS: &str = "pgflow_open_runs";
+/// Their tasks that wait or are being worked on, by `flow`.
+pub(super) const OPEN_TASKS: &str = "pgflow_open_tasks";
+/// How long the oldest of those has been there, in seconds, by `flow`.
+pub(super) const OLDEST_SECONDS: &str = "pgflow_oldest_task_seconds";
+
+/// Tells whoever records metrics what they mean.
+pub(super) fn describe() {
+    describe_counter!(CLAIMS, "Claims that were answered");
+    describe_counter!(CLAIMED, "Tasks that were claimed");
+    describe_counter!(ATTEMPTS, "Attempts that ended, by how");
+    describe_histogram!(HANDLER_SECONDS, Unit::Seconds, "How long a handler took");
+    describe_counter!(SETTLES, "What became of results");
+    describe_histogram!(BATCH, Unit::Count, "Results per trip to the database");
+    describe_histogram!(TRIP_SECONDS, Unit::Seconds, "How long a trip to the database took");
+    describe_gauge!(RUNNING, Unit::Count, "Handlers that run");
+    describe_counter!(HEARTBEATS, "Heartbeats, by their answer");
+    describe_counter!(REQUEUED, "Tasks of lost workers that were queued again");
+    describe_counter!(GIVEN_BACK, "Tasks of claims whose answer got lost, given back");
+    describe_counter!(DATABASE_ERRORS, "Calls that the database did not answer");
+    crate::backend::describe_ended();
+    describe_gauge!(OPEN_RUNS, Unit::Count, "Runs that have not ended");
+    describe_gauge!(OPEN_TASKS, Unit::Count, "Tasks that wait or are being worked on");
+    describe_gauge!(OLDEST_SECONDS, Unit::Seconds, "How long the oldest open task has been there");
+}
 
 /// A number of things as metrics take it.
 pub(super) fn gauged(count: usize) -> f64 {

@@ -1,47 +1,65 @@
-//! The worker: claims tasks, runs handlers, records what they say.
+//! The worker: claims work, runs attempts, records what comes of them. It knows no kind of work by name: what it can do is
+//! a `Handler` each, such as the tasks of flows in `flow_handler`.
 //!
 //! | file | concern |
 //! |---|---|
-//! | `builder`, `startup`, `concurrency`, `served` | what it is made of, and what is checked before the first task |
-//! | `engine` | the one loop |
-//! | `pace`, `slots`, `claiming` | when to claim, how much, and what comes of it |
-//! | `settles`, `trip` | results gather while a batch is on its way; the next claim goes along |
+//! | `builder`, `startup`, `concurrency` | what it is made of, and what is checked before the first claim |
+//! | `engine`, `thread`, `home` | the one loop, where it runs, and where attempts do |
+//! | `handler` | what a kind of work says and is asked |
+//! | `pace`, `slots`, `permit`, `claiming` | when to claim, how much, and what comes of it |
+//! | `kinds` | tasks and jobs in one trip |
+//! | `settles`, `refused`, `trip` | results gather while a batch is on its way; the next claim goes along |
 //! | `lost_claim` | tasks of a claim whose answer got lost are given back |
-//! | `attempt`, `task_input`, `transaction`, `verdict`, `span` | one attempt |
-//! | `held`, `upkeep`, `sweep` | heartbeats, lost leases, tasks of workers that are gone |
-//! | `shutdown`, `signals`, `report` | the end |
-//! | `health`, `metrics`, `trouble`, `causes` | what can be seen from outside |
+//! | `attempt`, `verdict` | an attempt while it runs |
+//! | `held`, `leases`, `upkeep`, `sweep` | heartbeats, lost leases, tasks of workers that are gone |
+//! | `pulse`, `watchdog` | handlers that block their thread |
+//! | `shutdown`, `signals`, `exit`, `report` | the end |
+//! | `health`, `metrics`, `backlog`, `trouble` | what can be seen from outside |
+//! | `retention` | runs that ended long ago are deleted |
 
-pub(crate) mod attempt;
+mod attempt;
+mod backlog;
 mod builder;
-mod causes;
 mod claiming;
 mod concurrency;
-mod desk;
 mod engine;
 mod error;
+mod exit;
+mod handler;
 mod health;
 mod held;
+mod home;
+mod kinds;
+mod leases;
 mod lost_claim;
 mod metrics;
 mod pace;
+mod permit;
+mod pulse;
+mod refused;
 mod report;
-pub(crate) mod served;
+mod retention;
 mod settles;
 mod shutdown;
 mod signals;
 mod slots;
-mod span;
 mod startup;
 mod sweep;
-pub(crate) mod task_input;
-mod transaction;
+mod thread;
 mod trip;
 mod trouble;
 mod upkeep;
 mod verdict;
+mod watchdog;
+
+pub(crate) use handler::{Ended, Handler, Label, Prepared, Signals};
+pub(crate) use permit::{InUse, Permit};
+pub(crate) use pulse::Pulse;
+pub(crate) use trouble::LogLimit;
+pub(crate) use verdict::{panic_text, panicked, tidy};
 
 pub use builder::Worker;
 pub use error::WorkerError;
 pub use health::{Health, HealthSnapshot, Phase};
 pub use report::WorkerReport;
+pub(crate) use startup::persistently;

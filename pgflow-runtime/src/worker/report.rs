@@ -40,7 +40,7 @@ impl WorkerReport {
 
     pub(super) fn count(&mut self, verdict: &Verdict, outcome: Settled) {
         match (outcome, verdict) {
-            (Settled::Applied, Verdict::Released) => self.released += 1,
+            (Settled::Applied, Verdict::Released | Verdict::Yielded { .. }) => self.released += 1,
             (Settled::Applied | Settled::AlreadySettled, _) => self.settled += 1,
             (Settled::Fenced | Settled::RunEnded | Settled::Unknown, _) => self.superseded += 1,
         }

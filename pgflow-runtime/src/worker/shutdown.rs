@@ -112,7 +112,7 @@ impl Engine {
     pub(super) async fn sign_off(&self) {
         if !self.trouble.is_on() {
             // Nothing depends on it.
-            _ = timeout(GOODBYE, self.desk.backend.sign_off(self.id)).await;
+            _ = timeout(GOODBYE, self.backend.sign_off(self.id)).await;
         }
     }
 

@@ -1,17 +1,19 @@
 //! What a worker looks at before it takes its first task.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use pgflow_machine::WorkerId;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::time::Instant;
 
+use super::attempt::Attempts;
 use super::builder::Worker;
 use super::concurrency::{self, variable};
-use super::desk::Desk;
 use super::engine::Engine;
+use super::handler::{Handler, Handlers};
 use super::held::Held;
+use super::home::Home;
+use super::leases::Leases;
 use super::lost_claim::LostClaim;
 use super::pace::Pace;
 use super::report::WorkerReport;
@@ -19,35 +21,35 @@ use super::settles::Settles;
 use super::shutdown::Stage;
 use super::slots::Slots;
 use super::sweep::Sweeps;
-use super::trouble::Trouble;
-use super::{WorkerError, served};
-use crate::Registry;
-use crate::backend::{BackendError, Reply};
+use super::trouble::{Call, LogLimit, Trouble};
+use super::{WorkerError, metrics};
+use crate::backend::{Backend, BackendError, Reply, Source, Wakes, WorkerCard};
+use crate::flow_handler::Flows;
+use crate::job_handler::Kinds;
 
 /// A worker that is ready to work, or why it should not.
-pub(super) async fn start(worker: Worker) -> Result<Engine, WorkerError> {
-    let Worker { db, registry, states, concurrency, limits, grace, health } = worker;
-    let registry = registry?;
+pub(super) async fn start(worker: Worker, home: Home, wakes: Wakes) -> Result<Engine, WorkerError> {
+    let Worker { db, flows, jobs, concurrency, grace, health, .. } = worker;
+    metrics::describe();
     let backend = db.backend().clone();
-    served::check_program(&registry, &states, backend.as_ref())?;
-    let slots = slots(&registry, concurrency::find(concurrency, variable)?, &limits)?;
-    // Before the first claim, so that no hint is missed.
-    let wakes = backend.wakes();
-    let known = served::known(&registry, backend.as_ref()).await?;
-    let payload_limits = persistently(|| backend.limits()).await?;
-    let queues = known.iter().map(|served| served.slug().to_owned()).collect();
+    let slots = slots(concurrency::find(concurrency, variable)?)?;
+    let handlers = handlers(flows, jobs, &backend).await?;
+    let sources = handlers.sources();
+    resume(backend.as_ref(), &sources).await?;
+    let id = sign_on(backend.as_ref(), &sources, slots.free()).await?;
     let (sender, done) = unbounded_channel();
-    let (limits, inputs) = (payload_limits, Mutex::new(HashMap::new()));
-    let desk = Desk { backend, served: known, states, limits, done: sender, inputs };
+    let attempts = Attempts { home, done: sender };
     let now = Instant::now();
     Ok(Engine {
-        id: WorkerId::new(),
-        desk: Arc::new(desk),
-        queues,
+        id,
+        backend,
+        handlers,
+        attempts,
         wakes,
         done,
         slots,
         held: Held::default(),
+        leases: Leases::default(),
         settles: Settles::default(),
         in_flight: 0,
         is_asking: false,
@@ -55,44 +57,81 @@ pub(super) async fn start(worker: Worker) -> Result<Engine, WorkerError> {
         pace: Pace::new(now),
         sweeps: Sweeps::new(now),
         trouble: Trouble::new(),
+        refusals: LogLimit::default(),
         stage: Stage::Working,
         grace,
+        looked: now,
         report: WorkerReport::default(),
         health,
     })
 }
 
-fn slots(
-    registry: &Registry,
-    concurrency: usize,
-    limits: &[super::builder::Limit],
-) -> Result<Slots, WorkerError> {
+/// Those of the kinds of work that there are. Without any, the flows say what is missing.
+async fn handlers(
+    flows: Flows,
+    jobs: Kinds,
+    backend: &Arc<dyn Backend>,
+) -> Result<Handlers, WorkerError> {
+    let mut all: Vec<Box<dyn Handler>> = Vec::new();
+    if !flows.is_empty() || jobs.is_empty() {
+        all.push(Box::new(flows.start(Arc::clone(backend)).await?));
+    }
+    if !jobs.is_empty() {
+        all.push(Box::new(jobs.start(backend.as_ref())?));
+    }
+    Ok(Handlers::new(all))
+}
+
+/// Says who is about to work, for people who look at what workers there are.
+async fn sign_on(
+    backend: &dyn Backend,
+    sources: &[Source],
+    slots: usize,
+) -> Result<WorkerId, WorkerError> {
+    let queues = sources.iter().filter_map(Source::as_queue);
+    let card = WorkerCard {
+        id: WorkerId::new(),
+        host: host(),
+        pid: std::process::id(),
+        queues: queues.map(str::to_owned).collect(),
+        slots: u32::try_from(slots).unwrap_or(u32::MAX),
+    };
+    persistently(|| backend.sign_on(&card)).await?;
+    Ok(card.id)
+}
+
+/// The machine's name, as containers have it in their environment and Linux in a file.
+fn host() -> Option<String> {
+    let variable = std::env::var("HOSTNAME").ok().filter(|name| !name.is_empty());
+    let file = || std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
+    variable.or_else(file).map(|name| name.trim().to_owned())
+}
+
+/// What others could not read may be readable here.
+async fn resume(backend: &dyn Backend, sources: &[Source]) -> Result<(), WorkerError> {
+    let resumed = persistently(|| backend.resume(sources)).await?;
+    if resumed > 0 {
+        tracing::info!(resumed, "trying tasks again that were held back");
+    }
+    Ok(())
+}
+
+fn slots(concurrency: usize) -> Result<Slots, WorkerError> {
     if concurrency == 0 {
         return Err(WorkerError::Zero { what: "concurrency".to_owned() });
     }
-    let (mut slots, served) = (Slots::new(concurrency), registry.served());
-    for limit in limits {
-        let (flow, step) = (limit.flow, limit.step);
-        if limit.max == 0 {
-            return Err(WorkerError::Zero { what: format!("limit of step `{step}`") });
-        }
-        if !registry.flows().any(|known| known.slug == flow && known.step(step).is_some()) {
-            return Err(WorkerError::UnknownLimit { flow, step });
-        }
-        slots.limit(flow, step, limit.max, &served);
-    }
-    Ok(slots)
+    Ok(Slots::new(concurrency))
 }
 
 /// The answer to a question that a worker can't start without.
-pub(super) async fn persistently<'a, T>(
+pub(crate) async fn persistently<'a, T>(
     mut call: impl FnMut() -> Reply<'a, T>,
 ) -> Result<T, BackendError> {
     let mut trouble = Trouble::new();
     loop {
         match call().await {
             Err(error) if error.is_temporary() => {
-                tokio::time::sleep(trouble.failed("start", &error)).await;
+                tokio::time::sleep(trouble.failed(Call::Upkeep, "start", &error)).await;
             }
             answer => return answer,
         }

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
-use pgflow_machine::{Beat, Lease, Settle, WorkerId};
+use pgflow_machine::{Beat, Lease, Settle, Source, WorkerId};
 
+use super::kinds;
 use super::verdict::panic_text;
-use crate::backend::{Backend, BackendError, Claim, Claimed, Swept, Work};
+use crate::backend::{Backend, BackendError, Claim, Claimed, Settlement, Swept};
 
 /// A call that takes longer than this counts as lost: the connection may be dead without anybody saying so.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -21,8 +22,10 @@ pub(super) type Underway<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 #[derive(Debug)]
 pub(super) struct Returned {
     pub(super) settles: Vec<Settle>,
+    /// It brought a result that was refused before.
+    pub(super) is_again: bool,
     pub(super) claim: Option<Claim>,
-    pub(super) work: Result<Work, BackendError>,
+    pub(super) work: Result<Settlement, BackendError>,
     /// What a sweep that went along did.
     pub(super) swept: Option<Swept>,
     /// How many tasks were given back that the worker did not know of, if it asked for that.
@@ -45,24 +48,39 @@ impl Returned {
 #[derive(Debug)]
 pub(super) struct Question {
     pub(super) worker: WorkerId,
-    pub(super) queues: Vec<String>,
+    pub(super) sources: Vec<Source>,
     pub(super) known: Vec<Lease>,
 }
 
 /// Brings results to the database, and tasks back.
 pub(super) fn set_out(
     backend: Arc<dyn Backend>,
+    worker: WorkerId,
     settles: Vec<Settle>,
     claim: Option<Claim>,
 ) -> Underway<Returned> {
     Box::pin(async move {
         let since = Instant::now();
         let work = match (&claim, settles.is_empty()) {
-            (Some(claim), true) => bounded(async { backend.claim(claim).await }).await.map(claimed),
-            (claim, _) => settle(&*backend, &settles, claim.as_ref()).await,
+            (Some(claim), true) => {
+                bounded(async { kinds::claim(&*backend, claim).await }).await.map(claimed)
+            }
+            (claim, _) => settle(&*backend, worker, &settles, claim.as_ref()).await,
         };
-        let (swept, unknown) = (None, None);
-        Returned { settles, claim, work, swept, unknown, took: since.elapsed() }
+        let (swept, unknown, is_again) = (None, None, false);
+        Returned { settles, is_again, claim, work, swept, unknown, took: since.elapsed() }
+    })
+}
+
+/// Brings a result to the database that it refused before.
+pub(super) fn again(
+    backend: Arc<dyn Backend>,
+    worker: WorkerId,
+    refused: Settle,
+) -> Underway<Returned> {
+    Box::pin(async move {
+        let returned = set_out(backend, worker, vec![refused], None).await;
+        Returned { is_again: true, ..returned }
     })
 }
 
@@ -70,17 +88,28 @@ pub(super) fn set_out(
 pub(super) fn sweep_and_claim(backend: Arc<dyn Backend>, claim: Claim) -> Underway<Returned> {
     Box::pin(async move {
         let since = Instant::now();
-        let (swept, work) = match bounded(async { backend.sweep_and_claim(&claim).await }).await {
+        let (swept, work) = match bounded(swept_and_claimed(&*backend, &claim)).await {
             Ok((swept, tasks)) => (Some(swept), Ok(claimed(tasks))),
             Err(error) => (None, Err(error)),
         };
         let (settles, claim, took) = (Vec::new(), Some(claim), since.elapsed());
-        Returned { settles, claim, work, swept, unknown: None, took }
+        Returned { settles, is_again: false, claim, work, swept, unknown: None, took }
     })
 }
 
-fn claimed(claimed: Claimed) -> Work {
-    Work { settled: Vec::new(), claimed }
+async fn swept_and_claimed(
+    backend: &dyn Backend,
+    claim: &Claim,
+) -> Result<(Swept, Claimed), BackendError> {
+    if !kinds::has_needs(claim) {
+        return backend.sweep_and_claim(claim).await;
+    }
+    let swept = kinds::sweep(backend, true).await?;
+    Ok((swept, kinds::claim(backend, claim).await?))
+}
+
+fn claimed(claimed: Claimed) -> Settlement {
+    Settlement { settled: Vec::new(), claimed }
 }
 
 /// Brings results to the database, claims nothing, and gives back what the worker does not know of. Results go
@@ -93,15 +122,15 @@ pub(super) fn ask(
     Box::pin(async move {
         let since = Instant::now();
         let work = if settles.is_empty() {
-            Ok(Work::default())
+            Ok(Settlement::default())
         } else {
-            settle(&*backend, &settles, None).await
+            settle(&*backend, question.worker, &settles, None).await
         };
-        let Question { worker, queues, known } = question;
-        let unknown = async { backend.release_unknown(worker, &queues, &known).await };
+        let Question { worker, sources, known } = question;
+        let unknown = async { backend.release_unknown(worker, &sources, &known).await };
         let unknown = bounded(unknown).await;
         let (claim, swept, unknown) = (None, None, Some(unknown));
-        Returned { settles, claim, work, swept, unknown, took: since.elapsed() }
+        Returned { settles, is_again: false, claim, work, swept, unknown, took: since.elapsed() }
     })
 }
 
@@ -114,13 +143,16 @@ pub(super) enum Upkeep {
 
 pub(super) fn beat(backend: Arc<dyn Backend>, leases: Vec<Lease>) -> Underway<Upkeep> {
     Box::pin(async move {
-        let beats = bounded(async { backend.heartbeat(&leases).await }).await;
+        let beats = bounded(async { kinds::beat(&*backend, &leases).await }).await;
         Upkeep::Heartbeat(leases, beats)
     })
 }
 
-pub(super) fn sweep(backend: Arc<dyn Backend>) -> Underway<Upkeep> {
-    Box::pin(async move { Upkeep::Sweep(bounded(async { backend.sweep().await }).await) })
+pub(super) fn sweep(backend: Arc<dyn Backend>, with_jobs: bool) -> Underway<Upkeep> {
+    Box::pin(async move {
+        let swept = bounded(async { kinds::sweep(&*backend, with_jobs).await }).await;
+        Upkeep::Sweep(swept)
+    })
 }
 
 /// Ready when `underway` is; never, if nothing is under way.
@@ -137,14 +169,15 @@ pub(super) async fn arrival<T>(underway: &mut Option<Underway<T>>) -> T {
 
 async fn settle(
     backend: &dyn Backend,
+    worker: WorkerId,
     settles: &[Settle],
     next: Option<&Claim>,
-) -> Result<Work, BackendError> {
-    bounded(async { backend.settle(settles, next).await }).await
+) -> Result<Settlement, BackendError> {
+    bounded(async { kinds::settle(backend, worker, settles, next).await }).await
 }
 
-/// An answer in bounded time. A panic counts as a refusal: what caused it is found and told apart from the rest, and the
-/// worker's other handlers go on.
+/// An answer in bounded time. A panic counts as a refusal: what caused it is told apart from the rest, and the worker's
+/// other handlers go on.
 async fn bounded<T>(
     call: impl Future<Output = Result<T, BackendError>>,
 ) -> Result<T, BackendError> {

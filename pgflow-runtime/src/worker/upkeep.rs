@@ -2,14 +2,16 @@
 
 use std::time::Duration;
 
+use pgflow_machine::job::JobVerdict;
 use pgflow_machine::{Beat, Lease, Verdict};
 use tokio::time::Instant;
 
-use super::attempt::Ended;
 use super::engine::Engine;
+use super::handler::{Ended, Label};
 use super::held::Holding;
 use super::metrics;
 use super::trip::Upkeep;
+use super::trouble::Call;
 use crate::backend::{BackendError, Swept};
 
 impl Engine {
@@ -24,15 +26,18 @@ impl Engine {
         let now = Instant::now();
         match beats {
             Ok(beats) => {
-                self.heard();
-                for beat in &beats {
-                    count(*beat);
+                self.heard(Call::Upkeep);
+                for (lease, beat) in leases.iter().zip(beats) {
+                    count(beat);
+                    if beat != Beat::Extended {
+                        self.leases.remove(lease);
+                        self.held.lose(now, lease);
+                    }
                 }
-                self.held.answered(now, leases, &beats);
             }
             Err(error) => {
-                let delay = self.trouble.failed("heartbeat", &error);
-                self.held.unheard(now, delay);
+                let delay = self.trouble.failed(Call::Upkeep, "heartbeat", &error);
+                self.leases.unheard(now, delay);
             }
         }
     }
@@ -40,25 +45,25 @@ impl Engine {
     fn swept(&mut self, swept: Result<Swept, BackendError>) {
         match swept {
             Ok(swept) => {
-                self.heard();
+                self.heard(Call::Upkeep);
                 requeued(swept);
                 if swept.requeued > 0 {
                     self.pace.hint(Instant::now());
                 }
             }
             Err(error) => {
-                self.trouble.failed("sweep", &error);
+                self.trouble.failed(Call::Upkeep, "sweep", &error);
             }
         }
     }
 
     /// The database answered. If that is news, results go at once, then heartbeats, and only then a sweep: it must not take
     /// away from this worker what it could not speak for.
-    pub(super) fn heard(&mut self) {
-        if self.trouble.over() {
+    pub(super) fn heard(&mut self, call: Call) {
+        if self.trouble.answered(call) {
             let now = Instant::now();
             self.pace.recovered(now);
-            self.held.unheard(now, Duration::ZERO);
+            self.leases.unheard(now, Duration::ZERO);
             self.sweeps.put_off(now);
         }
     }
@@ -86,15 +91,27 @@ fn count(beat: Beat) {
     ::metrics::counter!(metrics::HEARTBEATS, "answer" => answer).increment(1);
 }
 
+fn outcome_of_job(verdict: &JobVerdict) -> &'static str {
+    match verdict {
+        JobVerdict::Finished(_) => "completed",
+        JobVerdict::HandedOver(_) => "handed_over",
+        JobVerdict::Failed { .. } => "failed",
+        JobVerdict::Released => "released",
+    }
+}
+
 impl Holding {
     /// Counts the end of an attempt.
     pub(super) fn count(&self, ended: &Ended, took: Duration) {
-        let (flow, step) = (self.flow, self.step.slug);
+        let Label { flow, step } = self.label;
         let outcome = match ended {
+            Ended::Recorded(_) => "completed",
             _ if self.is_unwanted => "dropped",
-            Ended::Verdict(Verdict::Completed(_)) | Ended::Recorded(_) => "completed",
+            Ended::Verdict(Verdict::Completed(_)) => "completed",
             Ended::Verdict(Verdict::Failed { .. }) => "failed",
             Ended::Verdict(Verdict::Released) => "released",
+            Ended::Verdict(Verdict::Yielded { .. }) => "held_back",
+            Ended::Verdict(Verdict::Job(end)) => outcome_of_job(&end.verdict),
             Ended::Nothing => "dropped",
         };
         ::metrics::counter!(metrics::ATTEMPTS, "flow" => flow, "step" => step, "outcome" => outcome)

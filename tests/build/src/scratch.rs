@@ -56,8 +56,15 @@ impl Scratch {
         pgflow_build::migrations("migrations").in_crate(&self.dir)
     }
 
-    /// Writes what is missing and returns the names of the files.
+    /// Writes what is missing, as a commit would have it, and returns the names of the files.
     pub fn migrate(&self) -> Vec<String> {
+        let written = self.draft();
+        self.migrations().keep().unwrap_or_else(|why| panic!("{why}"));
+        written
+    }
+
+    /// Writes what is missing, as a build does, and returns the names of the files.
+    pub fn draft(&self) -> Vec<String> {
         let written = self.migrations().migrate().unwrap_or_else(|why| panic!("{why}"));
         written.iter().map(|path| name(path)).collect()
     }

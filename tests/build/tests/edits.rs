@@ -77,6 +77,35 @@ fn what_no_migration_can_do_is_refused_at_its_place() {
 }
 
 #[test]
+fn whoever_follows_the_help_of_a_refused_edit_can_migrate() {
+    for (name, version, written) in [
+        ("a version that is not known", "version = 7, ", &[][..]),
+        (
+            "a kept version that changed",
+            "version = 1, ",
+            &["0002_create_orders_v2.sql", "pgflow.lock"],
+        ),
+    ] {
+        let scratch = base();
+        edit(&scratch, REFUSED.iter().find(|case| case.name == name).expect("a case"));
+        scratch.write("src/orders.rs", &scratch.read("src/orders.rs").replace(version, ""));
+        assert_eq!(scratch.migrate(), written, "{name}");
+    }
+}
+
+#[test]
+fn another_format_is_another_version_that_does_not_finish_the_old_one() {
+    let scratch = base();
+    scratch.write("src/orders.rs", &ORDERS.replace("(input", "(format = 2, input"));
+    assert_eq!(scratch.migrate(), ["0002_create_orders_v2.sql", "pgflow.lock"]);
+    let text = scratch.read("migrations/0002_create_orders_v2.sql");
+    assert!(text.contains("--   the flow: format was 1, now 2\n"), "{text}");
+    let lock: pgflow_model::Lock = scratch.read("pgflow.lock").parse().expect("a lock");
+    assert_eq!(lock.finishable("orders", 2), []);
+    assert!(scratch.migrate().is_empty(), "a second build writes again");
+}
+
+#[test]
 fn a_new_version_says_what_it_means() {
     let scratch = base();
     scratch.write(
@@ -96,6 +125,7 @@ SELECT pgflow.add_step('orders__v2', 'fetch');
 SELECT pgflow.add_step('orders__v2', 'price', ARRAY['fetch']);
 SELECT pgflow.add_step('orders__v2', 'sum', ARRAY['fetch', 'price'], timeout => 30);
 SELECT pgflow.add_step('orders__v2', 'tell', ARRAY['sum'], required_input_pattern => '{\"sum\":1}', when_exhausted => 'skip');
+SELECT pgflow.expect_steps('orders__v2', ARRAY['fetch', 'price', 'sum', 'tell']);
 SELECT pgflow.add_flow_version('orders', 2, 'orders__v2');
 ";
     assert_eq!(scratch.read("migrations/0002_create_orders_v2.sql"), expected);

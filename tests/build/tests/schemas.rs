@@ -1,12 +1,12 @@
 //! Stored data that newer code may or may not read.
 
-use pgflow::Flow;
+use pgflow::FlowDef;
 use pgflow::prelude::*;
-use pgflow::testing::{SchemaError, compare_schemas};
-use pgflow_build_tests::Scratch;
-use serde_json::{Map, Value, json};
+use pgflow::testing::{SchemaError, SchemaMode, compare_schemas};
+use pgflow_build_tests::{Scratch, commit, git};
 
-#[flow(slug = "sale", input = Order)]
+// A version, so that both can be in one crate.
+#[flow(slug = "sale", version = 1, input = Order)]
 mod before {
     use pgflow::prelude::*;
 
@@ -63,36 +63,44 @@ mod now {
 }
 use now::NewOrder;
 
-/// A crate whose committed schemas are those of `F`.
-fn committed<F: Flow>() -> Scratch {
-    let schemas = F::schemas().expect("schemas");
-    let steps: Map<String, Value> = schemas
-        .steps
-        .into_iter()
-        .map(|step| (step.slug.to_owned(), step.output.to_value()))
-        .collect();
-    let file = json!({ F::SLUG: { "input": schemas.input.to_value(), "steps": steps } });
-    Scratch::new(&[("pgflow.schemas.json", &file.to_string())])
+fn compare(scratch: &Scratch, flow: &FlowDef) -> Result<(), SchemaError> {
+    compare_schemas(&scratch.dir, flow, SchemaMode::Follow)
 }
 
 #[test]
-fn the_same_types_are_the_same_schemas() {
-    let scratch = committed::<before::Flow>();
-    compare_schemas(&scratch.dir, &[before::Flow::DEF]).expect("no change");
-}
-
-#[test]
-fn each_change_is_told_with_its_place_and_whether_it_can_be_read() {
-    let scratch = committed::<before::Flow>();
-    let changed = compare_schemas(&scratch.dir, &[now::Flow::DEF]).expect_err("changed");
-    assert!(matches!(changed, SchemaError::Changed(_)));
+fn each_change_is_told_with_its_place_and_who_can_read_what() {
+    let scratch = Scratch::new(&[]);
+    compare(&scratch, before::Flow::DEF).expect("written");
+    let written = scratch.read("pgflow.schemas.json");
+    compare(&scratch, before::Flow::DEF).expect("no change");
+    let Err(SchemaError::Changed(changed)) = compare(&scratch, now::Flow::DEF) else {
+        panic!("nothing has changed");
+    };
     let expected = "\
-pgflow.schemas.json: input of `sale`: $.id: its range is wider: 0 to 18446744073709551615 (readable)
-pgflow.schemas.json: input of `sale`: $.note: field was removed (readable)
-pgflow.schemas.json: input of `sale`: $.gift: field was added with a default (readable)
-pgflow.schemas.json: output of `sale/pay`: $[]: variant \"Cash\" was removed (NOT readable)
-pgflow.schemas.json: output of `sale/pay`: $[].Card.number: type was string, now integer (NOT readable)
-pgflow.schemas.json: output of `sale/pay`: $[]: variant \"Later\" was added (readable)
-help: run `cargo pgflow schema --write` to accept this";
+what runs of flow `sale` store is not what pgflow.schemas.json says
+input of the run: readable by new code only
+  $.id: its range is wider: 0 to 18446744073709551615
+  $.note: field was removed
+  $.gift: field was added with a default
+output of step `pay`: breaking
+  $[]: variant \"Cash\" was removed
+  $[].Card.number: type was string, now integer
+  $[]: variant \"Later\" was added
+note: a worker that cannot read what a run has stored holds its step back
+help: let the new type read the old form too, or give the flow another `format = …`: that is a new version, and runs in flight keep the old one
+help: `cargo pgflow schema --write` takes it over all the same";
     assert_eq!(changed.to_string(), expected);
+    assert!(changed.is_breaking());
+    assert_eq!(scratch.read("pgflow.schemas.json"), written, "nothing is written");
+}
+
+#[test]
+fn what_is_not_committed_yet_is_a_draft() {
+    let scratch = Scratch::new(&[]);
+    git(&scratch.dir, &["init", "--quiet"]);
+    compare(&scratch, before::Flow::DEF).expect("written");
+    compare(&scratch, now::Flow::DEF).expect("written anew: nobody has deployed the other one");
+    commit(&scratch.dir);
+    compare(&scratch, before::Flow::DEF).expect_err("it is committed now");
+    compare(&scratch, now::Flow::DEF).expect("no change");
 }

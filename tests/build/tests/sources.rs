@@ -173,6 +173,12 @@ fn a_version_that_does_not_fit_its_name_is_refused() {
         "{why}"
     );
     assert!(why.contains("it has 49 bytes, and the limit is 47"), "{why}");
+    let help = format!(
+        "help: give it a shorter `slug = \"…\"`: that makes a new flow, and `{long}` stays for its runs"
+    );
+    assert!(why.contains(&help), "{why}");
+    scratch.write("src/lib.rs", &lib.replace("::flow]", "::flow(slug = \"short\")]"));
+    assert_eq!(scratch.migrate(), ["0002_create_short.sql", "pgflow.lock"], "it was followed");
 }
 
 /// The examples of this repository, in whatever way it is built.

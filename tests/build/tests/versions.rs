@@ -1,9 +1,10 @@
 //! The functions of the core that generated migrations call.
 
+use pgflow_build_tests::Scratch;
 use pgflow_test_support::TestDb;
 
-async fn run(db: &TestDb, sql: &'static str) -> Result<(), String> {
-    let done = sqlx::raw_sql(sql).execute(&db.pool).await;
+async fn run(db: &TestDb, sql: &str) -> Result<(), String> {
+    let done = sqlx::raw_sql(sqlx::AssertSqlSafe(sql.to_owned())).execute(&db.pool).await;
     done.map(drop).map_err(|error| match error.as_database_error() {
         Some(error) => error.message().to_owned(),
         None => error.to_string(),
@@ -50,8 +51,9 @@ async fn a_version_is_added_once() {
 #[tokio::test]
 async fn a_version_that_is_compiled_anew_stays_one() {
     let db = two_versions().await;
-    let compile = "select pgflow.ensure_flow_compiled('a__v2', '{\"steps\": []}', true)";
-    run(&db, compile).await.expect("compiled");
+    let shape = r#"{"steps": [{"slug": "other", "stepType": "single", "dependencies": []}]}"#;
+    let compile = format!("select pgflow.ensure_flow_compiled('a__v2', '{shape}', true)");
+    run(&db, &compile).await.expect("compiled");
     assert_eq!(started(&db, "a").await, "a__v2");
 }
 
@@ -75,4 +77,21 @@ async fn options_are_set_as_a_whole() {
     assert_eq!(why, "There is no flow \"b\"");
     let why = run(&db, "select pgflow.set_step_options('a', 'b')").await.expect_err("no step");
     assert_eq!(why, "There is no step \"b\" in flow \"a\"");
+}
+
+#[tokio::test]
+async fn two_programs_do_not_share_a_flow_by_accident() {
+    let db = TestDb::new().await;
+    let program = |step: &str| {
+        let source = format!(
+            "#[pgflow::flow]\npub mod mail {{ #[step] pub async fn {step}() -> Result<u8> {{ Ok(1) }} }}\n"
+        );
+        let scratch = Scratch::new(&[("src/lib.rs", &source)]);
+        scratch.draft();
+        scratch.read("migrations/0001_create_mail.sql")
+    };
+    run(&db, &program("send")).await.expect("the first");
+    run(&db, &program("send")).await.expect("the very same flow");
+    let why = run(&db, &program("post")).await.expect_err("another flow");
+    assert_eq!(why, "Flow \"mail\" is there already, and is another one: it has \"send\"");
 }

@@ -41,6 +41,12 @@ pub(crate) enum Shape {
     Chain,
     /// Every step after the first alone, so that nearly all are outputs of the flow.
     Wide,
+    /// Lists, maps over them and what gathers them, one after another.
+    Maps,
+    /// Every step after the five before it.
+    FanIn,
+    /// Every step with a condition on the output of the one before it.
+    Conditions,
 }
 
 impl Args {

@@ -27,7 +27,8 @@ const HEADER: &str = "\
 
 use pgflow::prelude::*;
 
-#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+#[data]
+#[derive(Clone)]
 pub struct Order {
     pub id: u64,
     pub lines: Vec<String>,
@@ -64,14 +65,23 @@ enum Form {
     Each(usize),
     /// Gathers a map.
     Gather(usize),
+    /// Takes the output of this one, if there is any, under a condition.
+    If(usize),
 }
 
 impl Step {
     fn new(shape: Shape, index: usize) -> Self {
         let form = match (shape, index) {
             (_, 0) => Form::Root,
-            (Shape::Wide, _) => Form::After(vec![0]),
+            (Shape::Wide, _) | (Shape::Conditions, 1) => Form::After(vec![0]),
             (Shape::Chain, _) => chained(index),
+            (Shape::Maps, _) => match index % 3 {
+                1 => Form::List(index - 1),
+                2 => Form::Each(index - 1),
+                _ => Form::Gather(index - 1),
+            },
+            (Shape::FanIn, _) => Form::After((index.saturating_sub(5)..index).collect()),
+            (Shape::Conditions, _) => Form::If(index - 1),
         };
         Self { index, form }
     }
@@ -93,6 +103,9 @@ impl Step {
             Form::Root => "    #[step]\n".to_owned(),
             Form::After(before) => format!("    #[step(depends_on = [{}])]\n", list(before)),
             Form::List(of) | Form::Gather(of) => format!("    #[step(depends_on = [step_{of}])]\n"),
+            Form::If(of) => format!(
+                "    #[step(depends_on = [step_{of}], only_if = {{ \"step_{of}\": {{ \"id\": {of} }} }})]\n"
+            ),
             Form::Each(of) => format!("    #[step(map, depends_on = [step_{of}])]\n"),
         }
     }
@@ -114,6 +127,19 @@ impl Step {
             Form::List(of) => {
                 (format!("step_{of}: Order"), "Vec<String>", format!("Ok(step_{of}.lines)"))
             }
+            // Its dependency has a condition as well, but for the first.
+            Form::If(of @ 1) => (
+                format!("step_{of}: Order"),
+                "Order",
+                format!("Ok(Order {{ id: step_{of}.id + {added}, lines: Vec::new() }})"),
+            ),
+            Form::If(of) => (
+                format!("step_{of}: Option<Order>"),
+                "Order",
+                format!(
+                    "Ok(Order {{ id: step_{of}.map_or(0, |it| it.id) + {added}, lines: Vec::new() }})"
+                ),
+            ),
             Form::Each(_) => ("item: String".into(), "u64", "Ok(item.len() as u64)".into()),
             Form::Gather(of) => {
                 let body = format!(

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pgflow_runtime::backend::Abilities;
+use pgflow_runtime::backend::Backend;
 
 use crate::kit::Cx;
 use crate::subject::Later;
@@ -29,15 +29,18 @@ pub enum Needs {
     Processes,
     /// Transactions that a step's own SQL can share.
     Transactions,
+    /// Jobs.
+    Jobs,
 }
 
 impl Needs {
-    /// Whether a backend with these abilities has it.
-    pub fn are_met(self, abilities: Abilities) -> bool {
+    /// Whether a backend has it.
+    pub fn are_met(self, backend: &dyn Backend) -> bool {
         match self {
             Self::Nothing => true,
-            Self::Processes => abilities.multi_process,
-            Self::Transactions => abilities.transactions,
+            Self::Processes => backend.abilities().multi_process,
+            Self::Transactions => backend.abilities().transactions,
+            Self::Jobs => backend.jobs().is_ok(),
         }
     }
 }

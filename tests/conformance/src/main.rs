@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Parser;
-use pgflow_conformance::subjects::{InMemory, OnPostgres, SqliteFile};
+use pgflow_conformance::subjects::{InMemory, OnMySql, OnPostgres, SqliteFile};
 use pgflow_conformance::{Options, Report, Subject, Verdict, run};
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 /// them there, so give it a database that may be thrown away.
 #[derive(Parser)]
 struct Arguments {
-    /// `postgres://…`, `sqlite:file.db` or `memory:`.
+    /// `postgres://…`, `mysql://…`, `sqlite:file.db` or `memory:`.
     #[arg(long, env = "PGFLOW_DATABASE_URL", hide_env_values = true)]
     url: String,
 
@@ -60,12 +60,13 @@ fn subject(url: &str) -> Result<Arc<dyn Subject>, String> {
     match scheme {
         "memory" => Ok(Arc::new(InMemory)),
         "postgres" | "postgresql" => Ok(Arc::new(OnPostgres::at(url))),
+        "mysql" | "mariadb" => Ok(Arc::new(OnMySql::at(url))),
         "sqlite" | "file" if rest.contains(":memory:") => {
             Err("several connections are needed, and to a database in memory there is one".into())
         }
         "sqlite" | "file" => Ok(Arc::new(SqliteFile::at(rest.strip_prefix("//").unwrap_or(rest)))),
         other => Err(format!(
-            "`{other}:` is no scheme of a database: use `postgres:`, `sqlite:` or `memory:`"
+            "`{other}:` is no scheme of a database: use `postgres:`, `mysql:`, `sqlite:` or `memory:`"
         )),
     }
 }

@@ -38,6 +38,20 @@ pub trait Database: Send + Sync + 'static {
     /// Makes time pass for the runs of a version of a flow.
     fn advance<'a>(&'a self, flow: &'a str, by: Duration) -> Later<'a, ()>;
 
+    /// The same, also for when runs and steps began and ended: what clocks on walls would say. Not for runs that have
+    /// failed, whose events say when.
+    fn age<'a>(&'a self, flow: &'a str, by: Duration) -> Later<'a, ()> {
+        self.advance(flow, by)
+    }
+
+    /// Makes time pass for jobs whose names begin like this, also for when they came and ended.
+    ///
+    /// # Panics
+    /// Where there are no jobs.
+    fn advance_jobs<'a>(&'a self, prefix: &'a str, by: Duration) -> Later<'a, ()> {
+        panic!("there are no jobs {prefix} for which {by:?} could pass");
+    }
+
     /// What the backend's own checker has to say; nothing if all invariants hold.
     fn check(&self) -> Later<'_, Vec<String>>;
 }

@@ -82,7 +82,7 @@ pub async fn run(subjects: &[Arc<dyn Subject>], options: &Options) -> Vec<Report
 async fn run_one(subject: &dyn Subject, check: Check, long: bool) -> Report {
     let began = Instant::now();
     let cx = Arc::new(Cx::new(subject.fresh().await, check.id, long));
-    let verdict = if check.needs.are_met(cx.backend().abilities()) {
+    let verdict = if check.needs.are_met(&*cx.backend()) {
         judge(check, &cx).await
     } else {
         Verdict::DoesNotApply

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use pgflow_conformance::Subject;
-use pgflow_conformance::differential::{compare, seed_from_env, sequences_from_env};
-use pgflow_conformance::subjects::{InMemory, OnPostgres, SqliteFile};
+use pgflow_conformance::differential::{compare, compare_jobs, seed_from_env, sequences_from_env};
+use pgflow_conformance::subjects::{InMemory, OnMySql, OnPostgres, SqliteFile};
 
 async fn compare_all(subjects: &[Arc<dyn Subject>], default: u64) {
     let (name, seed) = (subjects[0].name(), seed_from_env());
@@ -27,6 +27,35 @@ async fn sqlite_does_what_memory_does() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn mysql_does_what_memory_does() {
+    compare_all(&[Arc::new(OnMySql::new()), Arc::new(OnMySql::new())], 200).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn postgres_does_what_memory_does() {
     compare_all(&[Arc::new(OnPostgres::new()), Arc::new(OnPostgres::new())], 200).await;
+}
+
+async fn compare_all_jobs(subject: Arc<dyn Subject>, default: u64) {
+    let (name, seed) = (subject.name(), seed_from_env());
+    println!("jobs on {name}: PGFLOW_TEST_SEED={seed}");
+    match compare_jobs(&subject, seed, sequences_from_env(default)).await {
+        Ok(compared) => println!("jobs on {name}: {compared:?}"),
+        Err(difference) => panic!("{difference}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn jobs_on_memory_are_deterministic() {
+    compare_all_jobs(Arc::new(InMemory), 300).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn jobs_on_sqlite_do_what_memory_does() {
+    compare_all_jobs(Arc::new(SqliteFile::new()), 150).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn jobs_on_mysql_do_what_memory_does() {
+    compare_all_jobs(Arc::new(OnMySql::new()), 60).await;
 }

@@ -6,22 +6,31 @@ use std::time::Duration;
 use pgflow_install_tests::{Directory, reference, value};
 use pgflow_runtime::postgres::{Core, MigrateError};
 use pgflow_test_support::{Server, ServerOptions, TestDb, core};
+use sqlx::Connection;
 
 /// In the process that has it, a test is the migrator to be killed.
 const VICTIM: &str = "PGFLOW_TEST_VICTIM";
 
-/// A core that takes its time in the middle.
-fn slow_core(seconds: u32) -> Directory {
+/// A core that waits in the middle until somebody lets go of this lock.
+const LOCK: &str = "select pg_catalog.pg_advisory_lock(7)";
+
+fn slow_core() -> Directory {
     let files = Directory::with_core();
-    let name = format!("{:04}_slow.sql", core().version() + 1);
-    files.write(&name, &format!("select pg_sleep({seconds});"));
+    files.write(&format!("{:04}_slow.sql", core().version() + 1), &format!("{LOCK};"));
     files
+}
+
+/// Who has the lock, until it is dropped.
+async fn holder(db: &TestDb) -> sqlx::PgConnection {
+    let mut holder = db.connect().await;
+    sqlx::query(LOCK).execute(&mut holder).await.unwrap();
+    holder
 }
 
 async fn wait_for_the_middle(db: &TestDb) {
     let asleep = "select count(*)::text from pg_stat_activity
-        where datname = current_database() and wait_event = 'PgSleep'";
-    for _ in 0..1000 {
+        where datname = current_database() and wait_event = 'advisory'";
+    for _ in 0..3000 {
         if value(db, asleep).await == "1" {
             return;
         }
@@ -38,7 +47,8 @@ async fn a_killed_migrator_leaves_nothing_half_done() {
         let _ = Core::from_dir(dir.as_ref()).unwrap().migrate(&pool).await;
         return;
     }
-    let (db, files) = (TestDb::empty().await, slow_core(2));
+    let (db, files) = (TestDb::empty().await, slow_core());
+    let holder = holder(&db).await;
     let mut victim = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "a_killed_migrator_leaves_nothing_half_done"])
         .env(VICTIM, format!("{} {}", db.url(), files.path().display()))
@@ -48,6 +58,7 @@ async fn a_killed_migrator_leaves_nothing_half_done() {
     wait_for_the_middle(&db).await;
     victim.kill().unwrap();
     victim.wait().unwrap();
+    holder.close().await.unwrap();
     // Waits for the lock until the server has noticed, then finds nothing of the first attempt.
     let report = core().migrate(&db.pool).await.unwrap();
     assert_eq!(report.applied.first().map(String::as_str), Some("0001_schema"));
@@ -59,7 +70,8 @@ async fn a_server_that_dies_comes_back_without_half_a_core() {
     let mut server =
         Server::start(ServerOptions { fsync: true, ..ServerOptions::default() }).unwrap();
     let db = TestDb::empty_on(&server).await;
-    let (pool, slow) = (sqlx::PgPool::connect(&db.url()).await.unwrap(), slow_core(60));
+    let (pool, slow) = (sqlx::PgPool::connect(&db.url()).await.unwrap(), slow_core());
+    let _holder = holder(&db).await;
     let migrator = tokio::spawn(async move { slow.core().migrate(&pool).await });
     wait_for_the_middle(&db).await;
     server.kill9();

@@ -1,7 +1,7 @@
 //! Databases that are not to be touched.
 
 use pgflow_install_tests::{execute, refusal};
-use pgflow_runtime::postgres::{MigrateError, Problem};
+use pgflow_runtime::postgres::{MigrateError, Problem, install_pgmq};
 use pgflow_test_support::TestDb;
 
 async fn after(change: &str) -> MigrateError {
@@ -121,4 +121,49 @@ async fn comments_and_grants_are_no_tampering() {
     )
     .await;
     assert!(pgflow_test_support::core().migrate(&db.pool).await.unwrap().applied.is_empty());
+}
+
+#[tokio::test]
+async fn a_snippet_that_others_bring_along_is_no_tampering() {
+    let db = TestDb::new().await;
+    execute(
+        &db,
+        "create or replace function pgflow.prune_data_older_than(retention_interval interval) returns void
+         language plpgsql as 'begin end'",
+    )
+    .await;
+    assert!(pgflow_test_support::core().migrate(&db.pool).await.unwrap().applied.is_empty());
+}
+
+/// The facade is ours too.
+#[tokio::test]
+async fn a_function_of_pgwf_with_another_body() {
+    let error = after(
+        "update pg_proc set prosrc = prosrc || ' -- by hand'
+         where oid = 'pgwf.complete_job(text, text, text)'::regprocedure",
+    )
+    .await;
+    assert_eq!(problems(error), [Problem::Function("pgwf.complete_job(text, text, text)".into())]);
+    let error = after("drop view pgwf.jobs_trace").await;
+    assert_eq!(problems(error), [Problem::MissingObject("view pgwf.jobs_trace".into())]);
+}
+
+/// Somebody's own pgwf stays what it is.
+#[tokio::test]
+async fn a_pgwf_that_is_not_ours() {
+    for contents in [
+        "create table pgwf.jobs (job_id text)",
+        "create function pgwf.f() returns int language sql as 'select 1'",
+    ] {
+        let db = TestDb::empty().await;
+        install_pgmq(&db.pool).await.unwrap();
+        execute(&db, &format!("create schema pgwf; {contents}")).await;
+        let error = refusal(&db).await;
+        let MigrateError::Apply { file, source } = &error else { panic!("{error:?}") };
+        assert_eq!(file, "0018_pgwf");
+        assert!(
+            source.to_string().contains("a schema pgwf with contents that pgflow did not make"),
+            "{source}"
+        );
+    }
 }

@@ -50,6 +50,18 @@ async fn a_changed_function_is_applied_again_and_no_other() {
 }
 
 #[tokio::test]
+async fn a_function_in_another_folder_is_not_applied_again() {
+    let db = TestDb::new().await;
+    let files = Directory::with_core();
+    std::fs::create_dir(files.path().join("functions/elsewhere")).unwrap();
+    let [from, to] = ["", "elsewhere/"]
+        .map(|folder| files.path().join(format!("functions/{folder}calculate_retry_delay.sql")));
+    std::fs::rename(from, to).unwrap();
+    assert_eq!(files.core(), core());
+    assert!(files.core().pending(&db.pool).await.unwrap().is_empty());
+}
+
+#[tokio::test]
 async fn a_new_numbered_file_is_applied_before_functions() {
     let db = TestDb::new().await;
     let files = Directory::with_core();

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use pgflow_machine::RunId;
 use pgflow_model::StepShape;
 use pgflow_postgres_backend_tests::{done, room, version};
-use pgflow_runtime::backend::{Backend, NewRun, Wake, Wakes};
+use pgflow_runtime::backend::{Backend, Definitions, NewRun, Runs, Wake, Wakes, Work};
 use pgflow_runtime::postgres::Postgres;
 use pgflow_test_support::{Server, ServerOptions, TestDb};
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ async fn main() {
 }
 
 async fn start(client: &Postgres, flow: &str, input: Value) {
-    let run = NewRun { flow: flow.to_owned(), input, id: RunId::new() };
+    let run = NewRun::new(flow, input, RunId::new());
     client.start(run).await.expect("a run");
 }
 

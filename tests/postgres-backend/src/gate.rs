@@ -33,7 +33,7 @@ impl Gate {
     pub async fn wait_for(&self, statement: &str) {
         let waiting = "select exists (select from pg_stat_activity
             where datname = current_database() and wait_event_type = 'Lock' and query like $1)";
-        for _ in 0..1000 {
+        for _ in 0..6000 {
             let found = sqlx::query_scalar(waiting).bind(statement).fetch_one(&self.pool).await;
             if found.expect("the server is there") {
                 return;

@@ -15,7 +15,8 @@ use std::time::Duration;
 use pgflow_machine::{RunId, Settle, Verdict, WorkerId};
 use pgflow_model::{FlowShape, StepShape};
 use pgflow_runtime::backend::{
-    Backend, BackendError, Claim, ClaimedTask, FlowVersion, NewRun, Started, Wake, Wakes,
+    BackendError, Claim, ClaimedTask, Definitions, FlowVersion, NewRun, Runs, Started, Wake, Wakes,
+    Work,
 };
 use pgflow_runtime::postgres::{Postgres, PostgresOptions};
 use pgflow_test_support::TestDb;
@@ -108,26 +109,25 @@ pub fn version(slug: &str, steps: impl Into<Vec<StepShape>>) -> FlowVersion {
 /// When it does not start.
 pub async fn start(postgres: &Postgres, flow: &str, input: Value) -> RunId {
     let id = RunId::new();
-    let run = NewRun { flow: flow.to_owned(), input, id };
+    let run = NewRun::new(flow, input, id);
     assert_eq!(postgres.start(run).await.expect("cannot start"), Started::Created);
     id
 }
 
 /// Room for so many tasks of any flow here.
 pub fn room(max: u32) -> Claim {
-    let queues = ["two", "map"].map(str::to_owned).to_vec();
-    Claim { queues, max, worker: WorkerId::new(), quotas: Vec::new() }
+    Claim::of_queues(["two", "map"], max, WorkerId::new())
 }
 
 /// The completion of a task.
 pub fn done(task: &ClaimedTask, output: Value) -> Settle {
-    Settle { lease: task.lease.clone(), verdict: Verdict::Completed(output) }
+    Settle { lease: task.lease.clone().into(), verdict: Verdict::Completed(output) }
 }
 
-/// Whether this hint comes within five seconds; others may come before it.
+/// Whether this hint comes within a minute; others may come before it.
 pub async fn comes(wakes: &mut Wakes, wanted: &Wake) -> bool {
     let hint = async { while wakes.next().await != *wanted {} };
-    tokio::time::timeout(Duration::from_secs(5), hint).await.is_ok()
+    tokio::time::timeout(Duration::from_mins(1), hint).await.is_ok()
 }
 
 /// What an error is at the bottom.

@@ -40,20 +40,20 @@ pub async fn ensure(backend: &dyn Backend, shape: &FlowShape) {
 /// If it can't be started.
 pub async fn start(backend: &dyn Backend, flow: &str, input: Value) -> RunId {
     let id = RunId::new();
-    let run = NewRun { flow: flow.to_owned(), input, id };
+    let run = NewRun::new(flow, input, id);
     assert_eq!(backend.start(run).await.expect("it starts"), Started::Created);
     id
 }
 
 /// A claim of up to so many tasks of a flow.
 pub fn claim(flow: &str, max: u32) -> Claim {
-    Claim { queues: vec![flow.to_owned()], max, worker: WorkerId::new(), quotas: Vec::new() }
+    Claim::of_queues([flow], max, WorkerId::new())
 }
 
 /// Completions of these tasks.
 pub fn complete(tasks: Vec<ClaimedTask>) -> Vec<Settle> {
     let settle = |task: ClaimedTask| Settle {
-        lease: task.lease,
+        lease: task.lease.into(),
         verdict: Verdict::Completed(json!({ "ok": true })),
     };
     tasks.into_iter().map(settle).collect()

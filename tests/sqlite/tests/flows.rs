@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pgflow_model::{FlowShape, Operation, StepOptions};
-use pgflow_runtime::backend::{Backend, BackendError, Parts};
+use pgflow_runtime::backend::{BackendError, Definitions, Parts, Runs, Work};
 use pgflow_runtime::{FlowMigration, FlowMigrations};
 use pgflow_sqlite_tests::{Scratch, chain, claim, start};
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ fn file(name: &'static str, all: &[Operation]) -> FlowMigration {
 }
 
 fn migrations(files: Vec<FlowMigration>) -> FlowMigrations {
-    FlowMigrations { package: "shop", files: files.leak() }
+    FlowMigrations { package: "shop", files: files.leak(), notes: None }
 }
 
 fn create(shape: FlowShape) -> Operation {

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use pgflow_runtime::backend::{Backend, BackendError, Parts};
+use pgflow_runtime::backend::{Backend, BackendError, Parts, Runs};
 use pgflow_runtime::sqlite::{Sqlite, SqliteOptions};
 use pgflow_sqlite_tests::Scratch;
 use sqlx::{Connection, SqliteConnection};

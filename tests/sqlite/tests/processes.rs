@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pgflow_machine::RunStatus;
 use pgflow_model::{FlowShape, StepOptions};
-use pgflow_runtime::backend::{Backend, Parts};
+use pgflow_runtime::backend::{Parts, Runs};
 use pgflow_runtime::sqlite::Sqlite;
 use pgflow_sqlite_tests::{Scratch, chain, ensure, map, start};
 use serde_json::{Value, json};
@@ -73,6 +73,26 @@ async fn effects_of_transactions_happen_once_although_workers_are_killed() {
     let effects = "select count(*), count(distinct n) from effects";
     let counts: (u32, u32) = sqlx::query_as(effects).fetch_one(&mut own).await.expect("a count");
     assert_eq!(counts, (TASKS, TASKS), "none twice, none missing");
+    assert_is_well(&sqlite).await;
+}
+
+/// They take turns at the lock. Without that, one of them waits until its lease is over, and another takes its task.
+#[tokio::test(flavor = "multi_thread")]
+async fn processes_that_keep_the_lock_busy_lose_no_task_to_each_other() {
+    let scratch = Scratch::new();
+    let sqlite = scratch.open().await;
+    let options = StepOptions { timeout: Some(4), ..Default::default() };
+    ensure(&sqlite, &FlowShape { options, ..map("orders") }).await;
+    let run = start(&sqlite, "orders", (0..120).map(Value::from).collect()).await;
+    let workers: Vec<_> = (0..3).map(|_| worker("hold", &scratch, "orders")).collect();
+    let mut all = Vec::new();
+    for worker in workers {
+        all.push(settled(worker).await);
+    }
+    assert_eq!(all.iter().sum::<usize>(), 120, "{all:?}");
+    assert!(all.iter().all(|tasks| *tasks >= 20), "{all:?}: one of them was kept waiting");
+    let record = sqlite.run(run, Parts::Run).await.expect("it can be read").expect("it exists");
+    assert_eq!(record.status, RunStatus::Completed);
     assert_is_well(&sqlite).await;
 }
 

@@ -2,7 +2,7 @@
 
 use pgflow_machine::RunId;
 use pgflow_runtime::StartIn;
-use pgflow_runtime::backend::{Backend, BackendError, NewRun, Parts, Started};
+use pgflow_runtime::backend::{BackendError, NewRun, Parts, Runs, Started, Work};
 use pgflow_sqlite_tests::{Scratch, chain, claim, ensure};
 use serde_json::json;
 use sqlx::{Connection, SqliteConnection};
@@ -13,7 +13,7 @@ async fn connect(scratch: &Scratch) -> SqliteConnection {
 }
 
 fn run(flow: &str) -> NewRun {
-    NewRun { flow: flow.to_owned(), input: json!({ "order": 7 }), id: RunId::new() }
+    NewRun::new(flow, json!({ "order": 7 }), RunId::new())
 }
 
 #[tokio::test]

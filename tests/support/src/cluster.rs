@@ -1,15 +1,16 @@
 //! The processes and files of a server that we started.
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+
+use pgflow_test_programs::{Doing, Error, Result, Watchdog, run};
 
 use crate::binaries::Binaries;
 use crate::directory::new_directory;
-use crate::error::{Doing, Error, Result};
 use crate::options::ServerOptions;
-use crate::process::{self, run, unprivileged};
+use crate::port::free_port;
+use crate::process::{self, unprivileged};
 use crate::tls;
-use crate::watchdog::Watchdog;
+use crate::waiting::happens;
 
 /// Only part of a socket's name, where nobody listens on it.
 const PORT: u16 = 5432;
@@ -20,15 +21,17 @@ pub(crate) struct Cluster {
     pub(crate) binaries: Binaries,
     pub(crate) dir: PathBuf,
     pub(crate) port: u16,
+    env: Vec<(String, String)>,
     _watchdog: Watchdog,
 }
 
 impl Cluster {
     pub(crate) fn create(binaries: Binaries, options: &ServerOptions) -> Result<Self> {
         let dir = new_directory(options.fsync)?;
-        let port = if options.tls.is_some() { tls::free_port()? } else { PORT };
-        let watchdog = Watchdog::watch(&dir, "data/postmaster.pid")?;
-        let cluster = Self { binaries, dir, port, _watchdog: watchdog };
+        let port = if options.tls.is_some() { free_port()? } else { PORT };
+        let watchdog = Watchdog::watch(&dir)?;
+        let env = options.env.clone();
+        let cluster = Self { binaries, dir, port, env, _watchdog: watchdog };
         let data = cluster.data();
         run(unprivileged(&cluster.binaries.program("initdb"))
             .args(["-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "--no-sync", "-D"])
@@ -61,6 +64,7 @@ impl Cluster {
     fn pg_ctl(&self, args: &[&str]) -> Result<()> {
         let mut command = unprivileged(&self.binaries.program("pg_ctl"));
         let command = command.args(["-s", "-w", "-D"]).arg(self.data()).args(args);
+        let command = command.envs(self.env.iter().cloned());
         let null = std::process::Stdio::null;
         let status = command.stdin(null()).stdout(null()).stderr(null()).status();
         let status = status.doing("run `pg_ctl`")?;
@@ -84,10 +88,8 @@ impl Cluster {
     pub(crate) fn kill9(&self) {
         let Some(postmaster) = self.pid() else { return };
         let family = process::kill9_family(postmaster);
-        let patience = Instant::now() + Duration::from_secs(10);
-        while family.iter().any(|pid| process::is_alive(*pid)) && Instant::now() < patience {
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        let are_gone = happens(|| !family.iter().any(|pid| process::is_alive(*pid)));
+        assert!(are_gone, "processes of the server outlived kill -9");
         // Where nobody buries the dead, the next server would take the old pid for a live one.
         let socket = format!(".s.PGSQL.{}", self.port);
         for lock in ["data/postmaster.pid", &format!("{socket}.lock"), &socket] {

@@ -3,15 +3,16 @@
 use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Doing, Result};
-use crate::process::{UNPRIVILEGED, is_root, run};
+use pgflow_test_programs::{Doing, Result, is_root, run};
+
+use crate::process::UNPRIVILEGED;
 
 /// In memory if there is plenty, on disk if the data has to survive a crash.
 pub(crate) fn new_directory(durable: bool) -> Result<PathBuf> {
     let memory = Path::new("/dev/shm");
     let parent = if !durable && has_room(memory) { memory.into() } else { std::env::temp_dir() };
     let nanos = std::time::UNIX_EPOCH.elapsed().map_or(0, |age| age.subsec_nanos());
-    let dir = parent.join(format!("pgflow-test-{}-{nanos}", std::process::id()));
+    let dir = parent.join(format!("pgflow-test-{}-{nanos:09}", std::process::id()));
     std::fs::create_dir(&dir).doing(format!("create {}", dir.display()))?;
     give_away(&dir)?;
     Ok(dir)

@@ -1,9 +1,9 @@
-//! A real Postgres for every test.
+//! Real servers for every test.
 //!
-//! [`Server`] is found on the machine (or installed), started by the first test of a process and
+//! [`Server`] is found on the machine (`cargo xtask provision` installs it), started by the first test of a process and
 //! gone when the process is, however it ends. [`TestDb`] is a database of a test's own, copied from
 //! a template that has pgmq and our core installed by the library's own `migrate`. [`PgBouncer`] is the real
-//! one, in front of such a database.
+//! one, in front of such a database. [`MariaDb`] and [`MariaDbDatabase`] are the same for MariaDB.
 //!
 //! ```no_run
 //! # async fn example() {
@@ -19,30 +19,35 @@
 //! | variable | meaning |
 //! |---|---|
 //! | `PGFLOW_TEST_POSTGRES_URL` | use this server (as a superuser) instead of starting one |
-//! | `PGFLOW_TEST_POSTGRES_MAJOR` | start this major version, 14 to 18, from npm's binaries |
+//! | `PGFLOW_TEST_POSTGRES_MAJOR` | start this major version, 14 to 18, from npm's binaries; `cargo xtask provision` fetches them |
 //! | `PGFLOW_TEST_CORE_DIR` | install the SQL of this directory instead of the embedded one |
 
-mod apt;
 mod binaries;
 mod cluster;
 mod database;
 mod directory;
-mod error;
 mod external;
-mod npm;
+mod forwarding;
+mod mariadb;
 mod options;
 mod pgbouncer;
+mod port;
 mod process;
 mod server;
+mod shim;
 mod template;
 mod tls;
-mod watchdog;
+mod waiting;
 
 pub use binaries::Binaries;
 pub use database::TestDb;
-pub use error::{Error, Result};
+/// JSON, as payloads and schemas are.
+pub use forwarding::contract_prelude;
+pub use mariadb::{MariaDb, MariaDbDatabase, MariaDbOptions};
 pub use options::{ServerOptions, Tls};
 pub use pgbouncer::{PgBouncer, PoolMode};
-pub use process::is_alive;
+pub use pgflow_test_programs::{Error, Result};
 pub use server::Server;
+pub use shim::{Clock, compile_shim};
 pub use template::core;
+pub use waiting::wait_until;

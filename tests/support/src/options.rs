@@ -9,6 +9,8 @@ pub struct ServerOptions {
     pub major: Option<u32>,
     /// More lines for `postgresql.conf`.
     pub extra: Vec<(String, String)>,
+    /// Variables in the server's environment.
+    pub env: Vec<(String, String)>,
     /// Listen on a port of 127.0.0.1 too, for encrypted connections with passwords only.
     pub tls: Option<Tls>,
 }

@@ -2,20 +2,17 @@
 
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
-use crate::apt;
-use crate::binaries::path;
+use pgflow_test_programs::{Doing, Error, PGBOUNCER, Result, Watchdog, run};
+
 use crate::database::TestDb;
 use crate::directory::{give_away, new_directory};
-use crate::error::{Doing, Error, Result};
-use crate::process::{run, unprivileged};
+use crate::process::unprivileged;
 use crate::server::fail;
-use crate::watchdog::Watchdog;
+use crate::waiting::happens;
 
 /// The names of its socket and of the server's differ, so that both could be in one directory.
 const PORT: u16 = 6432;
-const PID_FILE: &str = "pgbouncer.pid";
 
 /// For how long a client has a session of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,9 +42,9 @@ impl PgBouncer {
 
     /// With more settings, as `pgbouncer.ini` spells them.
     pub fn start_with(db: &TestDb, mode: PoolMode, extra: &[(&str, &str)]) -> Result<Self> {
-        let program = find()?;
+        let program = PGBOUNCER.directories()?[0].join("pgbouncer");
         let dir = new_directory(false)?;
-        let watchdog = Watchdog::watch(&dir, PID_FILE)?;
+        let watchdog = Watchdog::watch(&dir)?;
         let ini = dir.join("pgbouncer.ini");
         write(&ini, &settings(db, &dir, mode, extra))?;
         write(&dir.join("users.txt"), "\"postgres\" \"\"\n")?;
@@ -70,15 +67,11 @@ impl PgBouncer {
 
     fn wait(&self) -> Result<()> {
         let socket = self.dir.join(format!(".s.PGSQL.{PORT}"));
-        let patience = Instant::now() + Duration::from_secs(20);
-        while UnixStream::connect(&socket).is_err() {
-            if Instant::now() > patience {
-                let output = std::fs::read_to_string(self.dir.join("log")).unwrap_or_default();
-                return Err(Error::Program { program: "pgbouncer".into(), output });
-            }
-            std::thread::sleep(Duration::from_millis(10));
+        if happens(|| UnixStream::connect(&socket).is_ok()) {
+            return Ok(());
         }
-        Ok(())
+        let output = std::fs::read_to_string(self.dir.join("log")).unwrap_or_default();
+        Err(Error::Program { program: "pgbouncer".into(), output })
     }
 }
 
@@ -97,7 +90,7 @@ fn settings(db: &TestDb, dir: &Path, mode: PoolMode, extra: &[(&str, &str)]) -> 
         "listen_addr =".to_owned(),
         format!("listen_port = {PORT}"),
         format!("unix_socket_dir = {here}"),
-        format!("pidfile = {here}/{PID_FILE}"),
+        format!("pidfile = {here}/pid"),
         format!("logfile = {here}/log"),
         "auth_type = trust".to_owned(),
         format!("auth_file = {here}/users.txt"),
@@ -112,41 +105,4 @@ fn settings(db: &TestDb, dir: &Path, mode: PoolMode, extra: &[(&str, &str)]) -> 
 fn write(path: &Path, text: &str) -> Result<()> {
     std::fs::write(path, text).doing(format!("write {}", path.display()))?;
     give_away(path)
-}
-
-/// Looks where packages put it, and installs Debian's if there is none.
-fn find() -> Result<PathBuf> {
-    installed().or_else(|| install().then(installed).flatten()).ok_or_else(|| Error::NotFound {
-        what: "PgBouncer",
-        help: format!("install it, for example with `{}`", command()),
-    })
-}
-
-fn installed() -> Option<PathBuf> {
-    let places = ["/usr/sbin", "/usr/local/sbin", "/usr/bin"].map(PathBuf::from);
-    path().into_iter().chain(places).map(|dir| dir.join("pgbouncer")).find(|file| file.is_file())
-}
-
-/// Some systems start what they install; nobody asked for that one.
-fn install() -> bool {
-    let is_new = apt::install("pgbouncer");
-    if is_new {
-        let _ = run(std::process::Command::new("service").args(["pgbouncer", "stop"]));
-    }
-    is_new
-}
-
-/// What a person would type on this platform.
-fn command() -> &'static str {
-    if cfg!(target_os = "macos") {
-        "brew install pgbouncer"
-    } else if apt::is_debian() {
-        "sudo apt-get install -y pgbouncer"
-    } else if Path::new("/etc/alpine-release").exists() {
-        "apk add pgbouncer"
-    } else if Path::new("/etc/arch-release").exists() {
-        "pacman -S pgbouncer"
-    } else {
-        "dnf install pgbouncer"
-    }
 }

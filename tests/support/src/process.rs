@@ -1,23 +1,12 @@
 //! Running programs as somebody Postgres accepts, and ending them.
 
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::error::{Doing, Error, Result};
+use pgflow_test_programs::is_root;
 
 /// `nobody`, on every Unix that has setpriv.
 pub(crate) const UNPRIVILEGED: u32 = 65534;
-
-/// Postgres refuses to run as root.
-pub(crate) fn is_root() -> bool {
-    // Files below /proc/self belong to the effective user; elsewhere ask `id`.
-    Path::new("/proc/self").metadata().map_or_else(|_| id_says_root(), |meta| meta.uid() == 0)
-}
-
-fn id_says_root() -> bool {
-    Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0")
-}
 
 /// A command that runs without root's rights, whoever we are.
 pub(crate) fn unprivileged(program: &Path) -> Command {
@@ -30,27 +19,6 @@ pub(crate) fn unprivileged(program: &Path) -> Command {
     command
 }
 
-/// Runs it to its end; what it wrote is kept for the error only.
-pub(crate) fn run(command: &mut Command) -> Result<String> {
-    let program = name_of(command);
-    let output = command.stdin(Stdio::null()).output().doing(format!("run `{program}`"))?;
-    if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
-    }
-    let said = [output.stdout, output.stderr].concat();
-    Err(Error::Program { program, output: String::from_utf8_lossy(&said).trim().into() })
-}
-
-/// Behind setpriv, the program is the first argument that is a path.
-fn name_of(command: &Command) -> String {
-    std::iter::once(command.get_program())
-        .chain(command.get_args())
-        .find(|word| Path::new(word).is_absolute())
-        .unwrap_or_else(|| command.get_program())
-        .to_string_lossy()
-        .into_owned()
-}
-
 /// Ends a process and its children the hard way. The parent is halted meanwhile, so that it
 /// neither notices nor makes new ones, and goes last, so that no child notices either.
 pub(crate) fn kill9_family(parent: u32) -> Vec<u32> {
@@ -61,7 +29,7 @@ pub(crate) fn kill9_family(parent: u32) -> Vec<u32> {
     family
 }
 
-fn signal(name: &str, pids: &[u32]) {
+pub(crate) fn signal(name: &str, pids: &[u32]) {
     // The shell's own `kill`: the program of that name is not on every machine.
     let _ = Command::new("sh")
         .args(["-c", "kill -s \"$@\" 2>/dev/null", "signal", name])
@@ -113,7 +81,7 @@ fn stat(pid: u32) -> Option<String> {
 }
 
 /// Whether a process still runs; one that only waits to be buried does not.
-pub fn is_alive(pid: u32) -> bool {
+pub(crate) fn is_alive(pid: u32) -> bool {
     if Path::new("/proc/self").exists() {
         return stat(pid).is_some_and(|stat| !stat.starts_with('Z'));
     }

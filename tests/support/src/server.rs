@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use pgflow_test_programs::{Error, Result, major_of_environment};
 use tokio::sync::OnceCell;
 
 use crate::binaries::Binaries;
 use crate::cluster::Cluster;
-use crate::error::{Error, Result};
+use crate::external;
 use crate::options::ServerOptions;
-use crate::{external, npm};
 
 /// A running server; it ends with this value, or with the process.
 #[derive(Debug)]
@@ -49,8 +49,7 @@ impl Server {
     /// Starts a server of one's own.
     #[allow(clippy::needless_pass_by_value)] // Options are made for one call.
     pub fn start(options: ServerOptions) -> Result<Self> {
-        let major =
-            options.major.map_or_else(npm::major_of_environment, |major| Ok(Some(major)))?;
+        let major = options.major.map_or_else(major_of_environment, |major| Ok(Some(major)))?;
         Self::start_with(Binaries::find(major)?, &options)
     }
 
@@ -70,7 +69,7 @@ impl Server {
 
     /// Where a server with [`tls`](ServerOptions::tls) listens.
     pub fn port(&self) -> Option<u16> {
-        self.cluster().ok().map(|cluster| cluster.port)
+        self.cluster().map(|cluster| cluster.port)
     }
 
     fn new(kind: Kind, version_num: u32) -> Self {
@@ -93,12 +92,15 @@ impl Server {
     /// # Panics
     /// When the server is not ours.
     pub fn kill9(&self) {
-        self.cluster().unwrap_or_else(|error| fail(&error)).kill9();
+        self.own_cluster().kill9();
     }
 
     /// Starts it again after [`kill9`](Self::kill9), or stops it in an orderly way before.
+    ///
+    /// # Panics
+    /// When the server is not ours.
     pub fn restart(&mut self) -> Result<()> {
-        self.cluster()?.restart()
+        self.own_cluster().restart()
     }
 
     /// As `server_version_num` says: 150018 is 15.18.
@@ -108,7 +110,7 @@ impl Server {
 
     /// The path of a client program such as `psql`, from the server's own directory or the PATH.
     pub fn program(&self, name: &str) -> PathBuf {
-        let own = self.cluster().ok().map(|cluster| cluster.binaries.program(name));
+        let own = self.cluster().map(|cluster| cluster.binaries.program(name));
         own.filter(|path| path.is_file())
             .or_else(|| Binaries::find(None).ok().map(|found| found.program(name)))
             .filter(|path| path.is_file())
@@ -120,10 +122,14 @@ impl Server {
         matches!(self.kind, Kind::External(_))
     }
 
-    fn cluster(&self) -> Result<&Cluster> {
+    fn own_cluster(&self) -> &Cluster {
+        self.cluster().expect("the server of PGFLOW_TEST_POSTGRES_URL is not ours to stop")
+    }
+
+    fn cluster(&self) -> Option<&Cluster> {
         match &self.kind {
-            Kind::Own(cluster) => Ok(cluster),
-            Kind::External(_) => Err(Error::NotOurs),
+            Kind::Own(cluster) => Some(cluster),
+            Kind::External(_) => None,
         }
     }
 }

@@ -1,21 +1,15 @@
 //! Encrypted connections to a server of ours.
 
-use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use pgflow_test_programs::{Doing, Result};
+
 use crate::directory::give_away;
-use crate::error::{Doing, Result};
 use crate::options::Tls;
 
 /// Superusers come through the socket; whoever comes from outside needs encryption and a password.
 const RULES: &str = "local all all trust\nhostssl all all 127.0.0.1/32 scram-sha-256\n";
-
-/// Nobody listens on it now.
-pub(crate) fn free_port() -> Result<u16> {
-    let door = TcpListener::bind("127.0.0.1:0").doing("find a free port")?;
-    door.local_addr().map(|address| address.port()).doing("find a free port")
-}
 
 /// Puts everything where the server looks by default.
 pub(crate) fn set_up(data: &Path, tls: &Tls) -> Result<()> {

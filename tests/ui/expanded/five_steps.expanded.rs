@@ -130,6 +130,7 @@ pub mod analyze_text {
     #[allow(non_camel_case_types, dead_code, missing_copy_implementations,
     missing_debug_implementations)]
     enum words {}
+    #[diagnostic::do_not_recommend]
     impl __pgflow::Step for words {
         type Flow = Flow;
         type At = __pgflow::D0;
@@ -137,19 +138,23 @@ pub mod analyze_text {
         type Output = Vec<String>;
     }
     fn __call_words(task: &__pgflow::Task) -> __pgflow::Called {
-        __pgflow::future::<words, _,
-                _>(::std::boxed::Box::new(words(<<Flow as
-                                __pgflow::Itself<>>::Itself<> as
-                                __pgflow::HasInput<String, <Flow as __pgflow::Flow>::Input,
-                                words>>::take::<>(task)?)),
-            <_ as __pgflow::IsResult<_, _, words>>::into_result::<>,
-            <_ as __pgflow::Reported<words>>::report::<>)
+        match <<Flow as __pgflow::Itself<>>::Itself<> as
+                    __pgflow::HasInput<String, <Flow as __pgflow::Flow>::Input,
+                    words>>::take::<>(task) {
+            __pgflow::Ok(it) =>
+                __pgflow::future::<words, _,
+                        _>(::std::boxed::Box::new(words(it)),
+                    <_ as __pgflow::IsResult<_, _, words>>::into_result::<>,
+                    <_ as __pgflow::Reported<words>>::report::<>),
+            __pgflow::Err(why) => __pgflow::Err(why),
+        }
     }
     #[doc(hidden)]
     #[doc = "`async fn length(item: String, ctx: Context) -> Result<usize>`"]
     #[allow(non_camel_case_types, dead_code, missing_copy_implementations,
     missing_debug_implementations)]
     enum length {}
+    #[diagnostic::do_not_recommend]
     impl __pgflow::Step for length {
         type Flow = Flow;
         type At = __pgflow::D1;
@@ -157,7 +162,6 @@ pub mod analyze_text {
         type Output = ::std::vec::Vec<usize>;
     }
     fn __call_length(task: &__pgflow::Task) -> __pgflow::Called {
-        let _ = words;
         __pgflow::future::<length, _,
                 _>(::std::boxed::Box::new(length(<<words as
                             __pgflow::Itself<>>::Itself<> as
@@ -165,8 +169,11 @@ pub mod analyze_text {
                             <words as
                             __pgflow::OutputsSequence<<words as __pgflow::Step>::Output,
                             length>>::Item<>,
-                            length>>::pass::<>(task.item(<String as
-                                    __pgflow::ReadItem<length>>::read::<>)?),
+                            length>>::pass::<>(task.item({
+                                    #[allow(unused_imports)]
+                                    use __pgflow::Unread as _;
+                                    <__pgflow::Reader<String>>::read::<length>
+                                })?),
                     <Context as
                                 __pgflow::IsContext<length>>::from_task::<>(task)?)),
             <_ as __pgflow::IsResult<_, _, length>>::into_result::<>,
@@ -178,6 +185,7 @@ pub mod analyze_text {
     #[allow(non_camel_case_types, dead_code, missing_copy_implementations,
     missing_debug_implementations)]
     enum longest {}
+    #[diagnostic::do_not_recommend]
     impl __pgflow::Step for longest {
         type Flow = Flow;
         type At = __pgflow::D2;
@@ -185,21 +193,24 @@ pub mod analyze_text {
         type Output = Option<String>;
     }
     fn __call_longest(task: &__pgflow::Task) -> __pgflow::Called {
-        let _ = words;
-        __pgflow::future::<longest, _,
-                _>(::std::boxed::Box::new(longest(<<words as
-                                __pgflow::Itself<>>::Itself<> as
-                                __pgflow::Outputs<Vec<String>,
-                                <words as __pgflow::Step>::Output,
-                                longest>>::take::<>(task)?)),
-            <_ as __pgflow::IsResult<_, _, longest>>::into_result::<>,
-            <_ as __pgflow::Reported<longest>>::report::<>)
+        match <<words as __pgflow::Itself<>>::Itself<> as
+                    __pgflow::OutputsOne<Vec<String>,
+                    <words as __pgflow::Step>::Output, longest>>::take::<>(task)
+            {
+            __pgflow::Ok(it) =>
+                __pgflow::future::<longest, _,
+                        _>(::std::boxed::Box::new(longest(it)),
+                    <_ as __pgflow::IsResult<_, _, longest>>::into_result::<>,
+                    <_ as __pgflow::Reported<longest>>::report::<>),
+            __pgflow::Err(why) => __pgflow::Err(why),
+        }
     }
     #[doc(hidden)]
     #[doc = "`async fn total(lengths: Vec<usize>) -> Result<usize>`"]
     #[allow(non_camel_case_types, dead_code, missing_copy_implementations,
     missing_debug_implementations)]
     enum total {}
+    #[diagnostic::do_not_recommend]
     impl __pgflow::Step for total {
         type Flow = Flow;
         type At = __pgflow::D3;
@@ -207,15 +218,17 @@ pub mod analyze_text {
         type Output = usize;
     }
     fn __call_total(task: &__pgflow::Task) -> __pgflow::Called {
-        let _ = length;
-        __pgflow::future::<total, _,
-                _>(::std::boxed::Box::new(total(<<length as
-                                __pgflow::Itself<>>::Itself<> as
-                                __pgflow::OutputsAll<Vec<usize>,
-                                <length as __pgflow::Step>::Output,
-                                total>>::take::<>(task)?)),
-            <_ as __pgflow::IsResult<_, _, total>>::into_result::<>,
-            <_ as __pgflow::Reported<total>>::report::<>)
+        match <<length as __pgflow::Itself<>>::Itself<> as
+                    __pgflow::OutputsAll<Vec<usize>,
+                    <length as __pgflow::Step>::Output, total>>::take::<>(task)
+            {
+            __pgflow::Ok(it) =>
+                __pgflow::future::<total, _,
+                        _>(::std::boxed::Box::new(total(it)),
+                    <_ as __pgflow::IsResult<_, _, total>>::into_result::<>,
+                    <_ as __pgflow::Reported<total>>::report::<>),
+            __pgflow::Err(why) => __pgflow::Err(why),
+        }
     }
     #[doc(hidden)]
     #[doc =
@@ -223,6 +236,7 @@ pub mod analyze_text {
     #[allow(non_camel_case_types, dead_code, missing_copy_implementations,
     missing_debug_implementations)]
     enum report {}
+    #[diagnostic::do_not_recommend]
     impl __pgflow::Step for report {
         type Flow = Flow;
         type At = __pgflow::D4;
@@ -230,24 +244,26 @@ pub mod analyze_text {
         type Output = String;
     }
     fn __call_report(task: &__pgflow::Task) -> __pgflow::Called {
-        let _ = longest;
-        let _ = total;
-        __pgflow::future::<report, _,
-                _>(::std::boxed::Box::new(report(<<Flow as
-                                __pgflow::Itself<>>::Itself<> as
-                                __pgflow::HasInput<String, <Flow as __pgflow::Flow>::Input,
-                                report>>::take::<>(task)?,
-                    <<longest as __pgflow::Itself<>>::Itself<> as
-                                __pgflow::MayOutput<Option<Option<String>>,
-                                <longest as __pgflow::Step>::Output,
-                                report>>::take::<>(task)?,
-                    <<total as __pgflow::Itself<>>::Itself<> as
-                                __pgflow::Outputs<usize, <total as __pgflow::Step>::Output,
-                                report>>::take::<>(task)?)),
-            <_ as __pgflow::IsResult<_, _, report>>::into_result::<>,
-            <_ as __pgflow::Reported<report>>::report::<>)
+        match __pgflow::take_3(task,
+                <<Flow as __pgflow::Itself<>>::Itself<> as
+                    __pgflow::HasInput<String, <Flow as __pgflow::Flow>::Input,
+                    report>>::take::<>,
+                <<longest as __pgflow::Itself<>>::Itself<> as
+                    __pgflow::MayOutput<Option<Option<String>>,
+                    <longest as __pgflow::Step>::Output, report>>::take::<>,
+                <<total as __pgflow::Itself<>>::Itself<> as
+                    __pgflow::OutputsOne<usize,
+                    <total as __pgflow::Step>::Output, report>>::take::<>) {
+            __pgflow::Ok(it) =>
+                __pgflow::future::<report, _,
+                        _>(::std::boxed::Box::new(report(it.0, it.1, it.2)),
+                    <_ as __pgflow::IsResult<_, _, report>>::into_result::<>,
+                    <_ as __pgflow::Reported<report>>::report::<>),
+            __pgflow::Err(why) => __pgflow::Err(why),
+        }
     }
 }
+#[diagnostic::do_not_recommend]
 impl ::pgflow::Flow for analyze_text::Flow {
     type Input = String;
     type Output = analyze_text::Output;

@@ -12,6 +12,22 @@ pub struct Case {
 }
 
 impl Case {
+    /// The program.
+    ///
+    /// # Panics
+    /// When it cannot be read.
+    pub fn source(&self) -> String {
+        fs::read_to_string(&self.source).expect("the case can be read")
+    }
+
+    /// Commits to this message.
+    ///
+    /// # Panics
+    /// When it cannot be written.
+    pub fn accept(&self, said: &str) {
+        fs::write(self.source.with_extension("stderr"), said).expect("the message can be written");
+    }
+
     /// The committed message, if there is one.
     pub fn snapshot(&self) -> Option<String> {
         fs::read_to_string(self.source.with_extension("stderr")).ok()

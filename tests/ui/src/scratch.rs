@@ -34,12 +34,12 @@ impl Scratch {
     }
 }
 
-fn manifest(name: &str) -> String {
+pub(crate) fn manifest(name: &str) -> String {
     let pgflow = repository().join("pgflow");
     let pgflow = pgflow.display();
     format!(
         "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
-         [dependencies]\npgflow = {{ path = \"{pgflow}\", default-features = false }}\n\
+         [dependencies]\npgflow = {{ path = \"{pgflow}\" }}\n\
          schemars = \"1\"\nserde = {{ version = \"1\", features = [\"derive\"] }}\n\n[workspace]\n"
     )
 }

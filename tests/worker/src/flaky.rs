@@ -3,16 +3,10 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
-use pgflow_machine::{Beat, Lease, Settle, Settled, WorkerId};
-use pgflow_runtime::backend::{
-    Abilities, Backend, BackendError, Cancelled, Claim, Claimed, Ensured, FlowVersion,
-    KnownVersion, NewRun, Parts, Reply, Retried, RunQuery, RunRecord, RunSummary, Started, Swept,
-    Wakes, Work,
-};
 use pgflow_runtime::memory::Memory;
-use pgflow_runtime::{Event, Limits, RunId, Tx};
+use pgflow_test_support::contract_prelude::*;
+use pgflow_test_support::forward;
 use tokio::sync::broadcast::Sender;
 
 /// How the backend feels about a method.
@@ -24,8 +18,10 @@ pub enum Mood {
     AnswerLost,
     /// It says at once that it is unreachable, and does what it should a little later.
     AnswerLate,
-    /// It refuses for good.
+    /// It refuses, for a reason that may pass.
     Refusing,
+    /// It says that it cannot store what it got.
+    Unstorable,
     /// It has a bug.
     Panicking,
 }
@@ -33,10 +29,11 @@ pub enum Mood {
 /// Memory with moods. Clones share everything.
 #[derive(Clone, Debug)]
 pub struct Flaky {
-    inner: Memory,
+    inner: Arc<dyn Backend>,
     moods: Arc<Mutex<BTreeMap<&'static str, (Mood, u32)>>>,
     calls: Arc<Mutex<BTreeMap<&'static str, u32>>>,
     drops_hints: bool,
+    is_shared: bool,
 }
 
 impl Default for Flaky {
@@ -48,7 +45,13 @@ impl Default for Flaky {
 
 impl Flaky {
     fn of(inner: Memory, drops_hints: bool) -> Self {
-        Self { inner, moods: Arc::default(), calls: Arc::default(), drops_hints }
+        let inner: Arc<dyn Backend> = Arc::new(inner);
+        Self { inner, moods: Arc::default(), calls: Arc::default(), drops_hints, is_shared: false }
+    }
+
+    /// In real time, and as if other processes could use it: what a client asks runs as a task.
+    pub fn shared() -> Self {
+        Self { is_shared: true, ..Self::default() }
     }
 
     /// Without hints, and with a clock that follows that of the runtime: in a test with
@@ -116,9 +119,19 @@ impl Flaky {
                 Some(Mood::Down | Mood::AnswerLate) => Err(unreachable()),
                 Some(Mood::AnswerLost) => call().await.and(Err(unreachable())),
                 Some(Mood::Refusing) => Err(BackendError::Refused("in a bad mood".into())),
+                Some(Mood::Unstorable) => Err(BackendError::Unstorable("too odd".into())),
                 Some(Mood::Panicking) => panic!("a bug in the backend"),
             }
         })
+    }
+
+    #[expect(clippy::unused_self, reason = "as `through` is called")]
+    fn untouched<'a, T: 'a>(
+        &'a self,
+        _method: &'static str,
+        call: impl FnOnce() -> Reply<'a, T> + Send + 'a,
+    ) -> Reply<'a, T> {
+        call()
     }
 }
 
@@ -135,73 +148,49 @@ impl Backend for Flaky {
         "flaky"
     }
     fn abilities(&self) -> Abilities {
-        self.inner.abilities()
+        Abilities { multi_process: self.is_shared, ..self.inner.abilities() }
     }
-    fn limits(&self) -> Reply<'_, Limits> {
-        self.through("limits", move || self.inner.limits())
+    fn wakes(&self) -> Wakes {
+        if self.drops_hints { Wakes::new(Sender::new(1).subscribe()) } else { self.inner.wakes() }
     }
-    fn migrate(&self) -> Reply<'_, ()> {
-        self.through("migrate", move || self.inner.migrate())
-    }
-    fn ensure_flow<'a>(&'a self, version: &'a FlowVersion) -> Reply<'a, Ensured> {
-        self.through("ensure_flow", move || self.inner.ensure_flow(version))
-    }
-    fn versions<'a>(&'a self, flows: &'a [&'a str]) -> Reply<'a, Vec<KnownVersion>> {
-        self.through("versions", move || self.inner.versions(flows))
-    }
-    fn start(&self, run: NewRun) -> Reply<'_, Started> {
-        self.through("start", move || self.inner.start(run))
-    }
-    fn cancel<'a>(&'a self, run: RunId, reason: Option<&'a str>) -> Reply<'a, Cancelled> {
-        self.through("cancel", move || self.inner.cancel(run, reason))
-    }
-    fn retry(&self, run: RunId) -> Reply<'_, Retried> {
-        self.through("retry", move || self.inner.retry(run))
-    }
-    fn run(&self, run: RunId, parts: Parts) -> Reply<'_, Option<RunRecord>> {
-        self.through("run", move || self.inner.run(run, parts))
-    }
-    fn list<'a>(&'a self, query: &'a RunQuery) -> Reply<'a, Vec<RunSummary>> {
-        self.through("list", move || self.inner.list(query))
-    }
-    fn events(&self, run: RunId, after: u64, max: u32) -> Reply<'_, Vec<Event>> {
-        self.through("events", move || self.inner.events(run, after, max))
-    }
+    forward!(self.inner.through: limits migrate);
+    forward!(self.inner.untouched: close);
+}
+
+impl Definitions for Flaky {
+    forward!(self.inner.through: ensure_flow apply versions set_interface);
+}
+
+impl Runs for Flaky {
+    forward!(self.inner.through: start cancel retry run statuses input outputs list events prune);
+}
+
+impl Upkeep for Flaky {
+    forward!(self.inner.untouched: upkeep);
+}
+
+impl Work for Flaky {
     fn claim<'a>(&'a self, claim: &'a Claim) -> Reply<'a, Claimed> {
         self.claim_late(claim);
         self.through("claim", move || self.inner.claim(claim))
-    }
-    fn settle<'a>(&'a self, settles: &'a [Settle], next: Option<&'a Claim>) -> Reply<'a, Work> {
-        self.through("settle", move || self.inner.settle(settles, next))
-    }
-    fn heartbeat<'a>(&'a self, leases: &'a [Lease]) -> Reply<'a, Vec<Beat>> {
-        self.through("heartbeat", move || self.inner.heartbeat(leases))
-    }
-    fn sweep(&self) -> Reply<'_, Swept> {
-        self.through("sweep", move || self.inner.sweep())
     }
     fn sweep_and_claim<'a>(&'a self, claim: &'a Claim) -> Reply<'a, (Swept, Claimed)> {
         self.claim_late(claim);
         self.through("sweep_and_claim", move || self.inner.sweep_and_claim(claim))
     }
-    fn release_unknown<'a>(
+    fn settle<'a>(
         &'a self,
-        worker: WorkerId,
-        queues: &'a [String],
-        known: &'a [Lease],
-    ) -> Reply<'a, u64> {
-        self.through("release_unknown", move || self.inner.release_unknown(worker, queues, known))
+        settles: &'a [Settle],
+        next: Option<&'a Claim>,
+    ) -> Reply<'a, Settlement> {
+        match next {
+            // A claim that goes along has a mood of its own.
+            Some(_) if lock(&self.moods).get("next").is_some_and(|(_, left)| *left > 0) => {
+                self.through("next", move || self.inner.settle(settles, next))
+            }
+            _ => self.through("settle", move || self.inner.settle(settles, next)),
+        }
     }
-    fn wakes(&self) -> Wakes {
-        if self.drops_hints { Wakes::new(Sender::new(1).subscribe()) } else { self.inner.wakes() }
-    }
-    fn begin<'a>(&'a self, lease: &'a Lease) -> Reply<'a, Option<Tx>> {
-        self.inner.begin(lease)
-    }
-    fn commit<'a>(&'a self, tx: Tx, settle: &'a Settle) -> Reply<'a, Settled> {
-        self.inner.commit(tx, settle)
-    }
-    fn close(&self) -> Reply<'_, ()> {
-        self.inner.close()
-    }
+    forward!(self.inner.through: heartbeat sweep release_unknown);
+    forward!(self.inner.untouched: begin commit);
 }

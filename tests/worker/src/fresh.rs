@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use pgflow::{Db, Flow, Worker};
-use pgflow_test_support::TestDb;
+use pgflow_test_support::{MariaDbDatabase, TestDb};
 
 use crate::{Outcome, Working};
 
@@ -28,6 +28,11 @@ impl Fresh {
     pub async fn sqlite() -> Outcome<Self> {
         let file = TempFile::new();
         Self::at(format!("sqlite:{}", file.0.display()), Box::new(file)).await
+    }
+
+    /// On a real MariaDB.
+    pub async fn mysql() -> Outcome<Self> {
+        Self::at(MariaDbDatabase::new().await.url(), Box::new(())).await
     }
 
     /// On a real server.
@@ -63,7 +68,7 @@ impl TempFile {
 
 impl Drop for TempFile {
     fn drop(&mut self) {
-        for suffix in ["", "-wal", "-shm"] {
+        for suffix in ["", "-wal", "-shm", "-turn"] {
             _ = std::fs::remove_file(format!("{}{suffix}", self.0.display()));
         }
     }

@@ -20,6 +20,7 @@ macro_rules! everywhere {
     ($($test:ident),+ $(,)?) => {
         $crate::on!(memory: $($test),+);
         $crate::on!(sqlite: $($test),+);
+        $crate::on!(mysql: $($test),+);
         $crate::on!(postgres: $($test),+);
     };
 }

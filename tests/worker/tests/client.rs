@@ -38,13 +38,14 @@ mod waits {
 
     #[step(depends_on = [first])]
     pub(crate) async fn sleep(first: u64, ctx: Context, State(heard): State<Heard>) -> Result<u64> {
+        heard.0.notify_one();
         ctx.cancelled().await;
         heard.0.notify_one();
         Ok(first)
     }
 }
 
-/// Told when a handler heard that it should stop.
+/// Told when a handler begins, and when it heard that it should stop.
 #[derive(Clone, Default)]
 struct Heard(std::sync::Arc<tokio::sync::Notify>);
 
@@ -139,13 +140,10 @@ async fn a_cancelled_run_stops_its_handler(fresh: Fresh) -> Outcome {
     let worker = Worker::new(db).flow(waits::Flow).state(heard.clone());
     let worker = pgflow_worker_tests::Working::start(worker);
     let run = db.start(waits::Flow, &1).await?;
-    while run.step_output::<waits::first>().await?.is_none() {
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    let heard = async || tokio::time::timeout(Duration::from_mins(1), heard.0.notified()).await;
+    heard().await?;
     assert_eq!(run.cancel(Some("changed my mind")).await?, CancelOutcome::Cancelled);
-    // A quarter of the lease of eight seconds, and some time for a busy machine.
-    tokio::time::timeout(Duration::from_secs(10), heard.0.notified()).await?;
+    heard().await?;
     let error = run.output().await.expect_err("it was cancelled").to_string();
     assert!(error.ends_with("was cancelled: changed my mind"), "{error}");
     let report = worker.stop().await?;
@@ -196,6 +194,6 @@ async fn a_reader_that_nobody_polls_keeps_nobody_waiting(fresh: Fresh) -> Outcom
             () = std::future::ready(()) => {}
         }
     }
-    tokio::time::timeout(Duration::from_secs(20), run.progress()).await??;
+    tokio::time::timeout(Duration::from_mins(1), run.progress()).await??;
     Ok(())
 }

@@ -23,12 +23,12 @@ mod ending {
 
     #[step]
     pub(crate) async fn act(run: Way, tx: &mut Tx) -> Result<u8> {
-        execute(tx, "insert into rows values ('before')").await?;
+        execute(tx, "insert into words values ('before')").await?;
         for statement in statements(&run) {
             // A conflict is an error, and the step ignores it.
             _ = execute(tx, statement).await;
         }
-        execute(tx, "insert into rows values ('after')").await?;
+        execute(tx, "insert into words values ('after')").await?;
         if run == Way::OrRollbackAndFail { Err("it fails as well".into()) } else { Ok(1) }
     }
 }
@@ -36,7 +36,7 @@ mod ending {
 fn statements(way: &Way) -> &'static [&'static str] {
     match way {
         Way::Fine => &[],
-        Way::Savepoint => &["savepoint mine", "insert into rows values ('x')", "rollback to mine"],
+        Way::Savepoint => &["savepoint mine", "insert into words values ('x')", "rollback to mine"],
         Way::Rollback => &["rollback"],
         Way::RollbackAndBegin => &["rollback", "begin"],
         Way::Commit => &["commit"],
@@ -48,6 +48,9 @@ fn statements(way: &Way) -> &'static [&'static str] {
 async fn execute(tx: &mut Tx, statement: &'static str) -> Result<()> {
     if let Some(connection) = tx.postgres() {
         sqlx::query(statement).execute(connection).await?;
+    } else if let Some(connection) = tx.mysql() {
+        // It prepares no statements of transactions.
+        sqlx::raw_sql(statement).execute(connection).await?;
     } else if let Some(connection) = tx.sqlite() {
         sqlx::query(statement).execute(connection).await?;
     }
@@ -55,10 +58,11 @@ async fn execute(tx: &mut Tx, statement: &'static str) -> Result<()> {
 }
 
 on!(sqlite: a_step_that_ends_its_transaction_has_failed, sqlite_ends_a_transaction_by_itself);
+on!(mysql: a_step_that_ends_its_transaction_has_failed);
 on!(postgres: a_step_that_ends_its_transaction_has_failed);
 
 const TABLES: [&str; 3] = [
-    "create table rows (word text)",
+    "create table words (word varchar(20))",
     "create table one (n int primary key)",
     "insert into one values (1)",
 ];
@@ -71,9 +75,15 @@ async fn rows(fresh: &Fresh, way: Way, error: Option<&str>) -> Outcome<Vec<Strin
         (Err(found), Some(text)) => assert!(found.to_string().contains(text), "{way:?}: {found}"),
         (found, _) => panic!("{way:?}: {found:?}"),
     }
-    let (all, none) = ("select word from rows order by word desc", "delete from rows");
+    let (all, none) = ("select word from words order by word desc", "delete from words");
     if fresh.url.starts_with("sqlite:") {
         let mut connection = sqlx::SqliteConnection::connect(&fresh.url).await?;
+        let rows = sqlx::query_scalar(all).fetch_all(&mut connection).await?;
+        sqlx::query(none).execute(&mut connection).await?;
+        return Ok(rows);
+    }
+    if fresh.url.starts_with("mysql:") {
+        let mut connection = sqlx::MySqlConnection::connect(&fresh.url).await?;
         let rows = sqlx::query_scalar(all).fetch_all(&mut connection).await?;
         sqlx::query(none).execute(&mut connection).await?;
         return Ok(rows);
@@ -88,6 +98,9 @@ async fn make_tables(fresh: &Fresh) -> Outcome {
     for table in TABLES {
         if fresh.url.starts_with("sqlite:") {
             let mut connection = sqlx::SqliteConnection::connect(&fresh.url).await?;
+            sqlx::query(table).execute(&mut connection).await?;
+        } else if fresh.url.starts_with("mysql:") {
+            let mut connection = sqlx::MySqlConnection::connect(&fresh.url).await?;
             sqlx::query(table).execute(&mut connection).await?;
         } else {
             let mut connection = sqlx::PgConnection::connect(&fresh.url).await?;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use pgflow::Run;
 use pgflow::prelude::*;
 use pgflow_machine::WorkerId;
-use pgflow_runtime::backend::{Backend, Claim};
+use pgflow_runtime::backend::{Claim, Work};
 use pgflow_worker_tests::{Flaky, Outcome, Working};
 use tokio::time::{Instant, sleep};
 
@@ -75,8 +75,7 @@ async fn work_whose_hint_is_lost_starts_within_a_second() -> Outcome {
 /// Takes a task as a worker that is gone would.
 async fn lose_one(flaky: &Flaky, db: &Db) -> Outcome<Run<wait::Flow>> {
     let run = db.start(wait::Flow, &1).await?;
-    let (queues, quotas) = (vec!["wait".to_owned()], Vec::new());
-    let claim = Claim { queues, max: 1, worker: WorkerId::new(), quotas };
+    let claim = Claim::of_queues(["wait"], 1, WorkerId::new());
     assert_eq!(flaky.claim(&claim).await?.tasks.len(), 1);
     Ok(run)
 }

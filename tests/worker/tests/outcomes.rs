@@ -1,6 +1,6 @@
 //! What becomes of what handlers do.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pgflow::prelude::*;
 use pgflow::{Parts, RunStatus, StepStatus};
@@ -181,7 +181,6 @@ async fn a_slow_handler_is_aborted(fresh: Fresh) -> Outcome {
 
 async fn some_failures_are_final_at_once(fresh: Fresh) -> Outcome {
     let worker = fresh.work(one::Flow).await?;
-    let since = Instant::now();
     assert_eq!(error(&fresh, Way::Fatal).await?, "no such customer");
     let not_a_number = error(&fresh, Way::NotANumber).await?;
     assert_eq!(
@@ -192,8 +191,7 @@ async fn some_failures_are_final_at_once(fresh: Fresh) -> Outcome {
     let run = fresh.db.start(texts::Flow, &u64::MAX).await?;
     let why = run.output().await.expect_err("it cannot be stored").to_string();
     assert!(why.contains("the text at $[1] contains the character NUL"), "{why}");
-    assert!(since.elapsed() < Duration::from_secs(20), "none was tried again");
-    assert_eq!(worker.stop().await?.settled, 2);
+    assert_eq!(worker.stop().await?.settled, 2, "none was tried again");
     assert_eq!(nul.stop().await?.settled, 1);
     Ok(())
 }

@@ -13,7 +13,7 @@ mod ping {
 }
 
 mod changed {
-    #[pgflow::flow(slug = "ping")]
+    #[pgflow::flow(slug = "ping", version = 1)]
     pub(crate) mod ping {
         #[step]
         pub(crate) async fn pong() -> pgflow::Result<u8> {
@@ -87,7 +87,7 @@ async fn a_worker_with_nothing_to_do() -> Outcome {
 
 #[tokio::test]
 async fn a_url_that_is_not_one_makes_no_file() -> Outcome {
-    for url in ["", "quickstart_that_is_not.db", "postgre://localhost/x", "mysql://localhost/x"] {
+    for url in ["", "quickstart_that_is_not.db", "postgre://localhost/x", "mysq://localhost/x"] {
         let error = Db::connect(url).await.expect_err(url);
         assert!(matches!(error, ConnectError::Url(_)), "{error}");
     }

@@ -1,5 +1,7 @@
 //! Steps that share the transaction which records their completion, and runs that start in one.
 
+use std::time::Duration;
+
 use pgflow::backend::BackendError;
 use pgflow::prelude::*;
 use pgflow::{ClientError, RunQuery, RunStatus};
@@ -40,12 +42,33 @@ mod parent {
     }
 }
 
+/// What a step does to its own transaction.
+#[flow(input = u32, base_delay = 1, max_attempts = 2)]
+mod spoiling {
+    use super::*;
+
+    #[step]
+    pub(crate) async fn spoil(run: u32, tx: &mut Tx) -> Result<u32> {
+        let statement = match run {
+            0 => "set local role pgflow_test_nobody",
+            1 => "set transaction read only",
+            _ => "insert into full_disk values (1)",
+        };
+        let connection = tx.postgres().ok_or("not on Postgres")?;
+        sqlx::query(statement).execute(connection).await?;
+        Ok(run)
+    }
+}
+
 on!(sqlite: what_a_step_writes_is_there_once, a_run_starts_with_the_step, a_run_starts_with_its_caller, a_run_needs_a_transaction);
-on!(postgres: what_a_step_writes_is_there_once, a_run_starts_with_the_step, a_run_starts_with_its_caller, a_run_needs_a_transaction);
+on!(mysql: what_a_step_writes_is_there_once, a_run_starts_with_the_step, a_run_starts_with_its_caller, a_run_needs_a_transaction);
+on!(postgres: a_step_that_spoils_its_transaction_has_failed, an_excuse_that_nothing_confirms_has_an_end, what_a_step_writes_is_there_once, a_run_starts_with_the_step, a_run_starts_with_its_caller, a_run_needs_a_transaction);
 
 async fn insert(tx: &mut Tx, item: i64) -> Result<()> {
     if let Some(connection) = tx.postgres() {
         sqlx::query("insert into public.booked values ($1)").bind(item).execute(connection).await?;
+    } else if let Some(connection) = tx.mysql() {
+        sqlx::query("insert into booked values (?)").bind(item).execute(connection).await?;
     } else if let Some(connection) = tx.sqlite() {
         sqlx::query("insert into booked values ($1)").bind(item).execute(connection).await?;
     }
@@ -57,6 +80,13 @@ async fn booked(fresh: &Fresh, statement: Option<&'static str>) -> Outcome<Vec<i
     let query = "select item from booked order by item";
     if fresh.url.starts_with("sqlite:") {
         let mut connection = sqlx::SqliteConnection::connect(&fresh.url).await?;
+        if let Some(statement) = statement {
+            sqlx::query(statement).execute(&mut connection).await?;
+        }
+        return Ok(sqlx::query_scalar(query).fetch_all(&mut connection).await?);
+    }
+    if fresh.url.starts_with("mysql:") {
+        let mut connection = sqlx::MySqlConnection::connect(&fresh.url).await?;
         if let Some(statement) = statement {
             sqlx::query(statement).execute(&mut connection).await?;
         }
@@ -112,6 +142,19 @@ async fn a_run_starts_with_its_caller(fresh: Fresh) -> Outcome {
                 tx.rollback().await?;
             }
             run.id()
+        } else if fresh.url.starts_with("mysql:") {
+            // The application's sessions are its own: another time zone must not matter.
+            let mut connection = sqlx::MySqlConnection::connect(&fresh.url).await?;
+            sqlx::query("set time_zone = '-09:30'").execute(&mut connection).await?;
+            let mut tx = connection.begin().await?;
+            let run = db.start_in(&mut tx, child::Flow, &()).await?;
+            assert!(db.get::<child::Flow>(run.id()).await?.is_none(), "nobody sees it before");
+            if commits {
+                tx.commit().await?;
+            } else {
+                tx.rollback().await?;
+            }
+            run.id()
         } else {
             let mut connection = sqlx::PgConnection::connect(&fresh.url).await?;
             let mut tx = connection.begin().await?;
@@ -135,6 +178,9 @@ async fn a_run_needs_a_transaction(fresh: Fresh) -> Outcome {
     let refused = if fresh.url.starts_with("sqlite:") {
         let mut connection = sqlx::SqliteConnection::connect(&fresh.url).await?;
         db.start_in(&mut connection, child::Flow, &()).await
+    } else if fresh.url.starts_with("mysql:") {
+        let mut connection = sqlx::MySqlConnection::connect(&fresh.url).await?;
+        db.start_in(&mut connection, child::Flow, &()).await
     } else {
         let mut connection = sqlx::PgConnection::connect(&fresh.url).await?;
         db.start_in(&mut connection, child::Flow, &()).await
@@ -142,5 +188,49 @@ async fn a_run_needs_a_transaction(fresh: Fresh) -> Outcome {
     let error = refused.expect_err("it would be there at once");
     assert!(matches!(error, ClientError::Backend(BackendError::NoTransaction)), "{error:?}");
     assert_eq!(db.list(&RunQuery::default()).await?.runs, []);
+    Ok(())
+}
+
+const NOBODY: &str = "do $$ begin create role pgflow_test_nobody;
+  exception when duplicate_object or unique_violation then null; end $$";
+
+/// Other connections can do what it cannot: it is not the database that is in trouble.
+async fn a_step_that_spoils_its_transaction_has_failed(fresh: Fresh) -> Outcome {
+    let mut connection = sqlx::PgConnection::connect(&fresh.url).await?;
+    sqlx::raw_sql(NOBODY).execute(&mut connection).await?;
+    let worker = fresh.work(spoiling::Flow).await?;
+    for (way, why) in [(0, "permission denied"), (1, "read-only transaction")] {
+        let run = fresh.db.start(spoiling::Flow, &way).await?;
+        let output = tokio::time::timeout(Duration::from_mins(1), run.output()).await?;
+        let error = output.expect_err("it cannot be recorded").to_string();
+        assert!(error.contains(why), "{error}");
+    }
+    let report = worker.stop().await?;
+    assert_eq!((report.settled, report.released), (4, 0), "each attempt counts: {report}");
+    Ok(())
+}
+
+const FULL: &str = "create table full_disk (n int);
+  create function no_room() returns trigger language plpgsql as
+    $$ begin raise exception 'no room' using errcode = 'disk_full'; end $$;
+  create constraint trigger no_room after insert on full_disk deferrable initially deferred
+    for each row execute function no_room()";
+
+/// The database says that its disk is full, to nobody but this step.
+async fn an_excuse_that_nothing_confirms_has_an_end(fresh: Fresh) -> Outcome {
+    let mut connection = sqlx::PgConnection::connect(&fresh.url).await?;
+    sqlx::raw_sql(FULL).execute(&mut connection).await?;
+    let worker = fresh.work(spoiling::Flow).await?;
+    let run = fresh.db.start(spoiling::Flow, &2).await?;
+    // The run says what it waits for. Then the database has counted many attempts that were forgiven.
+    let many = "update pgflow.step_tasks set attempts_count = 30, refunded_count = 30
+      where status = 'queued' and yield_reason like 'commit: %no room%'";
+    while sqlx::query(many).execute(&mut connection).await?.rows_affected() == 0 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let output = tokio::time::timeout(Duration::from_mins(1), run.output()).await?;
+    let error = output.expect_err("it cannot be recorded").to_string();
+    assert!(error.contains("no room"), "{error}");
+    assert_eq!(worker.stop().await?.settled, 2, "from then on attempts count");
     Ok(())
 }

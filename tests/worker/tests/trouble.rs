@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pgflow::prelude::*;
 use pgflow_worker_tests::{Flaky, Mood, Outcome, Working};
@@ -75,9 +75,71 @@ async fn a_worker_waits_for_its_database_at_the_start() -> Outcome {
 }
 
 #[tokio::test]
-async fn a_result_that_is_refused_does_not_stop_the_worker() -> Outcome {
+async fn a_refusal_that_passes_costs_no_result() -> Outcome {
+    let (flaky, db, worker, count) = start().await?;
+    // Enough for batches to be cut, and for single ones to be refused as well.
+    flaky.set("settle", Mood::Refusing, 12);
+    let mut runs = Vec::new();
+    for _ in 0..8 {
+        runs.push(db.start(count::Flow, &1).await?);
+    }
+    for run in runs {
+        assert_eq!(run.output().await?.two, 2, "the only attempt was not used up");
+    }
+    assert_eq!(count.0.load(Ordering::SeqCst), 8, "no handler ran twice");
+    let report = worker.stop().await?;
+    assert_eq!((report.settled, report.lost), (16, 0), "{report}");
+    Ok(())
+}
+
+/// The lease is four seconds: nobody may take a task whose result waits, since its handler would run twice.
+#[tokio::test]
+async fn a_result_that_is_refused_for_longer_than_its_lease_is_still_kept() -> Outcome {
+    let (flaky, db, worker, count) = start().await?;
+    flaky.set("settle", Mood::Refusing, u32::MAX);
+    let run = db.start(count::Flow, &1).await?;
+    assert_eq!(run.wait_for(Duration::from_secs(12)).await?, None);
+    flaky.set("settle", Mood::Refusing, 0);
+    assert_eq!(run.output().await?.two, 2);
+    assert_eq!(count.0.load(Ordering::SeqCst), 1, "the handler ran once");
+    assert_eq!(worker.stop().await?.lost, 0);
+    Ok(())
+}
+
+/// What handlers do cannot be undone: as long as their results are refused, no more of them may run.
+#[tokio::test]
+async fn while_results_are_refused_no_more_tasks_are_taken() -> Outcome {
+    const RUNS: u32 = 100;
+    let (flaky, count) = (Flaky::default(), Count::default());
+    let db = Db::new(flaky.clone());
+    db.register(count::Flow).await?;
+    flaky.set("settle", Mood::Refusing, u32::MAX);
+    let mut runs = Vec::new();
+    for _ in 0..RUNS {
+        runs.push(db.start(count::Flow, &1).await?);
+    }
+    let worker = Worker::new(&db).flow(count::Flow).concurrency(4).state(count.clone());
+    let worker = Working::start(worker);
+    while count.0.load(Ordering::SeqCst) < 8 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    // Long enough for all of them to run.
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let began = count.0.load(Ordering::SeqCst);
+    assert!(began <= 8 + 4, "{began} handlers ran, and nothing was recorded");
+    flaky.set("settle", Mood::Refusing, 0);
+    for run in runs {
+        assert_eq!(run.output().await?.two, 2);
+    }
+    assert_eq!(count.0.load(Ordering::SeqCst), RUNS, "no handler ran twice");
+    assert_eq!(worker.stop().await?.lost, 0);
+    Ok(())
+}
+
+#[tokio::test]
+async fn only_an_output_that_cannot_be_stored_fails() -> Outcome {
     let (flaky, db, worker, _) = start().await?;
-    flaky.set("settle", Mood::Refusing, 1);
+    flaky.set("settle", Mood::Unstorable, 2); // With a claim, and then alone.
     let run = db.start(count::Flow, &1).await?;
     let error = run.output().await.expect_err("the output was refused").to_string();
     assert!(error.contains("the database refused the output"), "{error}");
@@ -88,13 +150,23 @@ async fn a_result_that_is_refused_does_not_stop_the_worker() -> Outcome {
 
 #[tokio::test]
 async fn a_panic_in_the_backend_does_not_stop_the_worker() -> Outcome {
-    let (flaky, db, worker, _) = start().await?;
+    let (flaky, db, worker, count) = start().await?;
     for method in ["claim", "sweep", "settle"] {
-        flaky.set(method, Mood::Panicking, 1);
+        flaky.set(method, Mood::Panicking, 2);
     }
-    let error = db.start(count::Flow, &1).await?.output().await.expect_err("it is not recorded");
-    assert!(error.to_string().contains("panicked: a bug in the backend"), "{error}");
     assert_eq!(db.start(count::Flow, &1).await?.output().await?.two, 2);
+    assert_eq!(count.0.load(Ordering::SeqCst), 1);
+    assert_eq!(worker.stop().await?.lost, 0);
+    Ok(())
+}
+
+/// A claim that fails may not keep the results that went with it.
+#[tokio::test]
+async fn results_go_without_a_claim_that_fails() -> Outcome {
+    let (flaky, db, worker, _) = start().await?;
+    flaky.set("next", Mood::Unstorable, u32::MAX);
+    let run = db.start(count::Flow, &1).await?;
+    assert_eq!(run.output().await?.two, 2);
     assert_eq!(worker.stop().await?.lost, 0);
     Ok(())
 }
@@ -128,9 +200,10 @@ async fn a_storm_of_hints_leads_to_few_claims() -> Outcome {
         #[allow(unreachable_code)]
         Outcome::Ok(())
     };
+    let since = Instant::now();
     _ = tokio::time::timeout(Duration::from_secs(1), storm).await;
-    let claims = claims() - before;
-    assert!(claims <= 110, "{claims} claims in a second");
+    let (claims, took) = (claims() - before, since.elapsed());
+    assert!(u128::from(claims) <= 10 + took.as_millis() / 10, "{claims} claims in {took:?}");
     worker.stop().await?;
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Steps with `tx` on SQLite, which have the one write lock of the file while they run.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pgflow::prelude::*;
 use pgflow_worker_tests::{Fresh, Outcome, Working};
@@ -65,20 +65,19 @@ async fn start() -> Outcome<(Fresh, Fresh, Working)> {
     Ok((fresh, other, worker))
 }
 
-async fn outcome(fresh: &Fresh, way: Way) -> Outcome<(String, Duration)> {
-    let since = Instant::now();
+/// Why it failed, or nothing.
+async fn outcome(fresh: &Fresh, way: Way) -> Outcome<String> {
     let run = fresh.db.start(holding::Flow, &way).await?;
-    let outcome = tokio::time::timeout(Duration::from_secs(20), run.output()).await?;
-    Ok((outcome.err().map(|error| error.to_string()).unwrap_or_default(), since.elapsed()))
+    let outcome = tokio::time::timeout(Duration::from_mins(1), run.output()).await?;
+    Ok(outcome.err().map(|error| error.to_string()).unwrap_or_default())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_step_that_would_wait_for_itself_is_told_at_once() -> Outcome {
     let (fresh, _other, worker) = start().await?;
-    let (error, took) = outcome(&fresh, Way::StartInside).await?;
-    assert!(error.contains("db.start_in(tx, …)"), "{error}");
-    assert!(took < Duration::from_millis(1500), "before its time was over: {took:?}");
-    assert_eq!(outcome(&fresh, Way::StartElsewhere).await?.0, "", "another file is not locked");
+    let error = outcome(&fresh, Way::StartInside).await?;
+    assert!(error.contains("db.start_in(tx, …)"), "not that its time was over: {error}");
+    assert_eq!(outcome(&fresh, Way::StartElsewhere).await?, "", "another file is not locked");
     worker.stop().await?;
     Ok(())
 }
@@ -86,10 +85,9 @@ async fn a_step_that_would_wait_for_itself_is_told_at_once() -> Outcome {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_statement_that_takes_too_long_is_interrupted() -> Outcome {
     let (fresh, _other, worker) = start().await?;
-    let (error, took) = outcome(&fresh, Way::Endless).await?;
+    let error = outcome(&fresh, Way::Endless).await?;
     assert!(error.contains("timed out: the handler was aborted after 2 s"), "{error}");
-    assert!(took < Duration::from_secs(10), "{took:?}");
-    assert_eq!(outcome(&fresh, Way::Fine).await?.0, "");
+    assert_eq!(outcome(&fresh, Way::Fine).await?, "");
     worker.stop().await?;
     Ok(())
 }

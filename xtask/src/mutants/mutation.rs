@@ -1,6 +1,6 @@
 //! One change to the SQL core that a test has to notice.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ use super::error::Error;
 pub(crate) struct Mutation {
     /// What `--only` takes.
     pub(crate) name: &'static str,
-    /// Below `migrations/postgres`.
+    /// As the core names it: `functions/heartbeat.sql` in whichever folder of functions it lies.
     pub(crate) file: &'static str,
     /// Stands exactly once in the file.
     pub(crate) find: &'static str,
@@ -25,12 +25,21 @@ pub(crate) struct Mutation {
 impl Mutation {
     /// The mutated text of its file in a core.
     pub(crate) fn apply(&self, core: &Path) -> Result<String, Error> {
-        let path = core.join(self.file);
+        let path = self.path(core);
         let sql = std::fs::read_to_string(&path).map_err(|source| Error::io(&path, source))?;
         match sql.matches(self.find).count() {
             1 => Ok(sql.replacen(self.find, self.replace, 1)),
             found => Err(Error::Stale { name: self.name, file: self.file, found }),
         }
+    }
+
+    /// Where its file is in a core: a function may be moved to another folder without being renamed.
+    pub(crate) fn path(&self, core: &Path) -> PathBuf {
+        let named = core.join(self.file);
+        let (Some(dir), Some(name)) = (named.parent(), named.file_name()) else { return named };
+        let folders = dir.read_dir().into_iter().flatten().flatten();
+        let filed = folders.map(|folder| folder.path().join(name)).find(|path| path.is_file());
+        filed.unwrap_or(named)
     }
 }
 
@@ -48,10 +57,14 @@ mod tests {
     };
 
     fn applied_to(sql: &str) -> Result<String, Error> {
-        let name = format!("pgflow-mutation-{}-{}", std::process::id(), sql.len());
+        applied_in("", sql)
+    }
+
+    fn applied_in(folder: &str, sql: &str) -> Result<String, Error> {
+        let name = format!("pgflow-mutation-{}-{folder}{}", std::process::id(), sql.len());
         let dir = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&dir).unwrap();
-        std::fs::write(dir.join("f.sql"), sql).unwrap();
+        std::fs::create_dir_all(dir.join(folder)).unwrap();
+        std::fs::write(dir.join(folder).join("f.sql"), sql).unwrap();
         let result = MUTATION.apply(&dir);
         std::fs::remove_dir_all(&dir).unwrap();
         result
@@ -60,6 +73,11 @@ mod tests {
     #[test]
     fn the_text_is_replaced() {
         assert_eq!(applied_to("select 1 order by id;").unwrap(), "select 1 ;");
+    }
+
+    #[test]
+    fn the_file_may_lie_in_a_folder() {
+        assert_eq!(applied_in("settle", "select 1 order by id;").unwrap(), "select 1 ;");
     }
 
     #[test]

@@ -44,7 +44,7 @@ impl Workplace {
         with: impl FnOnce() -> Result<T, Error>,
     ) -> Result<T, Error> {
         let mutated = mutation.apply(&self.core())?;
-        let path = self.core().join(mutation.file);
+        let path = mutation.path(&self.core());
         let original = std::fs::read(&path).map_err(|source| Error::io(&path, source))?;
         std::fs::write(&path, mutated).map_err(|source| Error::io(&path, source))?;
         let result = with();

@@ -16,10 +16,6 @@ use crate::artifacts::{TestBinary, build_tests};
 use order::Order;
 use run::{Outcome, run};
 
-/// Whatever is missing on the machine is installed by the first test that needs it, so this package is
-/// through before others begin.
-const FIRST: &str = "pgflow-test-support";
-
 /// Builds and runs them; how long it took, or why it failed.
 pub(crate) fn run_all(test_args: &[String]) -> Result<Duration, String> {
     println!("==> tests: all test binaries of the workspace, several at a time");
@@ -27,12 +23,9 @@ pub(crate) fn run_all(test_args: &[String]) -> Result<Duration, String> {
     let binaries = build_tests().ok_or("the tests do not compile")?;
     println!("    built in {:.1} s", start.elapsed().as_secs_f64());
     let order = Order::read(&binaries);
-    let (first, rest): (Vec<_>, Vec<_>) =
-        order.sorted(binaries).into_iter().partition(|binary| binary.package == FIRST);
-    let total = first.len() + rest.len();
+    let total = binaries.len();
     let progress = Progress { total, outcomes: Mutex::default() };
-    side_by_side(first, 1, test_args, &progress);
-    side_by_side(rest, lanes(), test_args, &progress);
+    side_by_side(order.sorted(binaries), test_args, &progress);
     let outcomes = progress.outcomes.into_inner().expect("no lane panicked");
     order.write(&outcomes);
     let took = start.elapsed();
@@ -61,11 +54,11 @@ impl Progress {
     }
 }
 
-fn side_by_side(binaries: Vec<TestBinary>, lanes: usize, args: &[String], progress: &Progress) {
+fn side_by_side(binaries: Vec<TestBinary>, args: &[String], progress: &Progress) {
     let waiting = Mutex::new(VecDeque::from(binaries));
     let next = || waiting.lock().expect("no lane panicked").pop_front();
     thread::scope(|scope| {
-        for _ in 0..lanes {
+        for _ in 0..lanes() {
             scope.spawn(|| {
                 while let Some(binary) = next() {
                     progress.done(run(&binary, args));

@@ -2,7 +2,7 @@
 
 use sqlx::{PgConnection, PgPool};
 
-use super::bookkeeping::{self, CREATE, SETTINGS};
+use super::bookkeeping::{self, CREATE, SCHEMA, SETTINGS};
 use super::core::Core;
 use super::error::{Doing, MigrateError};
 use super::file::SqlFile;
@@ -10,6 +10,7 @@ use super::pgmq::{self, Pgmq};
 use super::report::{Pending, Report};
 use super::session::{begin, execute};
 use super::state::State;
+use super::strangers;
 
 impl Core {
     /// Installs this core, or brings an older one up to date; see [`migrate`](super::migrate).
@@ -39,6 +40,9 @@ impl Core {
     pub async fn pending(&self, pool: &PgPool) -> Result<Pending, MigrateError> {
         let mut tx = begin(pool).await?;
         let files = self.plan(&State::read(&mut tx).await?)?;
+        if !files.is_empty() {
+            strangers::refuse(&mut tx).await?;
+        }
         let pgmq = pgmq::find(&mut tx).await?;
         tx.rollback().await.doing("end the transaction")?;
         Ok(Pending { files: names(&files), version: self.version(), pgmq })
@@ -62,6 +66,9 @@ async fn apply(connection: &mut PgConnection, files: &[&SqlFile]) -> Result<(), 
         .doing("set the path")?;
     execute(connection, "set local client_min_messages = warning").await.doing("be quiet")?;
     execute(connection, SETTINGS).await.doing("put off the check of functions")?;
+    execute(connection, SCHEMA).await.doing("create the schema")?;
+    // Not before: somebody else may be about to create it.
+    strangers::refuse(connection).await?;
     execute(connection, CREATE).await.doing("create the tables that record migrations")?;
     let mark = bookkeeping::mark_users_indexes();
     execute(connection, &mark).await.doing("mark indexes that are not ours")?;

@@ -2,7 +2,13 @@
 
 use super::file::SqlFile;
 
-/// Makes the schema and the tables.
+/// Makes the schema.
+pub(super) const SCHEMA: &str = include_str!("sql/schema.sql");
+
+/// Lists what belongs to roles that must not own it, with the ways out.
+pub(super) const STRANGERS: &str = include_str!("sql/strangers.sql");
+
+/// Makes the tables.
 pub(super) const CREATE: &str = include_str!("sql/bookkeeping.sql");
 
 /// Lists the functions of the schema with their fingerprints.

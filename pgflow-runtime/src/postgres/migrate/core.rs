@@ -1,11 +1,11 @@
 //! All SQL files of the core.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use pgflow_migrations::postgres::{AFTER, FUNCTIONS, NUMBERED};
 
 use super::error::MigrateError;
 use super::file::SqlFile;
-
-include!(concat!(env!("OUT_DIR"), "/postgres_files.rs"));
 
 /// The SQL core as files: those this library embeds, or those of a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,8 +44,8 @@ impl Core {
         Ok(core)
     }
 
-    /// All files in the order in which they are applied: the name below `migrations/postgres`,
-    /// without `.sql`, and the text.
+    /// All files in the order in which they are applied: the name and the text. The name of a
+    /// function has no folder, so that a database need not know when a file is moved.
     ///
     /// ```
     /// let core = pgflow_runtime::postgres::Core::embedded();
@@ -72,14 +72,25 @@ fn read_dir(root: &Path, prefix: &str) -> std::io::Result<Vec<SqlFile>> {
         return Ok(Vec::new());
     }
     let mut files = Vec::new();
-    for entry in dir.read_dir()? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|kind| kind == "sql") {
-            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-            files.push(SqlFile::new(format!("{prefix}{stem}"), std::fs::read_to_string(&path)?));
-        }
+    for path in sql_files(&dir, !prefix.is_empty())? {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        files.push(SqlFile::new(format!("{prefix}{stem}"), std::fs::read_to_string(&path)?));
     }
     files.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(files)
+}
+
+/// Folders are for readers: no file is named after the one it lies in.
+fn sql_files(dir: &Path, with_folders: bool) -> std::io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in dir.read_dir()? {
+        let path = entry?.path();
+        if path.is_dir() && with_folders {
+            files.extend(sql_files(&path, false)?);
+        } else if path.extension().is_some_and(|kind| kind == "sql") {
+            files.push(path);
+        }
+    }
     Ok(files)
 }
 

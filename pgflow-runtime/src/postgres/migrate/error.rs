@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 /// Why the database has no up-to-date core now. Nothing was changed when this is returned.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum MigrateError {
     /// The core there belongs to a later version of this library.
@@ -36,6 +36,17 @@ pub enum MigrateError {
     Foreign {
         /// Something that is in it.
         holds: String,
+    },
+    /// Another role owns what we would install into, or may change it: it could have its own code run
+    /// with the rights of the installing role.
+    #[error(
+        "pgflow would give another role the rights of the installing one: {what}\nhelp: {way_out}"
+    )]
+    Stranger {
+        /// `schema pgmq belongs to payer`.
+        what: String,
+        /// A statement that puts it right.
+        way_out: String,
     },
     /// Postgres 14 is the oldest we know to work.
     #[error("Postgres {found} is too old\nhelp: pgflow needs Postgres 14 or later")]
@@ -98,6 +109,8 @@ pub enum MigrateError {
     },
 }
 
+pgflow_model::debug_with_causes!(MigrateError);
+
 /// One thing that is not as it was installed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -149,7 +162,7 @@ fn list(problems: &[Problem]) -> String {
 }
 
 /// Why the core could not be written as files.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum EmitError {
     /// A file or directory failed.
@@ -173,7 +186,15 @@ pub enum EmitError {
         /// The part of the core that it holds.
         unit: String,
     },
+    /// There are not enough numbers before a file that needs the core.
+    #[error("the first number after the core's files would be {needed}")]
+    NoRoom {
+        /// The lowest number that such a file can have.
+        needed: u64,
+    },
 }
+
+pgflow_model::debug_with_causes!(EmitError);
 
 /// Says what was being done when the database failed.
 pub(super) trait Doing<T> {

@@ -1,8 +1,8 @@
 //! Installing the SQL core, and keeping it up to date.
 //!
 //! The SQL is in `migrations/postgres`: numbered files (tables, types, roles) are applied once and
-//! never change afterwards; `functions` has one repeatable file per function, applied again when
-//! it changes; `after` (grants) is applied again whenever anything changed. A function that goes
+//! never change afterwards; `functions` has folders by purpose with one repeatable file per
+//! function, applied again when it changes; `after` (grants) is applied again whenever anything changed. A function that goes
 //! away or gets other parameters is dropped by a numbered file first.
 
 mod apply;
@@ -17,6 +17,7 @@ mod relations;
 mod report;
 mod session;
 mod state;
+mod strangers;
 mod version;
 
 pub use self::core::Core;

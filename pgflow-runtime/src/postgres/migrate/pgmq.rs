@@ -6,6 +6,7 @@ use sqlx::{PgConnection, PgPool};
 
 use super::error::{Doing, MigrateError};
 use super::session::begin;
+use super::strangers;
 use super::version::Version;
 
 /// The first version whose functions we call.
@@ -76,6 +77,7 @@ pub(super) async fn find_or_create_extension(
     if let Some(pgmq) = find(connection).await? {
         return Ok(Some(pgmq));
     }
+    strangers::refuse(connection).await?;
     if !is_offered(connection).await? {
         return Ok(None);
     }

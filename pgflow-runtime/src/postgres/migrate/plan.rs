@@ -1,11 +1,14 @@
 //! What is to be done, and what forbids it.
 
+use std::cmp::Ordering;
+
 use super::core::Core;
 use super::error::{MigrateError, Problem};
 use super::file::{SqlFile, version_of};
 use super::relations::changed_relations;
 use super::state::{AppliedFile, State};
 use super::version::Version;
+use crate::backend::SchemaState;
 
 impl Core {
     /// The files to apply, in order. Refuses a database that is newer or was changed by hand.
@@ -35,6 +38,23 @@ impl Core {
                 Err(MigrateError::Newer { found: file.name.clone(), known })
             }
             None => Ok(()),
+        }
+    }
+
+    /// How a database compares whose newest numbered file is this, applied by these libraries.
+    pub(crate) fn state_of(&self, found: String, libraries: Vec<String>) -> SchemaState {
+        let known = self.numbered.last().map_or_else(String::new, |file| file.name.clone());
+        let ours = Version::of_library();
+        let is_newer = |library: &String| Version::parse(library).is_some_and(|it| it > ours);
+        let newer = libraries.into_iter().find(is_newer);
+        match (version_of(&found).cmp(&Some(self.version())), newer) {
+            (_, Some(library)) => {
+                let found = format!("version {library}");
+                SchemaState::Newer { found, known: format!("version {ours}") }
+            }
+            (Ordering::Less, None) => SchemaState::Behind { found, known },
+            (Ordering::Equal, None) => SchemaState::Current,
+            (Ordering::Greater, None) => SchemaState::Newer { found, known },
         }
     }
 

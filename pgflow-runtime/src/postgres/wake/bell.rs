@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use pgflow_machine::RunId;
 use tokio::sync::{Notify, broadcast};
 
 use crate::backend::{Wake, Wakes};
@@ -13,6 +14,19 @@ const BUFFER: usize = 1024;
 const LONGEST: usize = 64;
 /// More flows than this at once are told as "everything".
 const MOST: usize = 64;
+
+/// What a hint about a run that was cancelled begins with: no slug does.
+const CANCELLED: &str = "cancelled:";
+
+/// What a hint of another process says.
+pub(super) fn read(payload: &str) -> Wake {
+    let run = payload.strip_prefix(CANCELLED).and_then(|run| run.parse().ok());
+    match (payload, run) {
+        ("", _) => Wake::Gap,
+        (_, Some(run)) => Wake::run(run),
+        (flow, None) => Wake::queue(flow),
+    }
+}
 
 /// Tells this process at once and others soon.
 pub(in crate::postgres) struct Bell {
@@ -37,7 +51,7 @@ impl Bell {
 
     /// Something about this version of a flow is new.
     pub(in crate::postgres) fn ring(&self, flow: &Arc<str>) {
-        self.tell_here(Wake::Flow(Arc::clone(flow)));
+        self.tell_here(Wake::queue(Arc::clone(flow)));
         self.tell_elsewhere(flow);
     }
 
@@ -45,6 +59,12 @@ impl Bell {
     pub(in crate::postgres) fn ring_all(&self) {
         self.tell_here(Wake::Gap);
         self.tell_elsewhere(&Arc::from(""));
+    }
+
+    /// A run was cancelled.
+    pub(in crate::postgres) fn cancelled(&self, run: RunId) {
+        self.tell_here(Wake::run(run));
+        self.tell_elsewhere(&Arc::from(format!("{CANCELLED}{run}")));
     }
 
     pub(super) fn tell_here(&self, wake: Wake) {
@@ -104,6 +124,16 @@ mod tests {
         }
         let news = bell.take_news();
         assert!(news.len() <= MOST && news.contains(&Arc::from("")), "{news:?}");
+    }
+
+    #[test]
+    fn a_cancelled_run_is_told_by_name() {
+        let (bell, run) = (Bell::new(), RunId::new());
+        bell.cancelled(run);
+        let news = bell.take_news();
+        assert_eq!(news.iter().map(|news| read(news)).collect::<Vec<_>>(), [Wake::run(run)]);
+        assert_eq!(read("orders"), Wake::queue("orders"));
+        assert_eq!(read("cancelled:something"), Wake::queue("cancelled:something"));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use uuid::Uuid;
 
 use super::super::error::timed_out;
-use super::bell::Bell;
+use super::bell::{Bell, read};
 use super::pace::Pace;
 use super::{CHANNEL, side::Side};
 use crate::backend::Wake;
@@ -107,10 +107,7 @@ impl<'s> Session<'s> {
         if notification.channel() == self.echo {
             self.check = Check::Ask(after(Instant::now(), self.side.check_every));
         } else if notification.process_id() != self.process {
-            self.side.bell.tell_here(match notification.payload() {
-                "" => Wake::Gap,
-                flow => Wake::Flow(Arc::from(flow)),
-            });
+            self.side.bell.tell_here(read(notification.payload()));
         }
     }
 

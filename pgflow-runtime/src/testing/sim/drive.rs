@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use pgflow_machine::{RunId, Settle, Timestamp, Verdict, WorkerId};
+use pgflow_machine::{RunId, Settle, Settled, Timestamp, Verdict, WorkerId};
 use serde_json::Value;
 
 use super::faults::Fault;
-use super::{Crash, Sim, StepKey};
+use super::{Crash, Sim, StepKey, database};
 use crate::Served;
-use crate::backend::{Backend, BackendError, Claim, ClaimedTask, Parts};
-use crate::cancel::Cancel;
-use crate::worker::attempt::Attempt;
-use crate::worker::task_input;
+use crate::backend::{Backend, BackendError, Claim, ClaimedTask, Runs, Work};
+use crate::flow_handler::attempt::Attempt;
+use crate::flow_handler::task_input;
+use crate::tx::{Tx, TxSlot};
+use crate::worker::Signals;
 
 /// Tasks that a worker holds at once, where a seed decides how many.
 const MOST_AT_ONCE: usize = 4;
@@ -88,12 +89,8 @@ impl Sim {
     async fn claim(&mut self) -> Vec<Attempt> {
         let served = self.registry.served();
         let at_once = self.numbers.as_mut().map_or(1, |numbers| 1 + numbers.below(MOST_AT_ONCE));
-        let claim = Claim {
-            queues: served.iter().map(|version| version.slug().to_owned()).collect(),
-            max: u32::try_from(at_once).unwrap_or(1),
-            worker: self.worker,
-            quotas: Vec::new(),
-        };
+        let (queues, max) = (served.iter().map(Served::slug), u32::try_from(at_once).unwrap_or(1));
+        let claim = Claim::of_queues(queues, max, self.worker);
         let claimed = expect(self.memory.claim(&claim).await);
         let mut attempts: Vec<_> =
             claimed.tasks.into_iter().filter_map(|task| attempt(&served, task)).collect();
@@ -118,29 +115,35 @@ impl Sim {
                 Some(Fault::Crashes(moment)) => Some(moment),
                 _ => None,
             };
-            batch.push(self.settle_of(attempt, fault).await);
+            let (settle, tx) = self.settle_of(attempt, fault).await;
+            batch.push(settle);
             let goes = self.numbers.as_mut().is_none_or(|numbers| numbers.below(2) == 0);
-            if left > 0 && !goes && crash.is_none() {
+            // Nobody else can write while a transaction is open.
+            if left > 0 && !goes && crash.is_none() && tx.is_none() {
                 continue;
             }
-            if let Worker::Died = self.settle(std::mem::take(&mut batch), crash).await {
+            if let Worker::Died = self.settle(std::mem::take(&mut batch), crash, tx).await {
                 return Worker::Died;
             }
         }
         Worker::Lives
     }
 
-    async fn settle_of(&mut self, attempt: Attempt, fault: Option<Fault>) -> Settle {
-        let verdict = match fault {
-            Some(Fault::Fails(verdict)) => verdict,
+    /// What is to be recorded, with the transaction of the step if it has one.
+    async fn settle_of(&mut self, attempt: Attempt, fault: Option<Fault>) -> (Settle, Option<Tx>) {
+        let (verdict, tx) = match fault {
+            Some(Fault::Fails(verdict)) => (verdict, None),
             // Its worker dies before it says anything.
-            Some(Fault::Crashes(Crash::AfterClaim)) => Verdict::Released,
-            None | Some(Fault::Crashes(_)) => self.call(&attempt).await,
+            Some(Fault::Crashes(Crash::AfterClaim)) => (Verdict::Released, None),
+            None | Some(Fault::Crashes(_)) => match self.returns.get(&key(&attempt)) {
+                Some(output) => (Verdict::Completed(output.clone()), None),
+                None => self.call(&attempt).await,
+            },
         };
-        Settle { lease: attempt.task.lease, verdict }
+        (Settle { lease: attempt.task.lease.into(), verdict }, tx)
     }
 
-    async fn call(&mut self, attempt: &Attempt) -> Verdict {
+    async fn call(&mut self, attempt: &Attempt) -> (Verdict, Option<Tx>) {
         *self.calls.entry(key(attempt)).or_default() += 1;
         let limits = expect(self.memory.limits().await);
         let run = if task_input::needs_run(attempt.step) {
@@ -149,19 +152,27 @@ impl Sim {
             None
         };
         let task = task_input::with_run(attempt, self.states.clone(), run);
-        attempt.verdict(&limits, task).await
+        let tx = if attempt.step.takes_tx { database::begin(self).await } else { None };
+        let Some(tx) = tx else { return (attempt.verdict(&limits, task).await, None) };
+        let (scope, slot) = (tx.scope(), TxSlot::holding(tx));
+        let verdict = attempt.verdict(&limits, task.with_tx(slot.clone()));
+        (scope.around(verdict).await, slot.take())
     }
 
     async fn input_of(&self, run: RunId) -> Arc<Value> {
-        let record = expect(self.memory.run(run, Parts::Run).await);
-        Arc::new(record.map(|record| record.input).unwrap_or_default())
+        Arc::new(expect(self.memory.input(run).await).unwrap_or_default())
     }
 
-    async fn settle(&mut self, batch: Vec<Settle>, crash: Option<Crash>) -> Worker {
+    /// The transaction is that of the last settle, and ends as it does.
+    async fn settle(&mut self, batch: Vec<Settle>, crash: Option<Crash>, tx: Option<Tx>) -> Worker {
         if self.crashes.is_now() || matches!(crash, Some(Crash::BeforeSettle | Crash::AfterClaim)) {
+            end(tx, None).await;
             return Worker::Died;
         }
-        expect(self.memory.settle(&batch, None).await);
+        let is_completed =
+            batch.last().is_some_and(|last| matches!(last.verdict, Verdict::Completed(_)));
+        let work = expect(self.memory.settle(&batch, None).await);
+        end(tx, work.settled.last().copied().filter(|_| is_completed)).await;
         if self.crashes.is_now() || crash == Some(Crash::AfterSettle) {
             return Worker::Died;
         }
@@ -169,17 +180,23 @@ impl Sim {
     }
 }
 
+async fn end(tx: Option<Tx>, settled: Option<Settled>) {
+    if let Some(tx) = tx {
+        database::end(tx, settled).await;
+    }
+}
+
 fn attempt(served: &[Served], task: ClaimedTask) -> Option<Attempt> {
     let served = *served.iter().find(|version| version.slug() == task.flow)?;
     let step = served.step(&task.lease.task.step)?;
-    Some(Attempt { served, step, task, cancel: Cancel::default() })
+    Some(Attempt { served, step, task, signals: Signals::default() })
 }
 
 fn key(attempt: &Attempt) -> StepKey {
     (attempt.served.flow().slug, attempt.step.slug)
 }
 
-fn runtime() -> tokio::runtime::Runtime {
+pub(super) fn runtime() -> tokio::runtime::Runtime {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.expect("a runtime on this thread needs nothing that could be missing")
 }

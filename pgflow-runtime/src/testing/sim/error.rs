@@ -6,7 +6,7 @@ use crate::client::ClientError;
 use crate::worker::WorkerError;
 
 /// Why a simulation cannot do what a test asks for.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum SimError {
     /// No worker would start with these flows.
@@ -22,3 +22,5 @@ pub enum SimError {
         run: RunId,
     },
 }
+
+pgflow_model::debug_with_causes!(SimError);

@@ -3,8 +3,10 @@
 use std::collections::{HashMap, VecDeque};
 
 use pgflow_machine::{Retry, Verdict};
+use serde::Serialize;
 
 use super::{Crash, Sim, StepKey, key_of};
+use crate::data_error::{What, write};
 use crate::{Flow, Step};
 
 /// What happens to an attempt.
@@ -63,6 +65,31 @@ impl Sim {
     pub fn fail_for_good<S: Step<Flow: Flow>>(&mut self, error: &str) {
         let verdict = Verdict::Failed { error: error.to_owned(), retry: Retry::Never };
         self.faults.add(key_of::<S>(), 1, &Fault::Fails(verdict));
+    }
+
+    /// Lets all attempts of a step that nobody speaks about otherwise return this, without calling its
+    /// function: for a step whose world is not there in a test. Of a map, it is what each task returns.
+    ///
+    /// ```
+    /// # use {pgflow::prelude::*, pgflow::testing::Sim};
+    /// # #[flow] mod ping { #[step] pub async fn pong() -> pgflow::Result<u8> { Ok(1) } }
+    /// let mut sim = Sim::new().flow(ping::Flow);
+    /// let run = sim.start(ping::Flow, &())?;
+    /// sim.returns::<ping::pong>(&42);
+    /// sim.run_until_idle();
+    /// assert_eq!((sim.output(&run)?.pong, sim.calls::<ping::pong>()), (42, 0));
+    /// # Ok::<(), pgflow::testing::SimError>(())
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If no database could store the value.
+    pub fn returns<S: Step<Flow: Flow>>(&mut self, output: &S::TaskOutput)
+    where
+        S::TaskOutput: Serialize,
+    {
+        let value = write(What::Output(S::SLUG), output).unwrap_or_else(|why| panic!("{why}"));
+        self.returns.insert(key_of::<S>(), value);
     }
 
     /// Lets the worker die at the next attempts of a step, and another take its place. All tasks that it holds

@@ -11,8 +11,8 @@ use crate::{Flow, Step};
 impl Sim {
     /// What a run is.
     pub fn status<F: Flow>(&self, run: &Run<F>) -> RunStatus {
-        let record = block_on(self.db.backend().run(run.id(), Parts::Run));
-        record.ok().flatten().map_or(RunStatus::Started, |record| record.status)
+        let found = block_on(self.db.backend().statuses(&[run.id()])).unwrap_or_default();
+        found.first().map_or(RunStatus::Started, |run| run.status)
     }
 
     /// The run's output: that of every step which no other depends on.

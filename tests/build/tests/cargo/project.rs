@@ -36,7 +36,7 @@ fn main() {
 
 /// A crate in a workspace of its own; all share the compiled dependencies.
 pub(crate) struct Project {
-    dir: PathBuf,
+    pub(crate) dir: PathBuf,
 }
 
 /// What cargo did.
@@ -77,6 +77,12 @@ impl Project {
         fs::read_to_string(self.dir.join(path)).expect("a file")
     }
 
+    /// As a commit would: what is written stays as it is.
+    pub(crate) fn keep(&self) {
+        let migrations = pgflow_build::migrations("migrations").in_crate(&self.dir);
+        assert!(migrations.keep().expect("kept"), "there were drafts");
+    }
+
     pub(crate) fn remove(&self, path: &str) {
         fs::remove_file(self.dir.join(path)).expect("removed");
     }
@@ -110,6 +116,11 @@ impl Project {
         Built(output.expect("cargo runs"))
     }
 
+    /// What an editor does when a file is saved.
+    pub(crate) fn check(&self) -> Built {
+        Built(self.cargo("check").output().expect("cargo runs"))
+    }
+
     /// What the program prints.
     pub(crate) fn run(&self) -> String {
         let output = self.cargo("run").arg("--quiet").output().expect("cargo runs");
@@ -139,7 +150,7 @@ pub(crate) fn package(name: &str) -> Built {
     let root = root();
     let mut cargo = Project { dir: root.clone() }.cargo("package");
     cargo.args(["--allow-dirty", "--package", name, "--config", "profile.dev.debug=false"]);
-    for library in ["pgflow", "pgflow-build"] {
+    for library in ["pgflow", "pgflow-build", "pgflow-runtime"] {
         let path = root.join(library);
         cargo.arg("--config").arg(format!("patch.crates-io.{library}.path='{}'", path.display()));
     }

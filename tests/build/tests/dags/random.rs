@@ -86,11 +86,13 @@ const TRICKY: [&str; 5] = ["it's", "a\\\\b", "say \\\"hi\\\"", "größe; --", "$
 
 fn conditions(random: &mut Random, deps: &[usize], map: bool, is_map: &[bool]) -> String {
     let mut text = String::new();
-    for name in ["only_if", "unless"] {
+    let first = random.below(TRICKY.len());
+    for (name, number) in [("only_if", first), ("unless", first + 1)] {
         if !random.one_in(4) || (map && deps.is_empty()) {
             continue;
         }
-        let value = TRICKY[random.below(TRICKY.len())];
+        // Another text for each: what meets both never runs, which is refused.
+        let value = TRICKY[number % TRICKY.len()];
         let pattern = match deps.first() {
             None => format!("{{ \"kind\": \"{value}\" }}"),
             Some(&dep) if is_map[dep] => format!("{{ \"s{dep}\": [\"{value}\"] }}"),

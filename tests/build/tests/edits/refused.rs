@@ -47,7 +47,7 @@ pub(crate) const REFUSED: &[Case] = &[
     case(
         "a version that is not known",
         &[(O, "(input", "(version = 7, input")],
-        "there is no version 7 of flow `orders` in `pgflow.lock`",
+        "there is no version 7 of flow `orders` in `pgflow.lock`\nhelp: leave `version` away: a new version gets its number by itself",
         &[],
     ),
     case(
@@ -57,7 +57,7 @@ pub(crate) const REFUSED: &[Case] = &[
             (O, "(map, depends_on = [fetch])", "(depends_on = [fetch])"),
             (O, "item: Item", "fetch: Vec<Item>"),
         ],
-        "version 1 of flow `orders` is kept for its runs in flight",
+        "version 1 of flow `orders` is kept for its runs in flight, so its shape stays as it was\nnote: step `price`: kind was map, now single\nhelp: change the newest version instead, which has no `version = …`",
         &[],
     ),
 ];

@@ -1,15 +1,18 @@
 //! Attempts and how many there are.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use pgflow_machine::RunStatus;
+use pgflow_runtime::backend::Parts;
 use serde_json::json;
 
 use crate::Check;
 use crate::check::check;
-use crate::kit::{Cx, RELEASED, StepExt, names, single};
+use crate::kit::{Cx, RELEASED, StepExt, names, options, single};
 
 pub(crate) const CHECKS: &[Check] = &[
+    check!("K51", "a step says who works on it, or what it waits for", visible),
     check!("C22", "after the last attempt the run ends and nothing is left", last_attempt),
     check!("C26", "a release burns no attempt and delays nothing", release),
     check!("K15", "max_attempts 0 is 1, and a step's own beats the flow's", bounds),
@@ -85,4 +88,38 @@ async fn bounds(cx: Arc<Cx>) {
         run.fail(&tasks[0], "four times").await;
     }
     run.expect_state(RunStatus::Failed, &["four:failed", "none:started"]).await;
+}
+
+async fn visible(cx: Arc<Cx>) {
+    let flow = cx.flow_with(options(9, 600, 100), [single("a"), single("z").after("a")]).await;
+    let run = cx.start(&flow, json!({})).await;
+    let look = async || {
+        let found = cx.backend().run(run.id, Parts::Steps).await.expect("read").expect("there");
+        assert_eq!(found.steps[1].work, None, "it has not started");
+        found.steps[0].work.clone().expect("it is started")
+    };
+    let waits = look().await;
+    assert_eq!(
+        (waits.attempts, waits.running, waits.worker, &waits.last_error),
+        (0, 0, None, &None)
+    );
+    let ready = waits.next_at.expect("it can be claimed");
+    let [a] = run.take(["a#0"]).await;
+    let runs = look().await;
+    assert_eq!((runs.attempts, runs.running, runs.next_at), (1, 1, None));
+    assert_eq!(runs.worker, Some(cx.wish(&flow, 1).worker));
+    run.fail(&a, "not yet").await;
+    let waits = look().await;
+    assert_eq!((waits.attempts, waits.running, waits.worker), (1, 0, None));
+    assert_eq!(waits.last_error.as_deref(), Some("not yet"));
+    let next = waits.next_at.expect("it is tried again");
+    assert!(ready.saturating_until(next) >= Duration::from_mins(20), "{ready:?} {next:?}");
+    run.advance(1_200).await;
+    let [a] = run.take(["a#0"]).await;
+    let runs = look().await;
+    assert_eq!((runs.attempts, runs.running), (2, 1));
+    assert_eq!(runs.last_error.as_deref(), Some("not yet"), "what the attempt before said");
+    run.done(&a, 1).await;
+    let found = cx.backend().run(run.id, Parts::Steps).await.expect("read").expect("there");
+    assert_eq!(found.steps[0].work, None, "it is over");
 }

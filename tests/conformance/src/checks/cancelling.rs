@@ -59,4 +59,8 @@ async fn cancelled_once(cx: Arc<Cx>) {
     let unknown = cx.backend().cancel(RunId::new(), None).await.expect("can be asked");
     assert_eq!(unknown, Cancelled::Unknown);
     run.expect_log_end(&["step:started a 1", "run:cancelled one"]).await;
+    let wordy = cx.start(&flow, json!({})).await;
+    assert_eq!(wordy.cancel(Some(&"é".repeat(70_000))).await, Cancelled::Cancelled);
+    let reason = wordy.record().await.cancel_reason.unwrap_or_default();
+    assert_eq!(reason.chars().count(), 65_536, "cut like an error");
 }

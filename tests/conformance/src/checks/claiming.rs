@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use pgflow_machine::Lease;
+use pgflow_machine::{Source, TaskLease};
 use serde_json::json;
 use tokio::sync::Barrier;
 
@@ -33,7 +33,7 @@ async fn each_task_once(cx: Arc<Cx>) {
         let wish = cx.wish(&flow, 7);
         tokio::spawn(async move {
             barrier.wait().await;
-            let mut leases: Vec<Lease> = Vec::new();
+            let mut leases: Vec<TaskLease> = Vec::new();
             // An empty answer may only mean that somebody else was at it; a second means that all is gone.
             let mut empty = 0;
             while empty < 5 {
@@ -82,10 +82,10 @@ async fn only_what_was_asked(cx: Arc<Cx>) {
     let two = cx.claim_as(&cx.wish(&flows[0], 2)).await;
     assert_eq!(two.iter().map(|task| &task.flow).collect::<Vec<_>>(), [&flows[0]; 2]);
     let mut wish = cx.wish(&flows[0], 3);
-    wish.queues.push(flows[1].clone());
-    wish.queues.push(cx.name());
+    wish.wants.push(Source::queue(&flows[1]).into());
+    wish.wants.push(Source::queue(cx.name()).into());
     assert_eq!(cx.claim_as(&wish).await.len(), 3, "of two queues and one that does not exist");
     assert_eq!(cx.claim_as(&wish).await.len(), 1);
-    wish.queues.clear();
+    wish.wants.clear();
     assert_eq!(cx.claim_as(&wish).await, [], "of no queue");
 }

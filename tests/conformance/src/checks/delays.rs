@@ -55,7 +55,8 @@ async fn retry_after(cx: Arc<Cx>) {
     run.apply(&task, later("now", Duration::ZERO)).await;
     let [task] = run.take(["a#0"]).await;
     // On one trip, so that a busy machine has no time to let the second pass.
-    let settle = [Settle { lease: task.lease, verdict: later("soon", Duration::from_millis(1)) }];
+    let settle =
+        [Settle { lease: task.lease.into(), verdict: later("soon", Duration::from_millis(1)) }];
     let work = cx.work(&settle, Some(&cx.wish(&flow, 1))).await;
     assert_eq!(work.settled, [Settled::Applied]);
     assert_eq!(names(&work.claimed.tasks), [""; 0], "a part of a second is a second");

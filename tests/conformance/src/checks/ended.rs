@@ -28,7 +28,7 @@ async fn completed_stays(cx: Arc<Cx>) {
         assert_eq!(cx.settle(&a.lease, verdict).await, Settled::AlreadySettled);
     }
     assert_eq!(cx.beat(&[&a.lease]).await, [Beat::Lost]);
-    let again = NewRun { flow: flow.clone(), input: "again".into(), id: run.id };
+    let again = NewRun::new(flow.clone(), "again", run.id);
     assert_eq!(cx.backend().start(again).await.expect("fine"), Started::Existing);
     run.expect_idle().await;
     assert_eq!(run.record().await, end, "nothing changed");

@@ -72,19 +72,13 @@ async fn reader_with_a_cursor(cx: Arc<Cx>) {
 /// Until nothing but the join, which waits for all writers, can be had.
 async fn write(backend: &dyn Backend, wish: &pgflow_runtime::backend::Claim) {
     let mut empty = 0;
-    let wish = pgflow_runtime::backend::Claim {
-        quotas: vec![pgflow_runtime::backend::Quota {
-            flow: wish.queues[0].clone(),
-            step: "z".into(),
-            max: 0,
-        }],
-        ..wish.clone()
-    };
+    let mut wish = wish.clone();
+    wish.wants[0].quotas = vec![pgflow_runtime::backend::Quota { step: "z".into(), max: 0 }];
     while empty < 5 {
         let tasks = backend.claim(&wish).await.expect("work can be claimed").tasks;
         empty = if tasks.is_empty() { empty + 1 } else { 0 };
         for task in tasks {
-            let settle = Settle { lease: task.lease, verdict: completed(1) };
+            let settle = Settle { lease: task.lease.into(), verdict: completed(1) };
             let work = backend.settle(&[settle], None).await.expect("an attempt can be settled");
             assert_eq!(work.settled, [Settled::Applied]);
         }
@@ -98,14 +92,18 @@ async fn slow_commit(cx: Arc<Cx>) {
     let [fast, slow] = run.take(["fast#0", "slow#0"]).await;
     let (backend, other) = (cx.backend(), cx.another().await);
     let reader = tokio::spawn(follow(Arc::clone(&other), run.id));
-    let tx = backend.begin(&slow.lease).await.expect("a transaction").expect("the lease holds");
+    let tx = backend
+        .begin(&slow.lease.clone().into())
+        .await
+        .expect("a transaction")
+        .expect("the lease holds");
     let settle = tokio::spawn(async move {
-        let settle = Settle { lease: fast.lease, verdict: completed("fast") };
+        let settle = Settle { lease: fast.lease.into(), verdict: completed("fast") };
         other.settle(&[settle], None).await
     });
     tokio::time::sleep(Duration::from_millis(300)).await;
     let settled =
-        backend.commit(tx, &Settle { lease: slow.lease, verdict: completed("slow") }).await;
+        backend.commit(tx, &Settle { lease: slow.lease.into(), verdict: completed("slow") }).await;
     assert_eq!(settled.expect("a commit"), Settled::Applied);
     let work = settle.await.expect("no panic").expect("an attempt can be settled");
     assert_eq!(work.settled, [Settled::Applied]);
@@ -129,9 +127,9 @@ async fn one_end(cx: Arc<Cx>) {
         let canceller = Arc::clone(&handles[round % 2]);
         let id = run.id;
         let races = [
-            settle(round, a.lease, completed(1)),
-            settle(round + 1, b.lease, crate::kit::fatal("boom")),
-            settle(round, c.lease, completed(1)),
+            settle(round, a.lease.into(), completed(1)),
+            settle(round + 1, b.lease.into(), crate::kit::fatal("boom")),
+            settle(round, c.lease.into(), completed(1)),
             tokio::spawn(async move { canceller.cancel(id, None).await.map(drop) }),
         ];
         for race in join_all(races).await {

@@ -54,7 +54,7 @@ async fn batch_across_an_end(cx: Arc<Cx>) {
     let settle = |task: &pgflow_runtime::backend::ClaimedTask| {
         let is_bad = task.lease.task.run == bad.id && task.lease.task.step == "a";
         let verdict = if is_bad { fatal("boom") } else { completed(1) };
-        Settle { lease: task.lease.clone(), verdict }
+        Settle { lease: task.lease.clone().into(), verdict }
     };
     let outcomes = cx.settle_all(tasks.iter().map(settle).collect()).await;
     let of = |run, step: &str| {

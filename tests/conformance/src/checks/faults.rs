@@ -26,7 +26,7 @@ async fn read_only(cx: Arc<Cx>) {
     let run = cx.start(&flow, json!({})).await;
     let (reader, guard) = cx.refusing().await;
     let id = RunId::new();
-    let start = NewRun { flow: flow.clone(), input: json!({}), id };
+    let start = NewRun::new(flow.clone(), json!({}), id);
     let refusals = [
         reader.start(start).await.map(drop),
         reader.claim(&cx.wish(&flow, 1)).await.map(drop),
@@ -70,12 +70,12 @@ async fn two_writers(cx: Arc<Cx>) {
 
 /// A start, then whatever there is to do.
 async fn write(cx: &Cx, backend: &dyn Backend, flow: &str, round: usize) {
-    let run = NewRun { flow: flow.into(), input: json!(round), id: RunId::new() };
+    let run = NewRun::new(flow, json!(round), RunId::new());
     cx.remember(run.id);
     backend.start(run).await.expect("a start");
     let tasks = backend.claim(&cx.wish(flow, 2)).await.expect("a claim").tasks;
     let settle = |task: &pgflow_runtime::backend::ClaimedTask| Settle {
-        lease: task.lease.clone(),
+        lease: task.lease.clone().into(),
         verdict: completed(1),
     };
     let settles: Vec<_> = tasks.iter().map(settle).collect();

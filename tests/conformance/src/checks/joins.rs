@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use pgflow_machine::{Lease, RunStatus, Settle, Settled};
+use pgflow_machine::{RunStatus, Settle, Settled, TaskLease};
 use pgflow_runtime::backend::Backend;
 use serde_json::json;
 
@@ -33,7 +33,7 @@ async fn diamond(cx: Arc<Cx>) {
     assert_eq!(taken.iter().collect::<HashSet<_>>().len(), taken.len(), "each once");
     for run in &runs {
         let record = run.record().await;
-        let input = json!({"run": record.input, "left": "left", "right": "right"});
+        let input = json!({"run": record.input.clone(), "left": "left", "right": "right"});
         assert_eq!(record.status, RunStatus::Completed);
         assert_eq!(record.output, Some(json!({"join": input})), "what the join was given");
         let log = run.log().await;
@@ -45,7 +45,7 @@ async fn diamond(cx: Arc<Cx>) {
     }
 }
 
-async fn work_off(cx: &Arc<Cx>, flow: &str, total: usize) -> Vec<Lease> {
+async fn work_off(cx: &Arc<Cx>, flow: &str, total: usize) -> Vec<TaskLease> {
     let handles = [cx.backend(), cx.another().await];
     let left = Arc::new(AtomicUsize::new(total));
     let worker = |n: usize| {
@@ -58,7 +58,7 @@ async fn work_off(cx: &Arc<Cx>, flow: &str, total: usize) -> Vec<Lease> {
 }
 
 /// A join outputs what it was given, all others their name.
-async fn work(cx: &Cx, backend: &dyn Backend, flow: &str, left: &AtomicUsize) -> Vec<Lease> {
+async fn work(cx: &Cx, backend: &dyn Backend, flow: &str, left: &AtomicUsize) -> Vec<TaskLease> {
     let deadline = Instant::now() + Duration::from_secs(100);
     let (mut taken, wish) = (Vec::new(), cx.wish(flow, 3));
     while left.load(Ordering::Relaxed) > 0 && Instant::now() < deadline {
@@ -69,7 +69,7 @@ async fn work(cx: &Cx, backend: &dyn Backend, flow: &str, left: &AtomicUsize) ->
         for task in tasks {
             let step = task.lease.task.step.clone();
             let output = if step == "join" { task.input } else { step.into() };
-            let settle = Settle { lease: task.lease.clone(), verdict: completed(output) };
+            let settle = Settle { lease: task.lease.clone().into(), verdict: completed(output) };
             let work = backend.settle(&[settle], None).await.expect("an attempt can be settled");
             assert_eq!(work.settled, [Settled::Applied]);
             left.fetch_sub(1, Ordering::Relaxed);

@@ -55,7 +55,7 @@ async fn wide_map(cx: Arc<Cx>) {
         tasks.reverse();
         let settle = |task: pgflow_runtime::backend::ClaimedTask| Settle {
             verdict: completed(json!(u64::from(task.lease.task.index) * 2)),
-            lease: task.lease,
+            lease: task.lease.into(),
         };
         let outcomes = cx.settle_all(tasks.into_iter().map(settle).collect()).await;
         assert!(outcomes.iter().all(|outcome| *outcome == Settled::Applied));

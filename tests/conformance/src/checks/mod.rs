@@ -6,9 +6,12 @@ mod claiming;
 mod delays;
 mod ended;
 mod events;
+mod excess;
 mod failing;
+mod fair;
 mod faults;
 mod heartbeats;
+mod jobs;
 mod joins;
 mod listing;
 mod lost;
@@ -23,8 +26,10 @@ mod skipping;
 mod starting;
 mod transactions;
 mod unknown;
+mod upkeep;
 mod versions;
 mod wakes;
+mod yielding;
 mod zombies;
 
 use crate::Check;
@@ -35,11 +40,13 @@ pub fn all() -> Vec<Check> {
         starting::CHECKS,
         joins::CHECKS,
         maps::CHECKS,
+        excess::CHECKS,
         failing::CHECKS,
         skipping::CHECKS,
         cancelling::CHECKS,
         ended::CHECKS,
         claiming::CHECKS,
+        fair::CHECKS,
         lost::CHECKS,
         zombies::CHECKS,
         settling::CHECKS,
@@ -58,8 +65,11 @@ pub fn all() -> Vec<Check> {
         rules::CHECKS,
         transactions::CHECKS,
         unknown::CHECKS,
+        upkeep::CHECKS,
+        yielding::CHECKS,
     ];
-    let mut checks: Vec<_> = groups.into_iter().flatten().copied().collect();
+    let groups = groups.into_iter().chain(jobs::GROUPS.iter().copied());
+    let mut checks: Vec<_> = groups.flatten().copied().collect();
     checks.sort_by_key(|check| check.id);
     checks
 }

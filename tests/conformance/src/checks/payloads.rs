@@ -64,7 +64,7 @@ async fn fidelity(cx: Arc<Cx>) {
         assert_eq!(b.input, json!({"run": value, "a": value}), "as an output");
         run.done(&b, value.clone()).await;
         let record = run.expect_state(RunStatus::Completed, &["a:completed", "b:completed"]).await;
-        assert_eq!(record.input, value);
+        assert_eq!(record.input.as_ref(), Some(&value));
         assert_eq!(record.output, Some(json!({"b": value})));
         assert_eq!(record.steps[0].output.clone().unwrap_or_default(), value);
         let log = run.log().await.lines();
@@ -104,8 +104,9 @@ async fn nul(cx: Arc<Cx>) {
     let flow = cx.flow([single("a")]).await;
     let bad = json!({"x": ["a\0b"]});
     let id = RunId::new();
-    let started = cx.backend().start(NewRun { flow: flow.clone(), input: bad.clone(), id }).await;
-    let kept = cx.backend().run(id, Parts::Run).await.expect("can be asked").map(|run| run.input);
+    let started = cx.backend().start(NewRun::new(flow.clone(), bad.clone(), id)).await;
+    let kept =
+        cx.backend().run(id, Parts::Run).await.expect("can be asked").and_then(|run| run.input);
     assert_eq!(kept, started.is_ok().then(|| bad.clone()), "all or nothing");
     if let Err(error) = started {
         assert!(!error.is_temporary(), "asking again would not help: {error:?}");
@@ -114,7 +115,7 @@ async fn nul(cx: Arc<Cx>) {
     let run = cx.start(&flow, json!({})).await;
     let [a] = run.take(["a#0"]).await;
     let settle =
-        [pgflow_machine::Settle { lease: a.lease.clone(), verdict: completed(bad.clone()) }];
+        [pgflow_machine::Settle { lease: a.lease.clone().into(), verdict: completed(bad.clone()) }];
     match cx.backend().settle(&settle, None).await {
         Ok(work) => assert_eq!(work.settled, [Settled::Applied]),
         Err(error) => {

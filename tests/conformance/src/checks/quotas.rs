@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pgflow_machine::RunStatus;
+use pgflow_machine::{RunStatus, Source};
 use pgflow_runtime::backend::Quota;
 use serde_json::json;
 
@@ -19,19 +19,19 @@ async fn quotas(cx: Arc<Cx>) {
     let run = cx.start(&flow, json!([1, 2, 3, 4])).await;
     cx.start(&other, json!([1, 2, 3])).await;
     let mut wish = cx.wish(&flow, 100);
-    let quota = |max| Quota { flow: flow.clone(), step: "few".into(), max };
+    let quota = |max| Quota { step: "few".into(), max };
     let count = |tasks: &[pgflow_runtime::backend::ClaimedTask], step: &str| {
         tasks.iter().filter(|task| task.flow == flow && task.lease.task.step == step).count()
     };
-    wish.quotas = vec![quota(0)];
+    wish.wants[0].quotas = vec![quota(0)];
     wish.max = 1;
     let tasks = cx.claim_as(&wish).await;
     assert_eq!((count(&tasks, "few"), count(&tasks, "many")), (0, 1), "none of a full step");
-    wish.quotas = vec![quota(2)];
+    wish.wants[0].quotas = vec![quota(2)];
     wish.max = 100;
     let tasks = cx.claim_as(&wish).await;
     assert_eq!((count(&tasks, "few"), count(&tasks, "many")), (2, 3));
-    wish.queues.push(other.clone());
+    wish.wants.push(Source::queue(&other).into());
     let tasks = cx.claim_as(&wish).await;
     assert_eq!((count(&tasks, "few"), tasks.len()), (2, 5), "a step of another flow has no quota");
     run.expect_state(RunStatus::Started, &["few:started", "many:started"]).await;

@@ -25,7 +25,7 @@ async fn one_clock(cx: Arc<Cx>) {
     let other = cx.another().await;
     let mut last = None;
     for n in 0..6 {
-        let run = NewRun { flow: flow.clone(), input: json!(n), id: pgflow_machine::RunId::new() };
+        let run = NewRun::new(flow.clone(), json!(n), pgflow_machine::RunId::new());
         let (id, backend) = (run.id, if n % 2 == 0 { cx.backend() } else { Arc::clone(&other) });
         backend.start(run).await.expect("a start");
         cx.remember(id);
@@ -46,9 +46,9 @@ async fn committed_claim(cx: Arc<Cx>) {
         let [a] = run.take(["a#0"]).await;
         let none = other.claim(&cx.wish(&flow, 1)).await.expect("work can be claimed").tasks;
         assert_eq!(none, [], "somebody has it");
-        let beats = other.heartbeat(std::slice::from_ref(&a.lease)).await.expect("an answer");
+        let beats = other.heartbeat(&[a.lease.clone().into()]).await.expect("an answer");
         assert_eq!(beats, [Beat::Extended]);
-        let settle = [pgflow_machine::Settle { lease: a.lease, verdict: completed(1) }];
+        let settle = [pgflow_machine::Settle { lease: a.lease.into(), verdict: completed(1) }];
         let work = other.settle(&settle, None).await.expect("an attempt can be settled");
         assert_eq!(work.settled, [Settled::Applied]);
         run.expect_state(RunStatus::Completed, &["a:completed"]).await;
@@ -60,7 +60,7 @@ async fn committed_claim(cx: Arc<Cx>) {
 async fn repeated_calls(cx: Arc<Cx>) {
     let flow = cx.flow([single("a"), single("b").after("a")]).await;
     let run = cx.start(&flow, json!({})).await;
-    let again = NewRun { flow: flow.clone(), input: json!({}), id: run.id };
+    let again = NewRun::new(flow.clone(), json!({}), run.id);
     assert_eq!(cx.backend().start(again).await.expect("fine"), Started::Existing);
     let [a] = run.take(["a#0"]).await;
     assert_eq!(cx.beat(&[&a.lease]).await, cx.beat(&[&a.lease]).await);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pgflow_machine::{Beat, Lease, RunId, RunStatus, Settle, Settled, TaskKey};
+use pgflow_machine::{Beat, RunId, RunStatus, Settle, Settled, TaskKey, TaskLease};
 use serde_json::json;
 
 use crate::Check;
@@ -42,7 +42,7 @@ async fn duplicates_in_a_batch(cx: Arc<Cx>) {
     let flow = cx.flow([single("a")]).await;
     let run = cx.start(&flow, json!({})).await;
     let [a] = run.take(["a#0"]).await;
-    let settle = |verdict| Settle { lease: a.lease.clone(), verdict };
+    let settle = |verdict| Settle { lease: a.lease.clone().into(), verdict };
     let outcomes = cx.settle_all(vec![settle(completed(1)), settle(completed(2))]).await;
     assert_eq!(outcomes, [Settled::Applied, Settled::AlreadySettled]);
     run.expect_state(RunStatus::Completed, &["a:completed"]).await;
@@ -50,7 +50,7 @@ async fn duplicates_in_a_batch(cx: Arc<Cx>) {
 
     let run = cx.start(&flow, json!({})).await;
     let [a] = run.take(["a#0"]).await;
-    let settle = |verdict| Settle { lease: a.lease.clone(), verdict };
+    let settle = |verdict| Settle { lease: a.lease.clone().into(), verdict };
     let outcomes = cx.settle_all(vec![settle(failed("one")), settle(failed("two"))]).await;
     assert_eq!(outcomes, [Settled::Applied, Settled::Fenced]);
     let [a] = run.take(["a#0"]).await;
@@ -62,21 +62,22 @@ async fn unknown(cx: Arc<Cx>) {
     let flow = cx.flow([single("a")]).await;
     let run = cx.start(&flow, json!({})).await;
     let [a] = run.take(["a#0"]).await;
-    let lease = |run, step: &str, index| Lease {
+    let lease = |run, step: &str, index| TaskLease {
         task: TaskKey { run, step: step.into(), index },
         attempt: 1,
     };
     let strange = [lease(RunId::new(), "a", 0), lease(run.id, "nothing", 0), lease(run.id, "a", 1)];
     for verdict in [completed(1), failed("x"), fatal("x"), RELEASED] {
-        let all =
-            strange.iter().map(|lease| Settle { lease: lease.clone(), verdict: verdict.clone() });
+        let all = strange
+            .iter()
+            .map(|lease| Settle { lease: lease.clone().into(), verdict: verdict.clone() });
         assert_eq!(cx.settle_all(all.collect()).await, [Settled::Unknown; 3]);
     }
     let [one, two, three] = &strange;
     let beats = cx.beat(&[one, &a.lease, two, three]).await;
     assert_eq!(beats, [Beat::Lost, Beat::Extended, Beat::Lost, Beat::Lost]);
-    let mixed =
-        [one, three, &a.lease].map(|lease| Settle { lease: lease.clone(), verdict: completed(1) });
+    let mixed = [one, three, &a.lease]
+        .map(|lease| Settle { lease: lease.clone().into(), verdict: completed(1) });
     let outcomes = cx.settle_all(mixed.to_vec()).await;
     assert_eq!(outcomes, [Settled::Unknown, Settled::Unknown, Settled::Applied]);
     assert_eq!(cx.settle_all(Vec::new()).await, []);
@@ -91,7 +92,7 @@ async fn settle_and_claim(cx: Arc<Cx>) {
     let [mut task] = run.take(["a#0"]).await;
     let wish = cx.wish(&flow, 10);
     for next in [&["b#0"][..], &["c#0"], &[]] {
-        let settle = [Settle { lease: task.lease.clone(), verdict: completed(1) }];
+        let settle = [Settle { lease: task.lease.clone().into(), verdict: completed(1) }];
         let work = cx.work(&settle, Some(&wish)).await;
         assert_eq!(work.settled, [Settled::Applied]);
         assert_eq!(names(&work.claimed.tasks), next);
@@ -110,7 +111,8 @@ async fn not_claimed(cx: Arc<Cx>) {
     let flow = cx.flow([single("a")]).await;
     let run = cx.start(&flow, json!({})).await;
     for attempt in [1, 2, 1_000_000] {
-        let lease = Lease { task: TaskKey { run: run.id, step: "a".into(), index: 0 }, attempt };
+        let lease =
+            TaskLease { task: TaskKey { run: run.id, step: "a".into(), index: 0 }, attempt };
         for verdict in [completed(1), failed("x"), fatal("x"), RELEASED] {
             assert_eq!(cx.settle(&lease, verdict).await, Settled::Fenced);
         }
@@ -118,7 +120,7 @@ async fn not_claimed(cx: Arc<Cx>) {
     }
     let [a] = run.take(["a#0"]).await;
     assert_eq!(a.lease.attempt, 1);
-    let ahead = Lease { attempt: 2, ..a.lease.clone() };
+    let ahead = TaskLease { attempt: 2, ..a.lease.clone() };
     assert_eq!(cx.settle(&ahead, completed(1)).await, Settled::Fenced);
     run.done(&a, 1).await;
     run.expect_log_end(&["step:started a 1", "step:completed a 1", "run:completed {\"a\":1}"])
@@ -131,7 +133,7 @@ async fn release_and_claim(cx: Arc<Cx>) {
     let run = cx.start(&flow, json!({})).await;
     let wish = cx.wish(&flow, 10);
     let [a] = run.take(["a#0"]).await;
-    let work = cx.work(&[Settle { lease: a.lease, verdict: RELEASED }], Some(&wish)).await;
+    let work = cx.work(&[Settle { lease: a.lease.into(), verdict: RELEASED }], Some(&wish)).await;
     assert_eq!(work.settled, [Settled::Applied]);
     assert_eq!(names(&work.claimed.tasks), ["a#0"]);
     assert_eq!(work.claimed.tasks[0].lease.attempt, 2);

@@ -35,7 +35,7 @@ async fn one_id_is_one_run(cx: Arc<Cx>) {
     let handles = [cx.backend(), cx.another().await];
     let id = RunId::new();
     let start = |n: usize| {
-        let run = NewRun { flow: flow.clone(), input: json!(n), id };
+        let run = NewRun::new(flow.clone(), json!(n), id);
         let backend = Arc::clone(&handles[n % 2]);
         tokio::spawn(async move { backend.start(run).await })
     };
@@ -59,7 +59,7 @@ async fn listed(cx: &Cx, flow: &str) -> Vec<RunId> {
 
 async fn unknown_flow(cx: Arc<Cx>) {
     let (flow, id) = (cx.name(), RunId::new());
-    let start = NewRun { flow: flow.clone(), input: Value::Null, id };
+    let start = NewRun::new(flow.clone(), Value::Null, id);
     let error = cx.backend().start(start).await.expect_err("no flow, no run");
     let named = matches!(&error, BackendError::UnknownFlow { flow: named } if *named == flow);
     assert!(named, "UnknownFlow is expected, not {error:?}");
@@ -71,9 +71,9 @@ async fn unknown_flow(cx: Arc<Cx>) {
 async fn existing_id(cx: Arc<Cx>) {
     let (flow, other) = (cx.flow([single("a")]).await, cx.flow([single("a")]).await);
     let run = cx.start(&flow, "first").await;
-    let again = |flow: &str| NewRun { flow: flow.into(), input: "second".into(), id: run.id };
+    let again = |flow: &str| NewRun::new(flow, "second", run.id);
     assert_eq!(cx.backend().start(again(&flow)).await.expect("fine"), Started::Existing);
-    assert_eq!(run.record().await.input, "first");
+    assert_eq!(run.record().await.input, Some(json!("first")));
     let error = cx.backend().start(again(&other)).await.expect_err("a run has one flow");
     let said = matches!(&error, BackendError::OtherFlow { run: id, flow: of } if *id == run.id && *of == flow);
     assert!(said, "OtherFlow of {flow} is expected, not {error:?}");
@@ -85,7 +85,7 @@ async fn root_map_needs_an_array(cx: Arc<Cx>) {
     let flow = cx.flow([single("each").map()]).await;
     for input in [json!({"a": 1}), json!("text"), json!(null), json!(1), json!(true)] {
         let id = RunId::new();
-        let run = NewRun { flow: flow.clone(), input: input.clone(), id };
+        let run = NewRun::new(flow.clone(), input.clone(), id);
         let error = cx.backend().start(run).await.expect_err("not an array");
         let said = matches!(&error, BackendError::NotAnArray { flow: named, .. } if *named == flow);
         assert!(said, "NotAnArray is expected for {input}, not {error:?}");

@@ -20,11 +20,19 @@ async fn recorded(cx: Arc<Cx>) {
     let flow = cx.flow([single("a"), single("b").after("a")]).await;
     let run = cx.start(&flow, json!({})).await;
     let [a] = run.take(["a#0"]).await;
-    let tx = cx.backend().begin(&a.lease).await.expect("a transaction").expect("the lease holds");
-    let settle = Settle { lease: a.lease.clone(), verdict: completed("A") };
+    let tx = cx
+        .backend()
+        .begin(&a.lease.clone().into())
+        .await
+        .expect("a transaction")
+        .expect("the lease holds");
+    let settle = Settle { lease: a.lease.clone().into(), verdict: completed("A") };
     let settled = cx.backend().commit(tx, &settle).await.expect("a commit");
     assert_eq!(settled, Settled::Applied);
-    assert!(cx.backend().begin(&a.lease).await.expect("an answer").is_none(), "it is done");
+    assert!(
+        cx.backend().begin(&a.lease.clone().into()).await.expect("an answer").is_none(),
+        "it is done"
+    );
     assert_eq!(cx.settle(&a.lease, completed("again")).await, Settled::AlreadySettled);
     run.expect_state(RunStatus::Started, &["a:completed", "b:started"]).await;
     run.expect_log_end(&["step:completed a \"A\"", "step:started b 1"]).await;
@@ -34,7 +42,8 @@ async fn dropped(cx: Arc<Cx>) {
     let flow = cx.flow([single("a")]).await;
     let run = cx.start(&flow, json!({})).await;
     let [a] = run.take(["a#0"]).await;
-    let opened = cx.backend().begin(&a.lease).await.expect("a transaction").is_some();
+    let opened =
+        cx.backend().begin(&a.lease.clone().into()).await.expect("a transaction").is_some();
     assert!(opened, "the lease holds");
     run.expect_state(RunStatus::Started, &["a:started"]).await;
     run.fail(&a, "dropped").await;
@@ -50,10 +59,19 @@ async fn lost(cx: Arc<Cx>) {
     let [zombie] = run.take(["a#0"]).await;
     run.advance(200).await;
     assert_eq!(cx.sweep().await, 1);
-    assert!(cx.backend().begin(&zombie.lease).await.expect("an answer").is_none(), "queued");
+    assert!(
+        cx.backend().begin(&zombie.lease.clone().into()).await.expect("an answer").is_none(),
+        "queued"
+    );
     let [alive] = run.take(["a#0"]).await;
-    assert!(cx.backend().begin(&zombie.lease).await.expect("an answer").is_none(), "superseded");
+    assert!(
+        cx.backend().begin(&zombie.lease.clone().into()).await.expect("an answer").is_none(),
+        "superseded"
+    );
     assert_eq!(run.cancel(None).await, Cancelled::Cancelled);
-    assert!(cx.backend().begin(&alive.lease).await.expect("an answer").is_none(), "cancelled");
+    assert!(
+        cx.backend().begin(&alive.lease.clone().into()).await.expect("an answer").is_none(),
+        "cancelled"
+    );
     run.expect_log_end(&["step:started a 1", "run:cancelled"]).await;
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pgflow_machine::{RunStatus, Settled, WorkerId};
+use pgflow_machine::{RunStatus, Settled, Source, WorkerId};
 use serde_json::json;
 
 use crate::Check;
@@ -64,8 +64,7 @@ async fn left_alone(cx: Arc<Cx>) {
     ended.cancel(None).await;
     let [in_far] = far.take(["a#0"]).await;
     let backend = cx.backend();
-    let by_another =
-        backend.release_unknown(WorkerId::new(), std::slice::from_ref(&flow), &[]).await;
+    let by_another = backend.release_unknown(WorkerId::new(), &[Source::queue(&flow)], &[]).await;
     assert_eq!(by_another.expect("an answer"), 0, "what it holds is its own");
     assert_eq!(cx.release_unknown(&flow, &[&of_run.lease]).await, 0);
     run.done(&of_run, 1).await;

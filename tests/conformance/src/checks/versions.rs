@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use pgflow_machine::RunStatus;
+use pgflow_machine::{CompiledFor, RunId, RunStatus, Source};
 use pgflow_model::{FlowShape, StepShape, version_slug};
-use pgflow_runtime::backend::{Ensured, FlowVersion, KnownVersion, NewRun, RunQuery, Started};
+use pgflow_runtime::backend::{
+    BackendError, Ensured, FlowVersion, KnownVersion, NewRun, RunQuery, Started,
+};
 use serde_json::json;
 
 use crate::Check;
@@ -16,6 +18,7 @@ pub(crate) const CHECKS: &[Check] = &[
     check!("K33", "a flow is created once; options may differ, the graph may not", ensured),
     check!("K34", "new runs use the newest version, old ones stay with theirs", newest),
     check!("K35", "of two graphs under one name at one instant, one is kept", races),
+    check!("K49", "a program starts the newest version that it fits, or nothing", fitting),
     check!("K36", "a second version leaves the first one's tasks to it, in whatever order", twice),
 ];
 
@@ -91,7 +94,7 @@ async fn newest(cx: Arc<Cx>) {
     let expected = [(first.slug.clone(), false, 1, 2), (second.slug.clone(), true, 1, 1)];
     assert_eq!(known(&cx, &flow).await.iter().map(facts).collect::<Vec<_>>(), expected);
     assert!(known(&cx, &flow).await.iter().all(|version| version.oldest.is_some()));
-    let again = NewRun { flow: flow.clone(), input: json!([]), id: old.id };
+    let again = NewRun::new(flow.clone(), json!([]), old.id);
     assert_eq!(cx.backend().start(again).await.expect("fine"), Started::Existing, "of any version");
     assert_eq!(names(&cx.claim(&second.slug).await), ["new#0"]);
     let tasks = cx.claim(&first.slug).await;
@@ -140,7 +143,7 @@ async fn twice(cx: Arc<Cx>) {
     assert_eq!(ensure(&cx, &first).await, Ensured::Same);
     let new = cx.start(&flow, json!({})).await;
     let mut wish = cx.wish(&first.slug, 10);
-    wish.queues.push(second.slug.clone());
+    wish.wants.push(Source::queue(&second.slug).into());
     let tasks = cx.claim_as(&wish).await;
     let of = |run| tasks.iter().find(|task| task.lease.task.run == run).expect("claimed");
     assert_eq!((of(old.id).flow.as_str(), of(old.id).timeout.as_secs()), (first.slug.as_str(), 10));
@@ -153,4 +156,52 @@ async fn twice(cx: Arc<Cx>) {
     old.expect_state(RunStatus::Started, &["a:completed", "b:started"]).await;
     new.expect_state(RunStatus::Completed, &["a:completed"]).await;
     old.expect_log_end(&["step:completed a 1", "step:started b 1"]).await;
+}
+
+async fn fitting(cx: Arc<Cx>) {
+    let flow = cx.name();
+    let versions: Vec<_> = (1..=3)
+        .map(|number| version(&flow, number, vec![single(["a", "b", "c"][number as usize - 1])]))
+        .collect();
+    for version in &versions {
+        assert_eq!(ensure(&cx, version).await, Ensured::Created);
+    }
+    let say = async |number: usize, interface: &str| {
+        let slug = &versions[number - 1].slug;
+        cx.backend().set_interface(slug, interface).await.expect("it can be said");
+    };
+    say(1, "old").await;
+    say(2, "old").await;
+    say(3, "new").await;
+    let start = async |versions: &[u32], interface: Option<&str>| {
+        let program =
+            CompiledFor { versions: versions.into(), interface: interface.map(Into::into) };
+        let new = NewRun::new(&*flow, json!({}), RunId::new());
+        let run = NewRun { compiled_for: Some(Arc::new(program)), ..new };
+        let id = run.id;
+        cx.try_start(run).await?;
+        let found = cx.backend().statuses(&[id]).await.expect("a look");
+        Ok::<_, BackendError>(found[0].flow.clone())
+    };
+    for (program, interface, expected) in [
+        (&[1][..], None, 1),
+        (&[1], Some("other"), 1),
+        (&[1], Some("old"), 2),
+        (&[1], Some("new"), 3),
+        (&[2, 1], None, 2),
+        (&[3], Some("old"), 3),
+        (&[4, 2], Some("old"), 2),
+    ] {
+        let started = start(program, interface).await.expect("it fits");
+        assert_eq!(started, versions[expected - 1].slug, "{program:?} {interface:?}");
+    }
+    let refused = start(&[4], Some("old")).await;
+    assert!(
+        matches!(&refused, Err(BackendError::UnknownVersion { flow: name, version: 4 }) if *name == flow),
+        "{refused:?}"
+    );
+    let unsaid = NewRun::new(&*flow, json!({}), RunId::new());
+    let id = unsaid.id;
+    cx.try_start(unsaid).await.expect("the newest");
+    assert_eq!(cx.backend().statuses(&[id]).await.expect("a look")[0].flow, versions[2].slug);
 }

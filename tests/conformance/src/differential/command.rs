@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use pgflow_machine::{Retry, Verdict};
+use pgflow_machine::{Retry, Until, Verdict};
 use serde_json::Value;
 
 /// Runs of a sequence.
@@ -95,6 +95,10 @@ fn text(verdict: &Verdict) -> String {
         Verdict::Failed { error, retry: Retry::Never } => format!("fatal({error:?})"),
         Verdict::Failed { error, retry: Retry::After(delay) } => later(error, *delay),
         Verdict::Released => "released()".into(),
+        Verdict::Yielded { until: Until::After(after), reason } => {
+            format!("yielded({reason:?}, {after:?})")
+        }
+        Verdict::Job(end) => format!("{end:?}"),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pgflow_machine::{Retry, RunStatus, Settled, Verdict};
+use pgflow_machine::{Retry, RunStatus, Settled, Until, Verdict};
 use pgflow_model::FlowShape;
 
 use super::command::{Attempt, Command, RUNS};
@@ -152,6 +152,11 @@ impl<'f> Generator<'f> {
             80..85 => failed(Retry::Never),
             85..88 => failed(Retry::After(Duration::ZERO)),
             88..92 => failed(Retry::After(Duration::from_millis(999_001))),
+            92..94 => Verdict::Yielded { until: Until::After(Duration::ZERO), reason: error() },
+            94..96 => Verdict::Yielded {
+                until: Until::After(Duration::from_millis(999_001)),
+                reason: error(),
+            },
             _ => Verdict::Released,
         };
         (attempt, verdict)

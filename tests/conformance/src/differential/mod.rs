@@ -8,6 +8,7 @@
 mod command;
 mod draw;
 mod generate;
+mod jobs;
 mod play;
 mod random;
 mod reply;
@@ -21,6 +22,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 
 use crate::subject::{Database, Subject};
+pub use jobs::compare_jobs;
 pub use random::seed_from_env;
 use sequence::Sequence;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pgflow_machine::{Lease, RunId, Settle, TaskKey, WorkerId};
+use pgflow_machine::{RunId, Settle, Source, TaskKey, TaskLease, WorkerId};
 use pgflow_model::FlowShape;
 use pgflow_runtime::backend::{
     Backend, BackendError, Claim, ClaimedTask, FlowVersion, NewRun, Parts, Quota,
@@ -47,9 +47,7 @@ impl<'d> Player<'d> {
         Ok(match command {
             Command::Start { run, input } => {
                 let (flow, input) = (self.slug.clone(), input.clone());
-                Reply::Started(
-                    self.backend.start(NewRun { flow, input, id: self.runs[*run] }).await?,
-                )
+                Reply::Started(self.backend.start(NewRun::new(flow, input, self.runs[*run])).await?)
             }
             Command::Claim { without } => {
                 let claimed = self.backend.claim(&self.claim(without.as_deref())).await?;
@@ -57,7 +55,7 @@ impl<'d> Player<'d> {
             }
             Command::Settle { items, claim } => {
                 let settle = |(attempt, verdict): &(Attempt, _)| Settle {
-                    lease: self.lease(attempt),
+                    lease: self.lease(attempt).into(),
                     verdict: Clone::clone(verdict),
                 };
                 let items: Vec<_> = items.iter().map(settle).collect();
@@ -66,7 +64,8 @@ impl<'d> Player<'d> {
                 Reply::Settled(work.settled, self.tasks(work.claimed.tasks))
             }
             Command::Heartbeat(attempts) => {
-                let leases: Vec<_> = attempts.iter().map(|attempt| self.lease(attempt)).collect();
+                let leases = attempts.iter().map(|attempt| self.lease(attempt).into());
+                let leases: Vec<_> = leases.collect();
                 Reply::Beats(self.backend.heartbeat(&leases).await?)
             }
             Command::Advance(seconds) => {
@@ -79,8 +78,9 @@ impl<'d> Player<'d> {
                 Reply::SweptAndClaimed(swept.requeued, self.tasks(claimed.tasks))
             }
             Command::ReleaseUnknown { known } => {
-                let known: Vec<_> = known.iter().map(|attempt| self.lease(attempt)).collect();
-                let queues = [self.slug.clone()];
+                let known: Vec<_> =
+                    known.iter().map(|attempt| self.lease(attempt).into()).collect();
+                let queues = [Source::queue(&*self.slug)];
                 Reply::Released(self.backend.release_unknown(self.worker, &queues, &known).await?)
             }
             Command::Cancel { run } => {
@@ -109,15 +109,16 @@ impl<'d> Player<'d> {
     }
 
     fn claim(&self, without: Option<&str>) -> Claim {
-        let quota = |step: &str| Quota { flow: self.slug.clone(), step: step.into(), max: 0 };
-        let quotas = without.map(quota).into_iter().collect();
-        Claim { queues: vec![self.slug.clone()], max: 1_000, worker: self.worker, quotas }
+        let quota = |step: &str| Quota { step: step.into(), max: 0 };
+        let mut claim = Claim::of_queues([self.slug.as_str()], 1_000, self.worker);
+        claim.wants[0].quotas.extend(without.map(quota));
+        claim
     }
 
-    fn lease(&self, attempt: &Attempt) -> Lease {
+    fn lease(&self, attempt: &Attempt) -> TaskLease {
         let Attempt { run, step, index, number } = attempt;
         let task = TaskKey { run: self.runs[*run], step: step.clone(), index: *index };
-        Lease { task, attempt: *number }
+        TaskLease { task, attempt: *number }
     }
 
     fn tasks(&self, claimed: Vec<ClaimedTask>) -> Vec<Task> {
@@ -127,7 +128,7 @@ impl<'d> Player<'d> {
     }
 
     fn task(&self, task: ClaimedTask) -> Task {
-        let Lease { task: TaskKey { run, step, index }, attempt: number } = task.lease;
+        let TaskLease { task: TaskKey { run, step, index }, attempt: number } = task.lease;
         let run = self.runs.iter().position(|id| *id == run).expect("a run of this sequence");
         let attempt = Attempt { run, step, index, number };
         Task { attempt, input: task.input, seconds: task.timeout.as_secs() }

@@ -1,7 +1,7 @@
 //! Answers without what may differ between backends: ids, times and the order of claims.
 
-use pgflow_machine::{Beat, RunStatus, Settled};
-use pgflow_runtime::backend::{Cancelled, Retried, RunRecord, Started, StepRecord};
+use pgflow_machine::{Beat, RunStatus, Settled, Timestamp};
+use pgflow_runtime::backend::{Cancelled, Retried, RunRecord, Started, StepRecord, StepWork};
 use serde_json::Value;
 
 use super::command::Attempt;
@@ -34,7 +34,7 @@ pub(super) struct Task {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Seen {
     status: RunStatus,
-    input: Value,
+    input: Option<Value>,
     output: Option<Value>,
     remaining_steps: u32,
     has_ended: bool,
@@ -52,7 +52,7 @@ impl Seen {
             remaining_steps: run.remaining_steps,
             has_ended: run.ended_at.is_some(),
             cancel_reason: run.cancel_reason,
-            steps: run.steps,
+            steps: run.steps.into_iter().map(without_time).collect(),
             log,
         }
     }
@@ -60,4 +60,14 @@ impl Seen {
     pub(super) fn status(&self) -> RunStatus {
         self.status
     }
+}
+
+/// Without what differs between databases: who works on a step, and when it goes on.
+fn without_time(step: StepRecord) -> StepRecord {
+    let work = step.work.map(|work| StepWork {
+        worker: None,
+        next_at: work.next_at.map(|_| Timestamp::default()),
+        ..work
+    });
+    StepRecord { work, ..step }
 }

@@ -1,13 +1,15 @@
 //! What a check works with.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use pgflow_machine::{Beat, Lease, RunId, Settle, Settled, Verdict, WorkerId};
+use pgflow_machine::job::Seq;
+use pgflow_machine::{Beat, RunId, Settle, Settled, TaskLease, Verdict, WorkerId};
 use pgflow_model::{FlowShape, StepOptions, StepShape};
 use pgflow_runtime::backend::{
-    Backend, Claim, ClaimedTask, Ensured, FlowVersion, NewRun, Started, Work,
+    Backend, Claim, ClaimedTask, Ensured, FlowVersion, JobQuery, NewRun, Settlement, Source,
+    Started,
 };
 use serde_json::Value;
 
@@ -25,6 +27,7 @@ pub struct Cx {
     runs: Mutex<Vec<RunId>>,
     long: bool,
     worker: WorkerId,
+    uses_jobs: AtomicBool,
 }
 
 impl std::fmt::Debug for Cx {
@@ -39,7 +42,8 @@ impl Cx {
         let random = uuid::Uuid::now_v7().as_u128() & 0xffff;
         let prefix = format!("{}_{nonce:x}{random:x}", check.to_lowercase());
         let (names, runs) = (AtomicU32::new(0), Mutex::default());
-        Self { database, prefix, names, runs, long, worker: WorkerId::new() }
+        let uses_jobs = AtomicBool::new(false);
+        Self { database, prefix, names, runs, long, worker: WorkerId::new(), uses_jobs }
     }
 
     pub(crate) fn database(&self) -> &dyn Database {
@@ -92,7 +96,7 @@ impl Cx {
 
     /// A new run.
     pub(crate) async fn start(self: &Arc<Self>, flow: &str, input: impl Into<Value>) -> Run {
-        let run = NewRun { flow: flow.into(), input: input.into(), id: RunId::new() };
+        let run = NewRun::new(flow, input, RunId::new());
         let id = run.id;
         assert_eq!(self.try_start(run).await.expect("a run can be started"), Started::Created);
         Run { cx: Arc::clone(self), flow: flow.into(), id }
@@ -130,11 +134,11 @@ impl Cx {
 
     /// A claim of up to `max` tasks of a flow.
     pub(crate) fn wish(&self, flow: &str, max: u32) -> Claim {
-        Claim { queues: vec![flow.into()], max, worker: self.worker, quotas: Vec::new() }
+        Claim::of_queues([flow], max, self.worker)
     }
 
-    pub(crate) async fn settle(&self, lease: &Lease, verdict: Verdict) -> Settled {
-        let outcomes = self.settle_all(vec![Settle { lease: lease.clone(), verdict }]).await;
+    pub(crate) async fn settle(&self, lease: &TaskLease, verdict: Verdict) -> Settled {
+        let outcomes = self.settle_all(vec![Settle { lease: lease.clone().into(), verdict }]).await;
         assert_eq!(outcomes.len(), 1, "one settle has one outcome");
         outcomes[0]
     }
@@ -143,14 +147,14 @@ impl Cx {
         self.work(&settles, None).await.settled
     }
 
-    pub(crate) async fn work(&self, settles: &[Settle], next: Option<&Claim>) -> Work {
+    pub(crate) async fn work(&self, settles: &[Settle], next: Option<&Claim>) -> Settlement {
         let work = self.backend().settle(settles, next).await.expect("attempts can be settled");
         assert_eq!(work.settled.len(), settles.len(), "there is one outcome per settle");
         work
     }
 
-    pub(crate) async fn beat(&self, leases: &[&Lease]) -> Vec<Beat> {
-        let leases: Vec<_> = leases.iter().map(|lease| (*lease).clone()).collect();
+    pub(crate) async fn beat(&self, leases: &[&TaskLease]) -> Vec<Beat> {
+        let leases: Vec<_> = leases.iter().map(|lease| (*lease).clone().into()).collect();
         let beats = self.backend().heartbeat(&leases).await.expect("heartbeats are answered");
         assert_eq!(beats.len(), leases.len(), "there is one answer per lease");
         beats
@@ -161,9 +165,10 @@ impl Cx {
     }
 
     /// What came back of what this worker holds of a flow and does not know of.
-    pub(crate) async fn release_unknown(&self, flow: &str, known: &[&Lease]) -> u64 {
-        let known: Vec<_> = known.iter().map(|lease| (*lease).clone()).collect();
-        let released = self.backend().release_unknown(self.worker, &[flow.into()], &known).await;
+    pub(crate) async fn release_unknown(&self, flow: &str, known: &[&TaskLease]) -> u64 {
+        let known: Vec<_> = known.iter().map(|lease| (*lease).clone().into()).collect();
+        let sources = [Source::queue(flow)];
+        let released = self.backend().release_unknown(self.worker, &sources, &known).await;
         released.expect("unknown tasks can be given back")
     }
 
@@ -171,11 +176,48 @@ impl Cx {
         self.database.advance(flow, Duration::from_secs(seconds)).await;
     }
 
+    /// As [`advance`](Self::advance), also for when runs and steps began and ended.
+    pub(crate) async fn age(&self, flow: &str, seconds: u64) {
+        self.database.age(flow, Duration::from_secs(seconds)).await;
+    }
+
     /// Ends what is open, so that the next check on this database does not meet it.
     pub(crate) async fn end(&self) {
         for run in self.runs() {
             // A backend that failed its check may fail here too.
             let _ = self.backend().cancel(run, None).await;
+        }
+        if self.uses_jobs.load(Ordering::Relaxed) {
+            self.end_jobs().await;
+        }
+    }
+
+    /// This check has jobs, which have to end too.
+    pub(crate) fn use_jobs(&self) {
+        self.uses_jobs.store(true, Ordering::Relaxed);
+    }
+
+    /// Makes time pass for the jobs of this check.
+    pub(crate) async fn advance_jobs(&self, by: Duration) {
+        self.database.advance_jobs(&self.prefix, by).await;
+    }
+
+    async fn end_jobs(&self) {
+        // What is leased can be ended at once when its lease is over.
+        self.advance_jobs(Duration::from_hours(1)).await;
+        let backend = self.backend();
+        let Ok(jobs) = backend.jobs() else { return };
+        let mut query = JobQuery { max: 1000, ..JobQuery::default() };
+        while let Ok(found) = jobs.list_jobs(&query).await {
+            let Some(last) = found.last() else { return };
+            query.after = match last.row.seq {
+                Seq::Given(seq) => Some(seq),
+                Seq::New(_) => return,
+            };
+            let own = found.into_iter().filter(|job| job.id.as_str().starts_with(&self.prefix));
+            let own: Vec<_> = own.map(|job| job.id).collect();
+            // A backend that failed its check may fail here too.
+            let _ = jobs.cancel_jobs(&own, "conformance", None).await;
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod aftermath;
 mod cx;
+pub(crate) mod jobs;
 mod log;
 mod run;
 mod shapes;
@@ -13,4 +14,4 @@ pub(crate) use cx::{names, steps_of};
 pub(crate) use log::{Log, lines};
 pub(crate) use run::Run;
 pub(crate) use shapes::{StepExt, options, single};
-pub(crate) use verdicts::{RELEASED, completed, failed, fatal, later};
+pub(crate) use verdicts::{RELEASED, completed, failed, fatal, later, yielded};

@@ -2,10 +2,14 @@
 
 use std::time::Duration;
 
-use pgflow_machine::{Retry, Verdict};
+use pgflow_machine::{Retry, Until, Verdict};
 use serde_json::Value;
 
 pub(crate) const RELEASED: Verdict = Verdict::Released;
+
+pub(crate) fn yielded(reason: &str, after: Duration) -> Verdict {
+    Verdict::Yielded { until: Until::After(after), reason: reason.into() }
+}
 
 pub(crate) fn completed(output: impl Into<Value>) -> Verdict {
     Verdict::Completed(output.into())

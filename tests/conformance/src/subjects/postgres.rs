@@ -101,6 +101,26 @@ impl Database for Shared {
         })
     }
 
+    fn age<'a>(&'a self, flow: &'a str, by: Duration) -> Later<'a, ()> {
+        Box::pin(async move {
+            self.advance(flow, by).await;
+            let by = format!("interval '{} microseconds'", by.as_micros());
+            let sql = format!(
+                "update pgflow.step_states
+                    set created_at = created_at - {by}, started_at = started_at - {by}, completed_at = completed_at - {by},
+                        failed_at = failed_at - {by}, skipped_at = skipped_at - {by}
+                  where flow_slug = '{flow}';
+                 update pgflow.runs
+                    set started_at = started_at - {by}, completed_at = completed_at - {by},
+                        failed_at = failed_at - {by}, cancelled_at = cancelled_at - {by}
+                  where flow_slug = '{flow}';
+                 update pgmq.q_{flow} set enqueued_at = enqueued_at - {by};"
+            );
+            let done = sqlx::raw_sql(AssertSqlSafe(sql)).execute(&self.pool).await;
+            done.expect("rows can be set back");
+        })
+    }
+
     fn check(&self) -> Later<'_, Vec<String>> {
         Box::pin(async {
             let query = sqlx::query_scalar("select v::text from pgflow.check() v");

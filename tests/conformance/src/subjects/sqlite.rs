@@ -51,6 +51,28 @@ impl Subject for SqliteFile {
     }
 }
 
+/// What lets time go by for the runs of a flow: for their tasks, and for when they began and ended.
+const SET_BACK: &[&str] = &[
+    "update pgflow_tasks
+        set ready_at = ready_at - ?2, lost_at = lost_at - ?2, started_at = started_at - ?2
+      where queue / 65536 = (select id from pgflow_flows where slug = ?1)",
+    "update pgflow_steps set started_at = started_at - ?2, ended_at = ended_at - ?2
+      where id >> 16 in (select id from pgflow_runs where flow = (select id from pgflow_flows where slug = ?1))",
+    "update pgflow_runs set started_at = started_at - ?2, ended_at = ended_at - ?2
+      where flow = (select id from pgflow_flows where slug = ?1)",
+];
+
+/// The same for jobs whose names begin like this.
+const SET_JOBS_BACK: &[&str] = &[
+    "update pgflow_job_leases set until = until - ?2
+      where job in (select seq from pgflow_jobs where substr(id, 1, length(?1)) = ?1)",
+    "update pgflow_jobs
+        set wake_at = wake_at - ?2, expires_at = expires_at - ?2, created_at = created_at - ?2
+      where substr(id, 1, length(?1)) = ?1",
+    "update pgflow_job_archive set ended_at = ended_at - ?2, expires_at = expires_at - ?2
+      where substr(id, 1, length(?1)) = ?1",
+];
+
 fn new_path() -> PathBuf {
     let memory = Path::new("/dev/shm");
     let directory = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
@@ -77,10 +99,25 @@ impl File {
     }
 }
 
+impl File {
+    async fn set_back(&self, statements: &[&'static str], flow: &str, by: Duration) {
+        let mut clock = self.clock.lock().await;
+        let connection = match &mut *clock {
+            Some(connection) => connection,
+            None => clock.insert(self.connect().await),
+        };
+        let micros = i64::try_from(by.as_micros()).expect("less than 292,000 years");
+        for back in statements {
+            let back = sqlx::query(*back).bind(flow).bind(micros).execute(&mut *connection);
+            back.await.expect("rows can be set back");
+        }
+    }
+}
+
 impl Drop for File {
     fn drop(&mut self) {
         if self.is_ours {
-            for end in ["", "-wal", "-shm"] {
+            for end in ["", "-wal", "-shm", "-turn"] {
                 let _ = std::fs::remove_file(format!("{}{end}", self.path.display()));
             }
         }
@@ -108,24 +145,15 @@ impl Database for File {
     }
 
     fn advance<'a>(&'a self, flow: &'a str, by: Duration) -> Later<'a, ()> {
-        Box::pin(async move {
-            let mut clock = self.clock.lock().await;
-            let connection = match &mut *clock {
-                Some(connection) => connection,
-                None => clock.insert(self.connect().await),
-            };
-            let micros = i64::try_from(by.as_micros()).expect("less than 292,000 years");
-            sqlx::query(
-                "update pgflow_tasks
-                    set ready_at = ready_at - ?2, lost_at = lost_at - ?2, started_at = started_at - ?2
-                  where queue / 65536 = (select id from pgflow_flows where slug = ?1)",
-            )
-            .bind(flow)
-            .bind(micros)
-            .execute(connection)
-            .await
-            .expect("rows can be set back");
-        })
+        Box::pin(self.set_back(&SET_BACK[..1], flow, by))
+    }
+
+    fn age<'a>(&'a self, flow: &'a str, by: Duration) -> Later<'a, ()> {
+        Box::pin(self.set_back(SET_BACK, flow, by))
+    }
+
+    fn advance_jobs<'a>(&'a self, prefix: &'a str, by: Duration) -> Later<'a, ()> {
+        Box::pin(self.set_back(SET_JOBS_BACK, prefix, by))
     }
 
     fn check(&self) -> Later<'_, Vec<String>> {

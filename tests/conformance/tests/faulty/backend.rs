@@ -2,19 +2,11 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-use pgflow_machine::{
-    Beat, Event, Lease, Limits, Retry, RunId, Settle, Settled, TaskKey, Verdict, WorkerId,
-};
+use pgflow_machine::{Retry, TaskKey, TaskLease, Verdict};
 use pgflow_model::{FlowShape, OnSkip, StepOptions};
-use pgflow_runtime::Tx;
-use pgflow_runtime::backend::{
-    Abilities, Backend, BackendError, Cancelled, Claim, Claimed, ClaimedTask, Ensured, FlowVersion,
-    KnownVersion, NewRun, Parts, Reply, Retried, RunQuery, RunRecord, RunSummary, Started, Swept,
-    Wakes, Work,
-};
-use serde_json::Value;
+use pgflow_test_support::contract_prelude::*;
+use pgflow_test_support::forward;
 
 use crate::fault::Fault;
 
@@ -29,6 +21,15 @@ pub(crate) struct Faulty {
 impl Faulty {
     pub(crate) fn new(inner: Arc<dyn Backend>, fault: Fault) -> Self {
         Self { inner, fault, newest: Mutex::default(), last_claim: Mutex::default() }
+    }
+
+    #[expect(clippy::unused_self, reason = "`forward!` calls a method")]
+    fn untouched<'a, T: 'a>(
+        &'a self,
+        _method: &'static str,
+        call: impl FnOnce() -> Reply<'a, T> + Send + 'a,
+    ) -> Reply<'a, T> {
+        call()
     }
 
     fn is(&self, fault: Fault) -> bool {
@@ -67,6 +68,7 @@ impl Faulty {
     fn settle_with_fault(&self, settle: &Settle) -> Settle {
         let Settle { mut lease, verdict } = settle.clone();
         if self.is(Fault::NoFence) {
+            let Lease::Task(lease) = &mut lease else { unreachable!("no jobs here") };
             let newest = self.newest.lock().expect("no panic").get(&lease.task).copied();
             lease.attempt = newest.unwrap_or(lease.attempt);
         }
@@ -86,7 +88,7 @@ impl Faulty {
         let mut claim = claim.clone();
         match self.fault {
             Fault::MoreThanAsked => claim.max += 1,
-            Fault::NoQuotas => claim.quotas.clear(),
+            Fault::NoQuotas => claim.wants.iter_mut().for_each(|want| want.quotas.clear()),
             _ => {}
         }
         claim
@@ -120,7 +122,8 @@ impl Faulty {
     /// Fails what was claimed and is not known, instead of giving it back.
     async fn fail_unknown(&self, known: &[Lease]) -> Result<u64, BackendError> {
         let newest = self.newest.lock().expect("no panic").clone();
-        let leases = newest.into_iter().map(|(task, attempt)| Lease { task, attempt });
+        let leases =
+            newest.into_iter().map(|(task, attempt)| Lease::from(TaskLease { task, attempt }));
         let unknown = leases.filter(|lease| !known.contains(lease));
         let verdict = Verdict::Failed { error: "lost".into(), retry: Retry::After(Duration::ZERO) };
         let settle = |lease| Settle { lease, verdict: verdict.clone() };
@@ -164,14 +167,14 @@ impl Backend for Faulty {
         self.inner.abilities()
     }
 
-    fn limits(&self) -> Reply<'_, Limits> {
-        self.inner.limits()
+    fn wakes(&self) -> Wakes {
+        self.inner.wakes()
     }
 
-    fn migrate(&self) -> Reply<'_, ()> {
-        self.inner.migrate()
-    }
+    forward!(self.inner.untouched: limits migrate close);
+}
 
+impl Definitions for Faulty {
     fn ensure_flow<'a>(&'a self, version: &'a FlowVersion) -> Reply<'a, Ensured> {
         Box::pin(async move {
             let version = FlowVersion { shape: self.shape(&version.shape), ..version.clone() };
@@ -182,10 +185,14 @@ impl Backend for Faulty {
         })
     }
 
-    fn versions<'a>(&'a self, flows: &'a [&'a str]) -> Reply<'a, Vec<KnownVersion>> {
-        self.inner.versions(flows)
-    }
+    forward!(self.inner.untouched: apply versions set_interface);
+}
 
+impl Upkeep for Faulty {
+    forward!(self.inner.untouched: upkeep);
+}
+
+impl Runs for Faulty {
     fn start(&self, mut run: NewRun) -> Reply<'_, Started> {
         if self.is(Fault::RoundsNumbers) {
             run.input = rounded(run.input);
@@ -251,6 +258,10 @@ impl Backend for Faulty {
         })
     }
 
+    forward!(self.inner.untouched: prune);
+}
+
+impl Work for Faulty {
     fn claim<'a>(&'a self, claim: &'a Claim) -> Reply<'a, Claimed> {
         Box::pin(async move {
             let claim = self.claim_with_fault(claim);
@@ -258,17 +269,24 @@ impl Backend for Faulty {
         })
     }
 
-    fn settle<'a>(&'a self, settles: &'a [Settle], next: Option<&'a Claim>) -> Reply<'a, Work> {
+    fn settle<'a>(
+        &'a self,
+        settles: &'a [Settle],
+        next: Option<&'a Claim>,
+    ) -> Reply<'a, Settlement> {
         Box::pin(async move {
             if self.is(Fault::LosesSettles) {
                 let settled = vec![Settled::Applied; settles.len()];
-                return Ok(Work { settled, ..Work::default() });
+                return Ok(Settlement { settled, ..Settlement::default() });
             }
             let settles: Vec<_> = settles.iter().map(|s| self.settle_with_fault(s)).collect();
             let next = next.filter(|_| !self.is(Fault::ForgetsToClaim));
             let next = next.map(|claim| self.claim_with_fault(claim));
             let work = self.inner.settle(&settles, next.as_ref()).await?;
-            Ok(Work { settled: self.outcomes(work.settled), claimed: self.claimed(work.claimed) })
+            Ok(Settlement {
+                settled: self.outcomes(work.settled),
+                claimed: self.claimed(work.claimed),
+            })
         })
     }
 
@@ -300,30 +318,16 @@ impl Backend for Faulty {
     fn release_unknown<'a>(
         &'a self,
         worker: WorkerId,
-        queues: &'a [String],
+        sources: &'a [Source],
         known: &'a [Lease],
     ) -> Reply<'a, u64> {
         match self.fault {
             Fault::KeepsUnknown => Box::pin(async { Ok(0) }),
-            Fault::ReleasesKnown => self.inner.release_unknown(worker, queues, &[]),
+            Fault::ReleasesKnown => self.inner.release_unknown(worker, sources, &[]),
             Fault::UnknownBurnsAnAttempt => Box::pin(self.fail_unknown(known)),
-            _ => self.inner.release_unknown(worker, queues, known),
+            _ => self.inner.release_unknown(worker, sources, known),
         }
     }
 
-    fn wakes(&self) -> Wakes {
-        self.inner.wakes()
-    }
-
-    fn begin<'a>(&'a self, lease: &'a Lease) -> Reply<'a, Option<Tx>> {
-        self.inner.begin(lease)
-    }
-
-    fn commit<'a>(&'a self, tx: Tx, settle: &'a Settle) -> Reply<'a, Settled> {
-        self.inner.commit(tx, settle)
-    }
-
-    fn close(&self) -> Reply<'_, ()> {
-        self.inner.close()
-    }
+    forward!(self.inner.untouched: begin commit);
 }

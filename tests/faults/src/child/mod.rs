@@ -42,9 +42,10 @@ impl Child {
     /// Does it.
     pub fn run(self) -> Outcome<ExitCode> {
         end_with_the_experiment();
+        let log = tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false);
+        log.with_max_level(tracing_subscriber::filter::LevelFilter::WARN).init();
         let mut runtime = tokio::runtime::Builder::new_multi_thread();
-        // Some handlers block a thread each, and the engine needs one.
-        let runtime = runtime.worker_threads(4).enable_all().build()?;
+        let runtime = runtime.worker_threads(self.threads()).enable_all().build()?;
         runtime.block_on(async {
             match self {
                 Self::Worker(options) => worker::run(options).await,
@@ -52,6 +53,16 @@ impl Child {
                 Self::Cycles(options) => cycles::run(options).await,
             }
         })
+    }
+}
+
+impl Child {
+    /// Of the runtime that handlers run on.
+    fn threads(&self) -> usize {
+        match self {
+            Self::Worker(options) => options.threads,
+            Self::StartIn(_) | Self::Cycles(_) => 4,
+        }
     }
 }
 

@@ -23,6 +23,12 @@ pub(super) async fn run(place: &Place) -> Outcome<ExitCode> {
         db.start(chain::Flow, &1).id(id).within(&mut tx).await?;
         wait(place).await?;
         tx.rollback().await?;
+    } else if place.database.starts_with("mysql:") {
+        let mut connection = sqlx::MySqlConnection::connect(&place.database).await?;
+        let mut tx = connection.begin().await?;
+        db.start(chain::Flow, &1).id(id).within(&mut tx).await?;
+        wait(place).await?;
+        tx.rollback().await?;
     } else {
         let mut connection = sqlx::PgConnection::connect(&place.database).await?;
         let mut tx = connection.begin().await?;

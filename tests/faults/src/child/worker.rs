@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use pgflow::{Db, Worker};
 use pgflow_runtime::postgres::Postgres;
-use sqlx::SqlitePool;
 use sqlx::postgres::PgPoolOptions;
+use sqlx::{MySqlPool, SqlitePool};
 
 use super::Place;
 use crate::flows::{App, Pool, serve};
@@ -25,6 +25,9 @@ pub struct Options {
     /// Seconds
     #[arg(long, default_value_t = 0.5)]
     grace: f64,
+    /// Threads that handlers run on
+    #[arg(long, default_value_t = 4)]
+    pub(super) threads: usize,
     /// Connections of the application's pool
     #[arg(long, default_value_t = 4)]
     pool: u32,
@@ -60,6 +63,9 @@ pub(super) async fn run(options: Options) -> Outcome<ExitCode> {
 async fn pool(url: &str, size: u32) -> Outcome<Pool> {
     if url.starts_with("sqlite:") {
         return Ok(Pool::Sqlite(SqlitePool::connect(url).await?));
+    }
+    if url.starts_with("mysql:") {
+        return Ok(Pool::MySql(MySqlPool::connect(url).await?));
     }
     let options = PgPoolOptions::new().max_connections(size);
     Ok(Pool::Postgres(options.connect_lazy(url)?))

@@ -1,11 +1,9 @@
 //! Workers whose clock is wrong.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::flows::{Act, chain, single};
-use crate::harness::{Base, Kind, Lab, Metrics, Outcome, Process, What, now};
+use crate::harness::{Base, Kind, Lab, Metrics, Outcome, Process, What, compile, now};
 use crate::{ensure, metrics};
 
 const FLOWS: &[&str] = &["chain", "single"];
@@ -20,7 +18,7 @@ const A_SWEEP: Duration = Duration::from_secs(7);
 /// X21: one worker is an hour ahead, the other an hour behind, and both clocks jump. One holds a task and renews its
 /// lease; the other must not take it away.
 pub(super) async fn skewed(lab: &mut Lab) -> Outcome<Metrics> {
-    let shim = compile(lab.dir())?;
+    let shim = compile(lab.dir(), "clock", SHIM)?;
     let base = lab.base(Kind::Postgres, FLOWS).await?;
     let worker = |skew: i64| {
         let worker = lab.worker(&base.url, FLOWS).env("LD_PRELOAD", shim.display());
@@ -68,17 +66,4 @@ fn skew_of(lab: &Lab, worker: &Process) -> Outcome<i64> {
     let entries = lab.journal.read()?;
     let last = entries.iter().rfind(|entry| entry.pid == worker.pid).ok_or("it did nothing")?;
     Ok((i64::try_from(last.at)? - i64::try_from(now())?) / 1000)
-}
-
-/// With the compiler that compiled us.
-fn compile(dir: &Path) -> Outcome<PathBuf> {
-    let (source, shim) = (dir.join("clock.rs"), dir.join("libclock.so"));
-    std::fs::write(&source, SHIM)?;
-    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let mut rustc = Command::new(rustc);
-    rustc.args(["--edition", "2024", "--crate-type", "cdylib", "-C", "panic=abort", "-o"]);
-    let output = rustc.arg(&shim).arg(&source).stdin(Stdio::null()).output()?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "the clock cannot be compiled: {said}");
-    Ok(shim)
 }

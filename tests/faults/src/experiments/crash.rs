@@ -34,7 +34,6 @@ async fn take_over(lab: &mut Lab, kind: Kind, has_other: bool) -> Outcome<Metric
     ensure!(again.pid == other.pid, "process {} ran the second attempt", again.pid);
     ensure!(run.output().await?.after == 2, "the output is not that of the second attempt");
     end(other).await?;
-    ensure!(seconds < 40.0, "it took {seconds} s until somebody else began");
     Ok(metrics! { "seconds_to_second_attempt": seconds, "attempts": 2 })
 }
 

@@ -1,8 +1,12 @@
 //! The catalogue.
 
+mod blocked;
+mod bulk;
 mod cancel;
 mod clock;
+mod commits;
 mod crash;
+mod disk;
 mod durable;
 mod leaks;
 mod ledger;
@@ -11,13 +15,15 @@ mod lost_answer;
 mod memory;
 mod poison;
 mod pool;
+mod refusals;
 mod resets;
 mod shutdown;
 mod start_in;
+mod wide;
 mod zombie;
 
 use crate::harness::Experiment;
-use crate::harness::Kind::{Postgres, Sqlite};
+use crate::harness::Kind::{MySql, Postgres, Sqlite};
 
 /// An experiment, and a call of what does it.
 macro_rules! experiment {
@@ -33,21 +39,47 @@ pub const CATALOGUE: &[Experiment] = &[
     experiment!("X05-postgres", "kill -9 a worker every 250 ms: `tx` steps take effect once, others do not",
         lab => ledger::storm(lab, Postgres)),
     experiment!("X05-sqlite", "the same on SQLite", lab => ledger::storm(lab, Sqlite)),
+    experiment!("X05-mysql", "the same on MariaDB", lab => ledger::storm(lab, MySql)),
+    experiment!("X23-postgres", "a disk that is full for a while: nothing is lost, no attempt used up, few words",
+        lab => disk::full(lab, Postgres)),
+    experiment!("X23-sqlite", "the same on SQLite", lab => disk::full(lab, Sqlite)),
+    experiment!("X22-postgres", "logins are refused for a while: no result is lost, no mail sent twice",
+        lab => refusals::passing(lab, Postgres)),
+    experiment!("X22-sqlite", "a table is not there for a while: the same", lab => refusals::passing(lab, Sqlite)),
+    experiment!("X22-mysql", "the same on MariaDB", lab => refusals::passing(lab, MySql)),
+    experiment!("X24-postgres", "many results of the largest kind at once: in several messages",
+        lab => bulk::at_once(lab, Postgres)),
+    experiment!("X24-sqlite", "the same on SQLite", lab => bulk::at_once(lab, Sqlite)),
+    experiment!("X24-mysql", "the same on MariaDB", lab => bulk::at_once(lab, MySql)),
+    experiment!("X26-postgres", "handlers block every thread: nobody takes their tasks, and the step is named",
+        lab => blocked::threads(lab, Postgres)),
+    experiment!("X26-sqlite", "the same on SQLite", lab => blocked::threads(lab, Sqlite)),
+    experiment!("X26-exit-postgres", "a second signal ends a process whose threads are all blocked",
+        lab => blocked::signals(lab, Postgres)),
+    experiment!("X26-exit-sqlite", "the same on SQLite", lab => blocked::signals(lab, Sqlite)),
+    experiment!("X25-postgres", "a commit that never succeeds: attempts count, and the run ends",
+        lab => commits::never(lab, Postgres)),
+    experiment!("X25-sqlite", "the same on SQLite", lab => commits::never(lab, Sqlite)),
     experiment!("X06-postgres", "a handler that aborts the process each time ends the run",
         lab => poison::aborts(lab, Postgres)),
     experiment!("X06-sqlite", "the same on SQLite", lab => poison::aborts(lab, Sqlite)),
+    experiment!("X06-mysql", "the same on MariaDB", lab => poison::aborts(lab, MySql)),
     experiment!("X01-postgres", "kill -9 a worker in the middle of a task: another one does it",
         lab => crash::killed_worker(lab, Postgres)),
     experiment!("X01-sqlite", "the same on SQLite", lab => crash::killed_worker(lab, Sqlite)),
+    experiment!("X01-mysql", "the same on MariaDB", lab => crash::killed_worker(lab, MySql)),
     experiment!("X02-postgres", "kill -9 the only worker: the next one goes on",
         lab => crash::only_worker(lab, Postgres)),
     experiment!("X02-sqlite", "the same on SQLite", lab => crash::only_worker(lab, Sqlite)),
+    experiment!("X02-mysql", "the same on MariaDB", lab => crash::only_worker(lab, MySql)),
     experiment!("X03-postgres", "a stopped worker wakes up late and completes: its result is refused",
         lab => zombie::completes(lab, Postgres)),
     experiment!("X03-sqlite", "the same on SQLite", lab => zombie::completes(lab, Sqlite)),
+    experiment!("X03-mysql", "the same on MariaDB", lab => zombie::completes(lab, MySql)),
     experiment!("X04-postgres", "a stopped worker wakes up late and fails: nothing comes of it",
         lab => zombie::fails(lab, Postgres)),
     experiment!("X04-sqlite", "the same on SQLite", lab => zombie::fails(lab, Sqlite)),
+    experiment!("X04-mysql", "the same on MariaDB", lab => zombie::fails(lab, MySql)),
     experiment!("X14", "reset all connections every second: nothing is lost or recorded twice",
         lab => resets::every_second(lab)),
     experiment!("X17", "end the sessions that listen every second: nothing is lost, only later",
@@ -63,18 +95,30 @@ pub const CATALOGUE: &[Experiment] = &[
     experiment!("X12-postgres", "SIGTERM gives tasks back without using up attempts; a second signal, at once",
         lab => shutdown::gives_back(lab, Postgres)),
     experiment!("X12-sqlite", "the same on SQLite", lab => shutdown::gives_back(lab, Sqlite)),
+    experiment!("X12-mysql", "the same on MariaDB", lab => shutdown::gives_back(lab, MySql)),
     experiment!("X12-lost", "SIGTERM without a database: the exit status says that something was lost",
         lab => shutdown::without_database(lab)),
-    experiment!("X13-postgres", "cancel a run: handlers are told within a heartbeat, no new one starts",
+    experiment!("X13-postgres", "cancel a run: handlers are told before their next heartbeat, no new one starts",
         lab => cancel::busy_run(lab, Postgres)),
     experiment!("X13-sqlite", "the same on SQLite", lab => cancel::busy_run(lab, Sqlite)),
+    experiment!("X13-mysql", "the same on MariaDB", lab => cancel::busy_run(lab, MySql)),
     experiment!("X20-postgres", "start in a transaction: the run is there if and only if that commits",
         lab => start_in::transaction(lab, Postgres)),
     experiment!("X20-sqlite", "the same on SQLite", lab => start_in::transaction(lab, Sqlite)),
+    experiment!("X20-mysql", "the same on MariaDB", lab => start_in::transaction(lab, MySql)),
+    experiment!("X30-postgres", "a map with megabytes of texts, and a step that is given all of them, end",
+        lab => wide::texts_end(lab, Postgres)),
+    experiment!("X30-sqlite", "the same on SQLite", lab => wide::texts_end(lab, Sqlite)),
+    experiment!("X30-mysql", "the same on MariaDB", lab => wide::texts_end(lab, MySql)),
+    experiment!("X31-postgres", "a small run behind a wide map does not wait for it",
+        lab => wide::small_run(lab, Postgres)),
+    experiment!("X31-sqlite", "the same on SQLite", lab => wide::small_run(lab, Sqlite)),
+    experiment!("X31-mysql", "the same on MariaDB", lab => wide::small_run(lab, MySql)),
     experiment!("M1-postgres", "the memory of a worker that drains a large map stays flat",
         lab => memory::of_a_large_map(lab, Postgres)),
     experiment!("M1-sqlite", "the same on SQLite", lab => memory::of_a_large_map(lab, Sqlite)),
     experiment!("M2-postgres", "workers that started and stopped leave nothing behind",
         lab => leaks::of_workers(lab, Postgres)),
     experiment!("M2-sqlite", "the same on SQLite", lab => leaks::of_workers(lab, Sqlite)),
+    experiment!("M2-mysql", "the same on MariaDB", lab => leaks::of_workers(lab, MySql)),
 ];

@@ -1,6 +1,6 @@
 //! Workers that are asked to stop.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::flows::hold;
 use crate::harness::{Kind, Lab, Metrics, Outcome, Process, What, until};
@@ -70,6 +70,5 @@ async fn stopped(worker: Process, signals: &[&str]) -> Outcome<f64> {
     let (status, end) = worker.worker_end().await?;
     ensure!(status.success(), "it ended with {status}");
     ensure!((end.released, end.settled, end.lost) == (3, 0, 0), "it says {end:?}");
-    ensure!(since.elapsed() < Duration::from_secs(30), "it took {:?}", since.elapsed());
     Ok(since.elapsed().as_secs_f64())
 }

@@ -42,6 +42,12 @@ async fn start_in(lab: &Lab, base: &Base, key: &str, commits: bool) -> Outcome<R
         base.db.start(chain::Flow, &1).id(id).within(&mut tx).await?;
         look(lab, base, id).await?;
         if commits { tx.commit().await? } else { tx.rollback().await? }
+    } else if base.url.starts_with("mysql:") {
+        let mut connection = sqlx::MySqlConnection::connect(&base.url).await?;
+        let mut tx = connection.begin().await?;
+        base.db.start(chain::Flow, &1).id(id).within(&mut tx).await?;
+        look(lab, base, id).await?;
+        if commits { tx.commit().await? } else { tx.rollback().await? }
     } else {
         let mut connection = sqlx::PgConnection::connect(&base.url).await?;
         let mut tx = connection.begin().await?;

@@ -1,7 +1,7 @@
 //! Workers that sleep through their lease, and come back with a result.
 
 use pgflow::{RunStatus, backend::Parts};
-use pgflow_machine::{Lease, Retry, Settle, Settled, TaskKey, Verdict};
+use pgflow_machine::{Lease, Retry, Settle, Settled, TaskKey, TaskLease, Verdict};
 use serde_json::json;
 
 use crate::flows::{Act, single};
@@ -68,5 +68,5 @@ async fn refuse(base: &Base, settle: &Settle) -> Outcome<Settled> {
 }
 
 fn lease(run: pgflow::RunId) -> Lease {
-    Lease { task: TaskKey { run, step: "work".to_owned(), index: 0 }, attempt: 1 }
+    TaskLease { task: TaskKey { run, step: "work".to_owned(), index: 0 }, attempt: 1 }.into()
 }

@@ -23,7 +23,7 @@ pub(crate) mod hold {
 }
 
 /// Tasks that wait until they are told to stop.
-#[flow(input = Vec<u32>, timeout = 6, max_attempts = 1)]
+#[flow(input = Vec<u32>, timeout = 60, max_attempts = 1)]
 pub(crate) mod listen {
     use super::*;
 

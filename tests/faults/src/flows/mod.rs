@@ -8,6 +8,8 @@ mod ledger;
 mod many;
 mod pooled;
 mod small;
+mod trouble;
+mod wide;
 
 pub(crate) use act::{Act, single};
 pub(crate) use app::{App, Pool};
@@ -15,6 +17,8 @@ pub(crate) use ledger::{book, jot};
 pub(crate) use many::{hold, listen, pass};
 pub(crate) use pooled::{crowd, crowd_tx};
 pub(crate) use small::{chain, diamond};
+pub(crate) use trouble::{block, bulky, mail, promise, ship};
+pub(crate) use wide::texts;
 
 use pgflow::{Db, Worker};
 
@@ -44,4 +48,7 @@ macro_rules! kit {
     };
 }
 
-kit!(book, chain, crowd, crowd_tx, diamond, hold, jot, listen, pass, single);
+kit!(
+    block, book, bulky, chain, crowd, crowd_tx, diamond, hold, jot, listen, mail, pass, promise,
+    ship, single, texts
+);

@@ -4,9 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pgflow::{Db, backend::Backend};
+use pgflow_runtime::mysql::MySql;
 use pgflow_runtime::sqlite::{Sqlite, SqliteOptions};
-use pgflow_test_support::{Server, TestDb};
-use sqlx::SqlitePool;
+use pgflow_test_support::{MariaDbDatabase, Server, TestDb};
+use sqlx::{MySqlPool, SqlitePool};
 
 use super::Outcome;
 use crate::{ensure, flows};
@@ -18,6 +19,8 @@ pub enum Kind {
     Postgres,
     /// A file.
     Sqlite,
+    /// A MariaDB server.
+    MySql,
 }
 
 /// A database of an experiment's own, with a table `effects` that handlers write to.
@@ -32,16 +35,18 @@ pub struct Base {
 enum Inner {
     Postgres(TestDb),
     Sqlite { backend: Arc<Sqlite>, pool: SqlitePool },
+    MySql { backend: Arc<MySql>, pool: MySqlPool },
 }
 
-const EFFECTS: &str = "create table effects (item bigint not null, attempt bigint not null)";
+const EFFECTS: &str = "create table effects (item bigint not null, attempt bigint not null);
+  create table large (text text not null)";
 
 impl Base {
     pub(super) async fn postgres(server: &Server, flows: &[&str]) -> Outcome<Self> {
         let database = TestDb::new_on(server).await;
         let url = database.url();
         let db = Db::connect(&url).await?;
-        sqlx::query(EFFECTS).execute(&database.pool).await?;
+        sqlx::raw_sql(EFFECTS).execute(&database.pool).await?;
         flows::register(&db, flows).await?;
         Ok(Self { db, url, inner: Inner::Postgres(database) })
     }
@@ -51,10 +56,21 @@ impl Base {
         let backend = Arc::new(Sqlite::open(&SqliteOptions::file(file)).await?);
         backend.migrate().await?;
         let pool = SqlitePool::connect(&url).await?;
-        sqlx::query(EFFECTS).execute(&pool).await?;
+        sqlx::raw_sql(EFFECTS).execute(&pool).await?;
         let db = Db::connect(&url).await?;
         flows::register(&db, flows).await?;
         Ok(Self { db, url, inner: Inner::Sqlite { backend, pool } })
+    }
+
+    pub(super) async fn mysql(flows: &[&str]) -> Outcome<Self> {
+        let url = MariaDbDatabase::new().await.url();
+        let backend = Arc::new(MySql::connect(&url).await?);
+        backend.migrate().await?;
+        let pool = MySqlPool::connect(&url).await?;
+        sqlx::raw_sql(EFFECTS).execute(&pool).await?;
+        let db = Db::connect(&url).await?;
+        flows::register(&db, flows).await?;
+        Ok(Self { db, url, inner: Inner::MySql { backend, pool } })
     }
 
     /// What handlers wrote: item and attempt, in order.
@@ -63,14 +79,31 @@ impl Base {
         Ok(match &self.inner {
             Inner::Postgres(database) => sqlx::query_as(query).fetch_all(&database.pool).await?,
             Inner::Sqlite { pool, .. } => sqlx::query_as(query).fetch_all(pool).await?,
+            Inner::MySql { pool, .. } => sqlx::query_as(query).fetch_all(pool).await?,
         })
+    }
+
+    /// Runs statements beside pgflow.
+    pub async fn execute(&self, sql: &'static str) -> Outcome {
+        match &self.inner {
+            Inner::Postgres(database) => {
+                sqlx::raw_sql(sql).execute(&database.pool).await?;
+            }
+            Inner::Sqlite { pool, .. } => {
+                sqlx::raw_sql(sql).execute(pool).await?;
+            }
+            Inner::MySql { pool, .. } => {
+                sqlx::raw_sql(sql).execute(pool).await?;
+            }
+        }
+        Ok(())
     }
 
     /// The server's own view, if it is one.
     pub fn postgres_pool(&self) -> Outcome<&sqlx::PgPool> {
         match &self.inner {
             Inner::Postgres(database) => Ok(&database.pool),
-            Inner::Sqlite { .. } => Err("this experiment needs Postgres".into()),
+            _ => Err("this experiment needs Postgres".into()),
         }
     }
 
@@ -93,6 +126,7 @@ impl Base {
                 check.fetch_all(&database.pool).await?
             }
             Inner::Sqlite { backend, .. } => backend.check().await?,
+            Inner::MySql { backend, .. } => backend.check().await?,
         };
         ensure!(violations.is_empty(), "invariants are violated: {}", violations.join("; "));
         Ok(())

@@ -54,6 +54,7 @@ impl Lab {
         let base = match kind {
             Kind::Postgres => Base::postgres(Server::shared().await, flows).await?,
             Kind::Sqlite => Base::sqlite(&self.dir().join("app.db"), flows).await?,
+            Kind::MySql => Base::mysql(flows).await?,
         };
         Ok(self.keep(base))
     }

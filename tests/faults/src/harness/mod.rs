@@ -17,6 +17,7 @@ pub(crate) use journal::now;
 pub use journal::{Entry, Journal, What};
 pub use lab::{Lab, Size};
 pub use patience::{until, within};
+pub use pgflow_test_support::compile_shim as compile;
 pub use process::{Process, Spawn, WorkerEnd};
 pub use random::Random;
 pub use report::{Metrics, Report, Verdict};

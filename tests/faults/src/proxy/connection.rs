@@ -38,6 +38,7 @@ async fn talk(client: &mut TcpStream, server: &mut UnixStream, faults: &Faults) 
             return Ok(());
         }
         while let Some(frame) = asked.next() {
+            faults.largest.fetch_max(frame.bytes.len(), Ordering::Relaxed);
             is_cut |= watch.is_meant(&frame, faults);
             server.write_all(&frame.bytes).await?;
         }

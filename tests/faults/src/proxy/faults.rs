@@ -1,6 +1,6 @@
 //! What is wrong with the connections at the moment.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use tokio::sync::watch;
@@ -19,6 +19,8 @@ pub(super) struct Faults {
     pub(super) resets: watch::Sender<u32>,
     /// Nobody gets through.
     pub(super) is_shut: AtomicBool,
+    /// Bytes of the largest message of a client.
+    pub(super) largest: AtomicUsize,
 }
 
 impl Default for Faults {
@@ -29,6 +31,7 @@ impl Default for Faults {
             cuts: AtomicU32::default(),
             resets: watch::channel(0).0,
             is_shut: AtomicBool::default(),
+            largest: AtomicUsize::default(),
         }
     }
 }

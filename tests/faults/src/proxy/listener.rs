@@ -50,6 +50,11 @@ impl Proxy {
         self.faults.cuts.load(Ordering::Relaxed)
     }
 
+    /// Bytes of the largest message that a client sent.
+    pub(crate) fn largest(&self) -> usize {
+        self.faults.largest.load(Ordering::Relaxed)
+    }
+
     /// Resets all connections.
     pub(crate) fn reset(&self) {
         self.faults.resets.send_modify(|resets| *resets += 1);

@@ -2,13 +2,13 @@
 
 use pgflow_machine::RunId;
 use pgflow_postgres_backend_tests::{Bench, cause, room, start};
-use pgflow_runtime::backend::{Backend, BackendError, NewRun};
+use pgflow_runtime::backend::{Backend, BackendError, NewRun, Runs, Work};
 use pgflow_runtime::postgres::Postgres;
 use pgflow_test_support::TestDb;
 use serde_json::json;
 
 fn new_run() -> NewRun {
-    NewRun { flow: "two".into(), input: json!(1), id: RunId::new() }
+    NewRun::new("two", json!(1), RunId::new())
 }
 
 /// Inserting a run fails with `code`, the first `times` times.

@@ -4,6 +4,7 @@ mod connections;
 mod errors;
 mod flows;
 mod hints;
+mod large;
 mod pooled;
 mod pooled_worker;
 mod runs;

@@ -7,15 +7,17 @@ use pgflow_machine::Settled;
 use pgflow_postgres_backend_tests::{
     Bench, begun, comes, done, leave_statements, room, start, without_settings,
 };
-use pgflow_runtime::backend::{Backend, Wake};
+use pgflow_runtime::backend::{Backend, Wake, Work};
 use pgflow_runtime::postgres::{Durability, Pooling, Postgres, PostgresOptions};
 use pgflow_test_support::PoolMode::{Session, Transaction};
 use pgflow_test_support::{PgBouncer, PoolMode};
 use serde_json::json;
 use sqlx::{PgConnection, PgPool};
 
+use crate::connections::{PATIENCE, gives_up};
+
 fn two() -> Wake {
-    Wake::Flow(Arc::from("two"))
+    Wake::queue("two")
 }
 
 async fn behind(mode: PoolMode) -> (Bench, PgBouncer, Postgres) {
@@ -121,6 +123,19 @@ async fn whoever_is_told_of_the_pooler_does_not_look() {
     work(&Postgres::open(options).await.unwrap()).await;
 }
 
+/// Whoever asks next may get the same session: what was given up must not go on there either.
+#[tokio::test]
+async fn what_the_client_gives_up_the_server_ends_behind_a_pooler_too() {
+    let bench = Bench::new().await;
+    let bouncer = PgBouncer::start(&bench.db, Transaction);
+    let options = PostgresOptions {
+        pooling: Pooling::Transactions,
+        answer_within: PATIENCE,
+        ..PostgresOptions::new(bouncer.url())
+    };
+    gives_up(&bench, &Postgres::open(options).await.unwrap()).await;
+}
+
 /// Such a pooler takes sessions in turn: with two of them, every other transaction has the same one.
 #[tokio::test]
 async fn a_pooler_that_takes_turns_is_noticed_too() {
@@ -168,7 +183,7 @@ async fn what_a_step_prepares_meets_nothing_and_leaves_nothing() {
         start(&postgres, "two", json!(1)).await;
     }
     for task in postgres.claim(&room(20)).await.unwrap().tasks {
-        let mut tx = postgres.begin(&task.lease).await.unwrap().expect("it is ours");
+        let mut tx = postgres.begin(&task.lease.clone().into()).await.unwrap().expect("it is ours");
         let connection = tx.postgres().expect("a transaction of Postgres");
         let sum = sqlx::query_scalar::<_, i32>("select $1 + 1").bind(1);
         assert_eq!(sum.fetch_one(&mut *connection).await.unwrap(), 2);
@@ -198,7 +213,7 @@ async fn steps_on_a_pool_of_the_application_need_no_named_statements() {
     for task in postgres.claim(&room(30)).await.unwrap().tasks {
         let postgres = Arc::clone(&postgres);
         steps.spawn(async move {
-            let tx = postgres.begin(&task.lease).await.unwrap().expect("it is ours");
+            let tx = postgres.begin(&task.lease.clone().into()).await.unwrap().expect("it is ours");
             postgres.commit(tx, &done(&task, json!(1))).await.unwrap()
         });
     }

@@ -1,16 +1,16 @@
 //! Runs from the outside.
 
-use pgflow_machine::{Happened, RunId, RunStatus, StepStatus};
+use pgflow_machine::{Happened, PayloadError, RunId, RunStatus, StepStatus};
 use pgflow_model::StepShape;
 use pgflow_postgres_backend_tests::{Bench, done, start};
 use pgflow_runtime::StartIn;
 use pgflow_runtime::backend::{
-    Backend, BackendError, Cancelled, NewRun, Parts, Retried, RunQuery, Started,
+    BackendError, Cancelled, NewRun, Parts, Retried, RunQuery, Runs, Started, Work,
 };
 use serde_json::{Value, json};
 
 fn new_run(flow: &str, input: Value) -> NewRun {
-    NewRun { flow: flow.to_owned(), input, id: RunId::new() }
+    NewRun::new(flow, input, RunId::new())
 }
 
 #[tokio::test]
@@ -43,6 +43,24 @@ async fn numbers_come_back_as_they_went_in() {
     let record = bench.postgres.run(run, Parts::Outputs).await.unwrap().unwrap();
     assert_eq!((record.status, record.output), (RunStatus::Completed, Some(output)));
     assert_eq!(record.steps[1].output, Some(value));
+    bench.db.check().await;
+}
+
+/// SQL may start runs with numbers that no type here holds.
+#[tokio::test]
+async fn what_cannot_be_read_fails_alone() {
+    let bench = Bench::new().await;
+    let fine = start(&bench.postgres, "two", json!(1)).await;
+    let started = "select run_id from pgflow.start_flow('two', '[1e400]')";
+    let odd: sqlx::types::Uuid =
+        sqlx::query_scalar(started).fetch_one(&bench.db.pool).await.unwrap();
+    let tasks = bench.claim().await;
+    assert_eq!(tasks.iter().map(|task| task.lease.task.run).collect::<Vec<_>>(), [fine]);
+    let states = "select r.status || ' ' || s.error_message from pgflow.runs r join pgflow.step_states s using (run_id)
+        where run_id = $1 and s.status = 'failed'";
+    let state: String =
+        sqlx::query_scalar(states).bind(odd).fetch_one(&bench.db.pool).await.unwrap();
+    assert!(state.starts_with("failed cannot read the input: "), "{state}");
     bench.db.check().await;
 }
 
@@ -82,11 +100,19 @@ async fn a_run_that_cannot_start_says_why() {
     assert!(matches!(&error, BackendError::UnknownFlow { flow } if flow == "tow"), "{error:?}");
     let error = bench.postgres.start(new_run("map", json!({}))).await.unwrap_err();
     assert!(matches!(error, BackendError::NotAnArray { found: "object", .. }), "{error:?}");
-    let inputs =
-        [json!(["x".repeat(5 << 20)]), json!(["a\0b"]), json!(vec![0; 300_000]), nested(101)];
-    for input in inputs {
+    let inputs = [
+        (
+            json!(["x".repeat(5 << 20)]),
+            PayloadError::TooLarge { bytes: (5 << 20) + 4, limit: 4 << 20 },
+        ),
+        (json!(["a\0b"]), PayloadError::Nul { path: "$[0]".into() }),
+        (json!(vec![0; 300_000]), PayloadError::TooWide { elements: 300_000, limit: 250_000 }),
+        (nested(101), PayloadError::TooDeep { path: "$".into(), limit: 100 }),
+    ];
+    for (input, expected) in inputs {
         let error = bench.postgres.start(new_run("map", input)).await.unwrap_err();
-        assert!(matches!(error, BackendError::Payload { .. }), "{error:?}");
+        let said = matches!(&error, BackendError::Payload { source, .. } if *source == expected);
+        assert!(said, "{error:?}");
     }
     assert_eq!(bench.postgres.list(&RunQuery::default()).await.unwrap(), []);
 }

@@ -2,7 +2,7 @@
 
 use pgflow_machine::{Retry, Settle, Settled, Verdict};
 use pgflow_postgres_backend_tests::{Bench, done};
-use pgflow_runtime::backend::{Backend, Parts};
+use pgflow_runtime::backend::{Parts, Runs, Work};
 use serde_json::json;
 
 async fn write(tx: &mut pgflow_runtime::Tx) {
@@ -25,29 +25,35 @@ async fn bench() -> Bench {
 async fn effects_and_completion_are_one() {
     let bench = bench().await;
     let task = bench.claim().await.remove(0);
-    let mut tx = bench.postgres.begin(&task.lease).await.unwrap().expect("it is ours");
+    let mut tx =
+        bench.postgres.begin(&task.lease.clone().into()).await.unwrap().expect("it is ours");
     write(&mut tx).await;
     assert_eq!(effects(&bench).await, 0);
     let settled = bench.postgres.commit(tx, &done(&task, json!("out"))).await.unwrap();
     assert_eq!((settled, effects(&bench).await), (Settled::Applied, 1));
     let run = bench.postgres.run(task.lease.task.run, Parts::Outputs).await.unwrap().unwrap();
     assert_eq!(run.steps[0].output, Some(json!("out")));
-    assert!(bench.postgres.begin(&task.lease).await.unwrap().is_none(), "it is over");
+    assert!(
+        bench.postgres.begin(&task.lease.clone().into()).await.unwrap().is_none(),
+        "it is over"
+    );
 }
 
 #[tokio::test]
 async fn what_a_superseded_attempt_wrote_is_undone() {
     let bench = bench().await;
     let old = bench.claim().await.remove(0);
-    let mut tx = bench.postgres.begin(&old.lease).await.unwrap().expect("it is ours");
+    let mut tx =
+        bench.postgres.begin(&old.lease.clone().into()).await.unwrap().expect("it is ours");
     write(&mut tx).await;
-    let release = Settle { lease: old.lease.clone(), verdict: Verdict::Released };
+    let release = Settle { lease: old.lease.clone().into(), verdict: Verdict::Released };
     bench.postgres.settle(&[release], None).await.unwrap();
     let new = bench.claim().await.remove(0);
     let settled = bench.postgres.commit(tx, &done(&old, json!(1))).await.unwrap();
     assert_eq!((settled, effects(&bench).await), (Settled::Fenced, 0));
-    assert!(bench.postgres.begin(&old.lease).await.unwrap().is_none());
-    let mut tx = bench.postgres.begin(&new.lease).await.unwrap().expect("it is ours");
+    assert!(bench.postgres.begin(&old.lease.clone().into()).await.unwrap().is_none());
+    let mut tx =
+        bench.postgres.begin(&new.lease.clone().into()).await.unwrap().expect("it is ours");
     write(&mut tx).await;
     let settled = bench.postgres.commit(tx, &done(&new, json!(2))).await.unwrap();
     assert_eq!((settled, effects(&bench).await), (Settled::Applied, 1));
@@ -57,10 +63,11 @@ async fn what_a_superseded_attempt_wrote_is_undone() {
 async fn a_failed_step_writes_nothing() {
     let bench = bench().await;
     let task = bench.claim().await.remove(0);
-    let mut tx = bench.postgres.begin(&task.lease).await.unwrap().expect("it is ours");
+    let mut tx =
+        bench.postgres.begin(&task.lease.clone().into()).await.unwrap().expect("it is ours");
     write(&mut tx).await;
     let verdict = Verdict::Failed { error: "no".into(), retry: Retry::Never };
-    let settle = Settle { lease: task.lease, verdict };
+    let settle = Settle { lease: task.lease.into(), verdict };
     assert_eq!(bench.postgres.commit(tx, &settle).await.unwrap(), Settled::Applied);
     assert_eq!(effects(&bench).await, 0);
 }

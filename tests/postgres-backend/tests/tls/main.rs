@@ -4,8 +4,6 @@
 
 mod secured;
 
-use std::sync::Arc;
-
 use pgflow::prelude::*;
 use pgflow_postgres_backend_tests::{Bench, Wire, cause, comes};
 use pgflow_runtime::backend::{BackendError, Wake};
@@ -56,7 +54,7 @@ async fn a_run_and_its_hints_go_over_encrypted_connections() {
     assert!(comes(&mut wakes, &Wake::Gap).await, "nobody listens");
     let elsewhere = Db::connect(&url).await.unwrap();
     let run = elsewhere.start(double::Flow, &vec![1, 2, 3]).await.unwrap();
-    assert!(comes(&mut wakes, &Wake::Flow(Arc::from("double"))).await);
+    assert!(comes(&mut wakes, &Wake::queue("double")).await);
     assert!(run.output().await.unwrap().count);
     let (all, encrypted) = connections(&database.pool).await;
     // Two for the worker, one for its steps, one for hints, and the same without steps elsewhere.

@@ -47,6 +47,28 @@ async fn the_limits_are_one_row_of_sane_values() {
     }
 }
 
+/// Sentences are for people.
+#[tokio::test]
+async fn programs_read_the_figures_from_the_detail() {
+    let db = Db::with(&define("f", &["m map"])).await;
+    db.run("update pgflow.limits set max_payload_bytes = 1024, max_fanout = 1000").await;
+    for (input, detail) in [
+        ("'1e2000'", r#"{"bytes": 2001, "limit": 1024, "problem": "too_large"}"#),
+        ("'{}'", r#"{"problem": "not_an_array"}"#),
+        ("null", r#"{"problem": "not_an_array"}"#),
+    ] {
+        let failure = db.error(&format!("select pgflow.start_flow('f', {input})")).await;
+        assert_eq!(failure.detail.as_deref(), Some(detail), "{failure}");
+    }
+    db.run("update pgflow.limits set max_payload_bytes = 4194304").await;
+    let start = |input: &str| format!("select pgflow.start_flow('f', {input})");
+    let wide = db.error(&start("to_jsonb(array_fill(1, array[1001]))")).await;
+    let detail = r#"{"limit": 1000, "problem": "too_wide", "elements": 1001}"#;
+    assert_eq!(wide.detail.as_deref(), Some(detail), "{wide}");
+    let deep = db.error(&start(&format!("jsonb_build_array({})", nested(500)))).await;
+    assert_eq!(deep.detail.as_deref(), Some(r#"{"limit": 100, "problem": "too_deep"}"#), "{deep}");
+}
+
 #[tokio::test]
 async fn too_large_an_input_is_refused() {
     let db = Db::with(&define("f", &["a"])).await;
@@ -67,6 +89,51 @@ async fn bytes_are_those_of_the_text() {
     let failure = db.error(&format!("select pgflow.start_flow('f', {})", numbers(fits + 2))).await;
     assert_names(&failure, &["4194309", "4194304"]);
     db.check().await;
+}
+
+/// A number takes few bytes inside, whatever its length.
+#[tokio::test]
+async fn numbers_count_with_all_their_digits() {
+    let db = Db::with(&(define("f", &["a"]) + &define("m", &["m map"]))).await;
+    let numbers = |count: u32, number: &str| {
+        format!("(select jsonb_agg('{number}'::jsonb) from generate_series(1, {count}))")
+    };
+    for (count, number) in [
+        (40_000, "1e131071"),
+        (29_000, "1.7976931348623157e308"),
+        (40, "1e131071"),
+        (40, "-1e131071"),
+    ] {
+        let failure =
+            db.error(&format!("select pgflow.start_flow('f', {})", numbers(count, number))).await;
+        assert_names(&failure, &["4194304", "input"]);
+    }
+    nothing_written(&db).await;
+    // 31 of them, and their commas.
+    let fits =
+        format!("select s.status from pgflow.start_flow('f', {}) s", numbers(31, "1e131071"));
+    assert_eq!(db.one(&fits).await, "started");
+    let run = db.one("select run_id from pgflow.claim_tasks(array['f'], 1)").await;
+    let output =
+        format!("select pgflow.complete_task('{}', 'a', 0, {})", run, numbers(40, "1e131071"));
+    assert_names(&db.error(&output).await, &["4194304", "output"]);
+    let pattern = format!(
+        "select pgflow.add_step('m', 'b', required_input_pattern => jsonb_build_object('x', {}))",
+        numbers(40, "1e131071")
+    );
+    assert_names(&db.error(&pattern).await, &["4194304", "pattern"]);
+    db.check().await;
+}
+
+#[tokio::test]
+async fn a_lower_limit_holds_for_small_payloads_too() {
+    let db = Db::with(&define("f", &["a"])).await;
+    db.run("update pgflow.limits set max_payload_bytes = 1024").await;
+    assert_names(&db.error("select pgflow.start_flow('f', '1e2000')").await, &["1024", "2001"]);
+    let run = db.start("f", "1").await;
+    db.claim("f").await;
+    let output = format!("select pgflow.complete_task('{}', 'a', 0, '1e2000')", run.id);
+    assert_names(&db.error(&output).await, &["1024", "output"]);
 }
 
 #[tokio::test]

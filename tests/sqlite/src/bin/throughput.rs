@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use pgflow_runtime::backend::Backend;
+use pgflow_runtime::backend::{Backend, Work};
 use pgflow_runtime::sqlite::{Durability, Sqlite, SqliteOptions};
 use pgflow_sqlite_tests::{Scratch, chain, claim, complete, ensure, map, start};
 use serde_json::{Value, json};
@@ -91,7 +91,9 @@ const COPIES: [&str; 5] = [
      insert into pgflow_steps select n.n << 16, slug, status, remaining_deps, tasks, remaining_tasks, n.n, started_at,
             ended_at, skip_reason, error, output from n, pgflow_steps where id = 65536",
     "with recursive n(n) as (select 2 union all select n + 1 from n where n <= ?1)
-     insert into pgflow_tasks select n.n, n.n << 16, task_index, queue, status, ready_at, lost_at, attempts, refunded,
+     insert into pgflow_tasks (id, step, task_index, queue, status, ready_at, lost_at, attempts, refunded, losses,
+            started_at, worker, error, input, output)
+     select n.n, n.n << 16, task_index, queue, status, ready_at, lost_at, attempts, refunded,
             losses, started_at, worker, error, input, output from n, pgflow_tasks where id = 1",
     "with recursive n(n) as (select 2 union all select n + 1 from n where n <= ?1)
      insert into pgflow_events select n.n, seq, at, entry from n, pgflow_events where run = 1",

@@ -1,13 +1,16 @@
 //! A worker process: `worker batch FILE FLOW` completes what it finds until nothing is open, and prints how many
-//! tasks it settled. `worker tx FILE FLOW` also writes to the table `effects` in the transactions of its tasks.
+//! tasks it settled. `worker tx FILE FLOW` also writes to the table `effects` in the transactions of its tasks. `worker hold
+//! FILE FLOW` keeps the write lock for 100 ms per task, and fails if one is taken away from it.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use pgflow_machine::Settled;
-use pgflow_runtime::backend::Backend;
+use pgflow_runtime::backend::{Backend, ClaimedTask, Definitions, Work};
 use pgflow_runtime::sqlite::{Sqlite, SqliteOptions};
 use pgflow_sqlite_tests::{claim, complete};
+use tokio::task::JoinSet;
 
 #[tokio::main]
 async fn main() {
@@ -19,6 +22,7 @@ async fn main() {
     let settled = match &**mode {
         "batch" => batches(&sqlite, flow).await,
         "tx" => transactions(&sqlite, flow).await,
+        "hold" => holds(sqlite, flow).await,
         other => panic!("there is no mode `{other}`"),
     };
     println!("{settled}");
@@ -51,7 +55,9 @@ async fn transactions(sqlite: &Sqlite, flow: &str) -> usize {
     while is_open(sqlite, flow).await {
         sqlite.sweep().await.expect("a sweep");
         for task in sqlite.claim(&claim).await.expect("a claim").tasks {
-            let Some(mut tx) = sqlite.begin(&task.lease).await.expect("a transaction") else {
+            let Some(mut tx) =
+                sqlite.begin(&task.lease.clone().into()).await.expect("a transaction")
+            else {
                 continue;
             };
             let effect = sqlx::query("insert into effects (n) values (?)");
@@ -63,4 +69,27 @@ async fn transactions(sqlite: &Sqlite, flow: &str) -> usize {
         }
     }
     settled
+}
+
+/// Runs eight tasks at a time, each with the lock for a while: as soon as one lets go of it, the next asks.
+async fn holds(sqlite: Sqlite, flow: &str) -> usize {
+    let (sqlite, claim, mut settled) = (Arc::new(sqlite), claim(flow, 8), 0);
+    while is_open(&sqlite, flow).await {
+        sqlite.sweep().await.expect("a sweep");
+        let tasks = sqlite.claim(&claim).await.expect("a claim").tasks;
+        let mut held = JoinSet::new();
+        for task in tasks {
+            held.spawn(hold(Arc::clone(&sqlite), task));
+        }
+        settled += held.join_all().await.len();
+    }
+    settled
+}
+
+async fn hold(sqlite: Arc<Sqlite>, task: ClaimedTask) {
+    let tx = sqlite.begin(&task.lease.clone().into()).await.expect("a transaction");
+    let tx = tx.expect("the task was taken away while this process waited for the lock");
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let settle = complete(vec![task]).remove(0);
+    assert_eq!(sqlite.commit(tx, &settle).await.expect("a commit"), Settled::Applied);
 }

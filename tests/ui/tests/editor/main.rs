@@ -12,6 +12,7 @@ use document::Document;
 
 const RIGHT: &str = include_str!("right.rs");
 const WRONG: &str = include_str!("wrong.rs");
+const TYPING: &str = include_str!("typing.rs");
 
 const FETCH_USER: &str = "pub async fn fetch_user(run: Signup) -> Result<User> {";
 
@@ -74,5 +75,51 @@ fn a_wrong_flow_is_still_a_flow() {
     let problems = flow.problems();
     for expected in ["there is no step `scoer`", "`timeout`", "wait for each other"] {
         assert!(problems.iter().any(|it| it.contains(expected)), "{expected}: {problems:#?}");
+    }
+}
+
+#[test]
+#[cfg_attr(
+    not(has_rust_analyzer),
+    ignore = "no rust-analyzer was found: RUST_ANALYZER=path cargo test -p pgflow-ui-tests --test editor"
+)]
+fn words_in_attributes_are_completed_and_described() {
+    const STEPS: [&str; 6] =
+        ["all_options", "fetch_user", "list", "nothing", "options", "signature"];
+    const OPTIONS: [&str; 12] = [
+        "base_delay",
+        "depends_on",
+        "map",
+        "max_attempts",
+        "only_if",
+        "slug",
+        "start_delay",
+        "timeout",
+        "unless",
+        "was",
+        "when_exhausted",
+        "when_unmet",
+    ];
+    let mut flow = open("typing", TYPING);
+    let mut completed = |cursor| {
+        let mut found = flow.completions(cursor);
+        found.dedup(); // A step is a function and a type.
+        found
+    };
+    assert_eq!(completed("depends_on = [fetch|])"), STEPS);
+    assert_eq!(completed("step(when_|)"), OPTIONS);
+    let of_flow = ["base_delay", "input", "max_attempts", "schema", "slug", "timeout", "version"];
+    assert_eq!(completed("max_att|)"), of_flow);
+    // Where nothing is typed yet, steps are offered among everything else.
+    let among_others = completed("depends_on = [|])");
+    assert!(STEPS.iter().all(|step| among_others.iter().any(|it| it == step)), "{among_others:?}");
+
+    for (cursor, described) in [
+        ("#[st|ep(timeout = 30)]", "Marks a step of a flow"),
+        ("#[step(time|out = 30)]", "longest run of one task"),
+        ("inp|ut = u32", "what a run starts with"),
+    ] {
+        let hover = flow.hover(cursor);
+        assert!(hover.contains(described), "{cursor}: {hover}");
     }
 }

@@ -30,6 +30,19 @@ pub(crate) async fn work<F: Flow>(db: &Db, flow: F, concurrency: Option<usize>) 
     std::process::exit(i32::from(!report.is_clean()));
 }
 
+/// Works as a program that waits for nothing, and does something `afterwards`, until it is told to stop.
+pub(crate) async fn work_first<F: Flow>(
+    db: &Db,
+    flow: F,
+    afterwards: impl Future<Output = ()>,
+) -> Outcome {
+    tracing_subscriber::fmt().json().with_writer(std::io::stderr).init();
+    Worker::new(db).flow(flow).grace(Duration::ZERO).run_until_signal().await?;
+    tracing::info!("the worker has ended");
+    afterwards.await;
+    Ok(())
+}
+
 /// A child that works.
 pub(crate) struct Working {
     process: Child,

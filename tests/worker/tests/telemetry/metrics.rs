@@ -5,12 +5,15 @@ use std::time::Duration;
 
 use pgflow::prelude::*;
 use pgflow::{Run, RunStatus};
-use pgflow_machine::{Lease, Settle, TaskKey, Verdict, WorkerId};
-use pgflow_runtime::backend::{Backend, Claim};
+use pgflow_machine::{RunId, Settle, TaskKey, TaskLease, Verdict, WorkerId};
+use pgflow_runtime::backend::{Claim, NewRun, Runs, Work};
 use pgflow_worker_tests::{Flaky, Mood, Outcome, Working};
 
 use crate::documented;
 use crate::recorder::{Seen, Series};
+
+/// Blocks its thread for a while.
+const BLOCKING: Plan = (0, 1);
 
 /// Seconds that the first attempt takes, and those that the second does; less than nothing fails.
 type Plan = (i64, i64);
@@ -21,6 +24,9 @@ mod job {
 
     #[step]
     pub(crate) async fn work(run: Plan, ctx: Context) -> Result<u32> {
+        if run == BLOCKING {
+            std::thread::sleep(Duration::from_millis(1100));
+        }
         let seconds = if ctx.attempt() == 1 { run.0 } else { run.1 };
         let seconds = u64::try_from(seconds).map_err(|_| "this one fails")?;
         tokio::time::sleep(Duration::from_secs(seconds)).await;
@@ -45,15 +51,24 @@ impl Life {
     /// As somebody else who gives back a task, so that its next attempt begins beside the first.
     async fn take_away(&self, run: &Run<job::Flow>) -> Outcome {
         let task = TaskKey { run: run.id(), step: "work".to_owned(), index: 0 };
-        let settle = Settle { lease: Lease { task, attempt: 1 }, verdict: Verdict::Released };
+        let settle =
+            Settle { lease: TaskLease { task, attempt: 1 }.into(), verdict: Verdict::Released };
         self.flaky.settle(&[settle], None).await?;
+        Ok(())
+    }
+
+    /// A run of which nobody can read what it is given, for as long as it takes to see that.
+    async fn hold_back(&self) -> Outcome {
+        let id = RunId::new();
+        self.flaky.start(NewRun::new("job", "not a plan", id)).await?;
+        pause(2).await;
+        self.flaky.cancel(id, None).await?;
         Ok(())
     }
 
     /// As a worker that takes a task and dies.
     async fn claim_and_die(&self) -> Outcome<usize> {
-        let queues = vec!["job".to_owned()];
-        let claim = Claim { queues, max: 1, worker: WorkerId::new(), quotas: Vec::new() };
+        let claim = Claim::of_queues(["job"], 1, WorkerId::new());
         Ok(self.flaky.claim(&claim).await?.tasks.len())
     }
 }
@@ -69,9 +84,13 @@ async fn live() -> Outcome {
     life.db.register(job::Flow).await?;
     let orphan = life.start(0, 0).await?;
     assert_eq!(life.claim_and_die().await?, 1);
-    let worker = Worker::new(&life.db).flow(job::Flow).grace(Duration::from_secs(1));
+    let worker = Worker::new(&life.db)
+        .flow(job::Flow)
+        .grace(Duration::from_secs(1))
+        .report_backlog(Duration::from_secs(1));
     let worker = Working::start(worker);
     assert_eq!(life.run(0, 0).await?, RunStatus::Completed);
+    assert_eq!(life.run(BLOCKING.0, BLOCKING.1).await?, RunStatus::Completed);
     assert_eq!(life.run(-1, 0).await?, RunStatus::Failed);
     life.flaky.set("settle", Mood::AnswerLost, 1);
     assert_eq!(life.run(0, 0).await?, RunStatus::Completed);
@@ -91,6 +110,7 @@ async fn live() -> Outcome {
         life.take_away(&run).await?;
         assert_eq!(run.wait().await?, RunStatus::Completed);
     }
+    life.hold_back().await?;
     assert_eq!(orphan.wait().await?, RunStatus::Completed);
     let last = life.start(15, 0).await?;
     pause(2).await;
@@ -135,11 +155,12 @@ async fn metrics_are_those_of_the_documentation() -> Outcome {
 /// What can be counted exactly.
 fn counts(all: &BTreeMap<Series, f64>) {
     let wanted = [
-        // Six runs, and two results that were too late.
-        ("pgflow_attempts_total", "completed", 8.0),
+        // Seven runs, and two results that were too late.
+        ("pgflow_attempts_total", "completed", 9.0),
         ("pgflow_attempts_total", "failed", 1.0),
         ("pgflow_attempts_total", "released", 1.0),
         ("pgflow_attempts_total", "dropped", 2.0),
+        ("pgflow_attempts_total", "held_back", 1.0),
         ("pgflow_settles_total", "fenced", 1.0),
         ("pgflow_settles_total", "run_ended", 1.0),
         ("pgflow_settles_total", "already_settled", 1.0),
@@ -148,7 +169,11 @@ fn counts(all: &BTreeMap<Series, f64>) {
         ("pgflow_requeued_total", "", 1.0),
         ("pgflow_given_back_total", "", 1.0),
         ("pgflow_database_errors_total", "", 2.0),
+        ("pgflow_blocking_attempts_total", "work", 1.0),
         ("pgflow_running", "", 0.0),
+        ("pgflow_runs_ended_total", "completed", 7.0),
+        ("pgflow_runs_ended_total", "failed", 1.0),
+        ("pgflow_runs_ended_total", "cancelled", 3.0),
     ];
     for (name, label, count) in wanted {
         let found = sum(all, name, label);

@@ -61,7 +61,7 @@ pub(super) const ALL: &[Mutation] = &[
     },
     Mutation {
         name: "archive-stalled",
-        file: "functions/requeue_stalled_tasks.sql",
+        file: "functions/_sweep.sql",
         find: "(select array_agg(d.message_id) from pgflow._dead_messages(v_ended) d)",
         replace: "null",
         why: "a run that ended by a stalled task would leave the messages of its other tasks",

@@ -30,7 +30,7 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "count-retry-cap",
         file: "functions/_retry_delays.sql",
-        find: "f.retry_jitter), 86400))::int",
+        find: "f.retry_jitter), pgflow._max_retry_delay()))::int",
         replace: "f.retry_jitter), 2147483647))::int",
         why: "a retry could wait for years",
         tests: &["settling::retry_delay"],

@@ -46,8 +46,8 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "lock-flow-to-add-step",
         file: "functions/add_step.sql",
-        find: "where f.flow_slug = add_step.flow_slug for no key update;",
-        replace: "where f.flow_slug = add_step.flow_slug;",
+        find: "  perform pgflow._lock_flow(add_step.flow_slug, true);\n",
+        replace: "",
         why: "two adders would give their steps the same index, and one would fail",
         tests: &["mutants::locks"],
     },
@@ -84,11 +84,11 @@ pub(super) const ALL: &[Mutation] = &[
         tests: &["mutants::stalled"],
     },
     Mutation {
-        name: "lock-task-to-fail",
-        file: "functions/_lock_steps_to_fail.sql",
-        find: "     for no key update of t;",
-        replace: ";",
-        why: "a batch of failures would take its task locks in two rounds, and deadlock",
+        name: "lock-task-to-settle",
+        file: "functions/_lock_tasks.sql",
+        find: "         for no key update of t\n",
+        replace: "",
+        why: "failures would take their task locks in two rounds, as would mixed batches, and deadlock",
         tests: &["mutants::locks"],
     },
 ];

@@ -13,6 +13,7 @@ mod locks;
 mod maintenance;
 mod options;
 mod order;
+mod queues;
 mod retry;
 mod security;
 mod verdicts;
@@ -40,6 +41,7 @@ const TOPICS: &[&[Mutation]] = &[
     worker::ALL,
     retry::ALL,
     options::ALL,
+    queues::ALL,
 ];
 
 pub(crate) fn all() -> impl Iterator<Item = Mutation> {

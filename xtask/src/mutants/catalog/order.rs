@@ -5,9 +5,9 @@ use crate::mutants::mutation::Mutation;
 pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "order-map-output",
-        file: "functions/_count_down_steps.sql",
-        find: "jsonb_agg(t.output order by t.task_index)",
-        replace: "jsonb_agg(t.output order by t.completed_at, t.output)",
+        file: "functions/_map_output.sql",
+        find: "array_agg(t.output order by t.task_index)",
+        replace: "array_agg(t.output order by t.completed_at, t.output)",
         why: "a map's output would not be in the order of its elements",
         tests: &["settling::map"],
     },
@@ -70,8 +70,8 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "order-shape",
         file: "functions/_get_flow_shape.sql",
-        find: "jsonb_agg(step.shape order by step.step_index)",
-        replace: "jsonb_agg(step.shape order by step.shape ->> 'slug')",
+        find: "array_agg(step.shape order by step.step_index)",
+        replace: "array_agg(step.shape order by step.shape ->> 'slug')",
         why: "a flow would differ from itself",
         tests: &["shapes::get_shape"],
     },

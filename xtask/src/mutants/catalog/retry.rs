@@ -78,8 +78,8 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "list-page",
         file: "functions/list_runs.sql",
-        find: "\n                or r.run_id < list_runs.before_run)",
-        replace: ")",
+        find: "r.started_at < v_before or r.run_id < list_runs.before_run)\n           and (list_runs.statuses",
+        replace: "r.started_at < v_before)\n           and (list_runs.statuses",
         why: "runs that started at one moment would be lost between two pages",
         tests: &["maintenance::list_runs"],
     },
@@ -94,8 +94,8 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "list-versions",
         file: "functions/list_runs.sql",
-        find: "and v.flow_name = any (list_runs.flow_slugs))",
-        replace: "and false)",
+        find: "           where v.flow_slug = f.flow_slug and v.flow_name = any (list_runs.flow_slugs))\n     order by",
+        replace: "           where false)\n     order by",
         why: "runs of newer versions would not be listed",
         tests: &["maintenance::list_runs"],
     },

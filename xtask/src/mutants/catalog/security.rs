@@ -38,15 +38,15 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "security-client-settles",
         file: "functions/grant_roles.sql",
-        find: "'cancel_run', 'retry_run'];",
-        replace: "'cancel_run', 'retry_run', 'complete_task'];",
+        find: "'get_jobs', 'read_job_trace'];\n  c_worker",
+        replace: "'get_jobs', 'read_job_trace', 'complete_task'];\n  c_worker",
         why: "a client could settle tasks",
         tests: &["security::matrix"],
     },
     Mutation {
         name: "security-old-grants",
         file: "functions/_grant_functions.sql",
-        find: "  execute format('revoke all on all functions in schema pgflow from %I', role_name);\n",
+        find: "  execute format('revoke all on all functions in schema %I from %I', schema_name, role_name);\n",
         replace: "",
         why: "a role would keep what an older version had granted",
         tests: &["mutants::grants"],

@@ -5,7 +5,7 @@ use crate::mutants::mutation::Mutation;
 pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "release-fence",
-        file: "functions/release_tasks.sql",
+        file: "functions/yield_tasks.sql",
         find: " and t.attempts_count = i.attempt",
         replace: "",
         why: "a zombie that stops would take the task away from a healthy attempt",
@@ -13,7 +13,7 @@ pub(super) const ALL: &[Mutation] = &[
     },
     Mutation {
         name: "release-refund",
-        file: "functions/release_tasks.sql",
+        file: "functions/yield_tasks.sql",
         find: "refunded_count = t.refunded_count + 1",
         replace: "refunded_count = t.refunded_count",
         why: "every restart of a worker would use up an attempt",
@@ -21,19 +21,35 @@ pub(super) const ALL: &[Mutation] = &[
     },
     Mutation {
         name: "release-visible",
-        file: "functions/release_tasks.sql",
-        find: "array_fill(0, array[",
-        replace: "array_fill(60, array[",
+        file: "functions/yield_tasks.sql",
+        find: "coalesce(i.delay, 0) as delay",
+        replace: "coalesce(i.delay, 60) as delay",
         why: "a task handed back would wait for nothing",
         tests: &["settling::release"],
     },
     Mutation {
         name: "release-ended-run",
-        file: "functions/release_tasks.sql",
+        file: "functions/yield_tasks.sql",
         find: "       and (select r.status from pgflow.runs r where r.run_id = i.run_id) = 'started'\n",
         replace: "",
         why: "a task of a run that has ended would be queued again",
         tests: &["settling::release"],
+    },
+    Mutation {
+        name: "yield-delay",
+        file: "functions/yield_tasks.sql",
+        find: "coalesce(i.delay, 0) as delay",
+        replace: "0 as delay",
+        why: "a task that nobody can do would keep every worker busy",
+        tests: &["settling::yielding"],
+    },
+    Mutation {
+        name: "resume-others",
+        file: "functions/_held_back.sql",
+        find: " and t.yielded_attempt = t.attempts_count",
+        replace: "",
+        why: "a start of a worker would cut short every delay of a retry",
+        tests: &["settling::yielding"],
     },
     Mutation {
         name: "release-known",

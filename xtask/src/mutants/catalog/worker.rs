@@ -22,8 +22,8 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "quota-further",
         file: "functions/_pick_messages.sql",
-        find: "for pass in 1 .. 2 loop",
-        replace: "for pass in 1 .. 1 loop",
+        find: "    continue when v_seen[v_pass.lane] is null;\n",
+        replace: "    continue when v_seen[v_pass.lane] is null or v_pass.later;\n",
         why: "a step behind many messages of a full one would never start",
         tests: &["work::quotas"],
     },
@@ -68,14 +68,6 @@ pub(super) const ALL: &[Mutation] = &[
         tests: &["settling::batch_mixed"],
     },
     Mutation {
-        name: "both-tasks-lock",
-        file: "functions/_lock_to_settle.sql",
-        find: "     for no key update of t;",
-        replace: ";",
-        why: "completions and failures would lock their tasks in two rounds, and deadlock",
-        tests: &["mutants::locks"],
-    },
-    Mutation {
         name: "both-steps-lock",
         file: "functions/_lock_to_settle.sql",
         find: "     for no key update of s;",
@@ -98,6 +90,22 @@ pub(super) const ALL: &[Mutation] = &[
         replace: "true",
         why: "of two starts with one id at once, one would be an error",
         tests: &["concurrency::start_race"],
+    },
+    Mutation {
+        name: "start-unfit-version",
+        file: "functions/_flow_to_start.sql",
+        find: "f.interface = _flow_to_start.interface and n.version",
+        replace: "n.version",
+        why: "an old program would start a version that takes another input",
+        tests: &["definition::versions"],
+    },
+    Mutation {
+        name: "start-older-version",
+        file: "functions/_flow_to_start.sql",
+        find: " and n.version > all (_flow_to_start.versions)",
+        replace: "",
+        why: "a program would start a version from before its own, which it has no code for",
+        tests: &["definition::versions"],
     },
     Mutation {
         name: "start-other-flow",

@@ -38,10 +38,41 @@ impl Core {
     /// # Ok::<(), pgflow_runtime::postgres::EmitError>(())
     /// ```
     pub fn emit(&self, format: Format, dir: &Path) -> Result<Vec<PathBuf>, EmitError> {
+        self.emit_below(format, dir, None)
+    }
+
+    /// The same, with numbers below that one, which is the number of a file that needs the core. Fails
+    /// if there are not enough of them.
+    ///
+    /// ```
+    /// use pgflow_runtime::postgres::{Core, EmitError, Format};
+    /// # let dir = std::env::temp_dir().join(format!("pgflow-emit-before-{}", std::process::id()));
+    /// let refused = Core::embedded().emit_before(Format::Sqlx, &dir, 2).unwrap_err();
+    /// assert!(matches!(refused, EmitError::NoRoom { .. }));
+    /// let written = Core::embedded().emit_before(Format::Sqlx, &dir, 1000)?;
+    /// assert!(written[0].ends_with("0001_pgflow_schema.sql"));
+    /// # std::fs::remove_dir_all(&dir).unwrap();
+    /// # Ok::<(), EmitError>(())
+    /// ```
+    pub fn emit_before(
+        &self,
+        format: Format,
+        dir: &Path,
+        number: u64,
+    ) -> Result<Vec<PathBuf>, EmitError> {
+        self.emit_below(format, dir, Some(number))
+    }
+
+    fn emit_below(
+        &self,
+        format: Format,
+        dir: &Path,
+        limit: Option<u64>,
+    ) -> Result<Vec<PathBuf>, EmitError> {
         std::fs::create_dir_all(dir).map_err(|source| io(dir, source))?;
         match format {
-            Format::Sqlx => sequence::emit(self, dir, &sequence::SQLX),
-            Format::Refinery => sequence::emit(self, dir, &sequence::REFINERY),
+            Format::Sqlx => sequence::emit(self, dir, &sequence::SQLX, limit),
+            Format::Refinery => sequence::emit(self, dir, &sequence::REFINERY, limit),
             Format::Psql => psql::emit(self, dir),
         }
     }

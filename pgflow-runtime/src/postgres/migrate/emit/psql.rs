@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::unit::units;
 use super::{HEADER, refuse, write};
-use crate::postgres::migrate::bookkeeping::{self, CREATE, LOCK, SETTINGS};
+use crate::postgres::migrate::bookkeeping::{self, CREATE, LOCK, SCHEMA, SETTINGS};
 use crate::postgres::migrate::core::Core;
 use crate::postgres::migrate::error::EmitError;
 
@@ -17,7 +17,8 @@ pub(super) fn emit(core: &Core, dir: &Path) -> Result<Vec<PathBuf>, EmitError> {
         "{HEADER}--\n-- Apply it, and later versions of it, with `psql URL -f pgflow.sql`.\n\n\
          \\set ON_ERROR_STOP on\nbegin;\nset local client_min_messages = warning;\n\
          {LOCK} as locked \\gset\n\
-         {SETTINGS};\n{PGMQ_IS_READY}\n{CREATE}\n{}\n{}\n",
+         {SETTINGS};\n{PGMQ_IS_READY}\n{SCHEMA}\n{}\n{CREATE}\n{}\n{}\n",
+        refuse::strangers(),
         refuse::statement(core),
         bookkeeping::mark_users_indexes()
     );

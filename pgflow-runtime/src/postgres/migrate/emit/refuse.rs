@@ -1,11 +1,17 @@
 //! What `migrate` refuses, as SQL for files that other tools apply.
 
-use crate::postgres::migrate::bookkeeping::{FUNCTIONS, RELATIONS, literal};
+use crate::postgres::migrate::bookkeeping::{FUNCTIONS, RELATIONS, STRANGERS, literal};
 use crate::postgres::migrate::core::Core;
 use crate::postgres::migrate::file::SqlFile;
 use crate::postgres::migrate::version::Version;
 
 const REFUSE: &str = include_str!("../sql/refuse.sql");
+const REFUSE_STRANGERS: &str = include_str!("../sql/refuse_strangers.sql");
+
+/// A statement that fails where another role owns what the files are about to fill.
+pub(super) fn strangers() -> String {
+    REFUSE_STRANGERS.replace("{STRANGERS}", STRANGERS.trim_end())
+}
 
 /// A statement that fails on a schema that is newer than these files or was changed by hand.
 pub(super) fn statement(core: &Core) -> String {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::unit::{Unit, units};
 use super::{HEADER, io, refuse, write};
-use crate::postgres::migrate::bookkeeping::{self, CREATE, SETTINGS};
+use crate::postgres::migrate::bookkeeping::{self, CREATE, SCHEMA, SETTINGS};
 use crate::postgres::migrate::core::Core;
 use crate::postgres::migrate::error::EmitError;
 
@@ -30,27 +30,40 @@ pub(super) const REFINERY: Naming = Naming {
 /// Starts the line that says what a file holds.
 const MARK: &str = "-- pgflow unit: ";
 
-pub(super) fn emit(core: &Core, dir: &Path, naming: &Naming) -> Result<Vec<PathBuf>, EmitError> {
+/// Numbers what is missing after everything that is there, or between that and a number that has to
+/// come later.
+pub(super) fn emit(
+    core: &Core,
+    dir: &Path,
+    naming: &Naming,
+    before: Option<u64>,
+) -> Result<Vec<PathBuf>, EmitError> {
     let existing = Existing::read(dir, naming)?;
-    let mut written = Vec::new();
-    let mut next = existing.last + 1;
+    let mut missing = Vec::new();
     for unit in units(core) {
         if existing.lacks(&unit)? {
-            let path = dir.join((naming.name)(next, &unit.title()));
-            written.push(write(path, &text(core, &unit))?);
-            next += 1;
+            missing.push(unit);
         }
     }
-    Ok(written)
+    let first = existing.last_below(before) + 1;
+    let needed = first + missing.len() as u64;
+    if before.is_some_and(|before| needed > before) {
+        return Err(EmitError::NoRoom { needed });
+    }
+    let write = |(number, unit): (u64, Unit<'_>)| {
+        write(dir.join((naming.name)(number, &unit.title())), &text(core, &unit))
+    };
+    (first..).zip(missing).map(write).collect()
 }
 
 /// The tool brings the transaction, so settings are put back before it goes on.
 fn text(core: &Core, unit: &Unit<'_>) -> String {
     format!(
-        "{MARK}{} {}\n{HEADER}\n{SETTINGS};\n{PGMQ_IS_READY}\n{CREATE}\n{}\n{}\n{}\n{}\n\
+        "{MARK}{} {}\n{HEADER}\n{SETTINGS};\n{PGMQ_IS_READY}\n{SCHEMA}\n{}\n{CREATE}\n{}\n{}\n{}\n{}\n\
          set local check_function_bodies to default;\n",
         unit.name,
         unit.checksum(),
+        refuse::strangers(),
         refuse::statement(core),
         bookkeeping::mark_users_indexes(),
         unit.sql(),
@@ -60,7 +73,7 @@ fn text(core: &Core, unit: &Unit<'_>) -> String {
 
 /// What a directory holds already.
 struct Existing {
-    last: u64,
+    numbers: Vec<u64>,
     /// Unit to checksum and file; the last file of a repeatable unit counts.
     units: HashMap<String, (String, PathBuf)>,
 }
@@ -74,7 +87,7 @@ impl Existing {
             files.extend((naming.number)(&name).map(|number| (number, path)));
         }
         files.sort();
-        let last = files.last().map_or(0, |(number, _)| *number);
+        let numbers = files.iter().map(|(number, _)| *number).collect();
         let mut units = HashMap::new();
         for (_, path) in files.into_iter().filter(|(_, path)| path.is_file()) {
             let text = std::fs::read_to_string(&path).map_err(|source| io(&path, source))?;
@@ -82,7 +95,13 @@ impl Existing {
                 units.insert(unit, (checksum, path));
             }
         }
-        Ok(Self { last, units })
+        Ok(Self { numbers, units })
+    }
+
+    /// The last number that is taken, below a limit.
+    fn last_below(&self, limit: Option<u64>) -> u64 {
+        let below = self.numbers.iter().filter(|number| limit.is_none_or(|limit| **number < limit));
+        below.max().copied().unwrap_or(0)
     }
 
     fn lacks(&self, unit: &Unit<'_>) -> Result<bool, EmitError> {

@@ -1,5 +1,4 @@
 -- What was installed, and when.
-create schema if not exists pgflow;
 revoke all on schema pgflow from public;
 
 create table if not exists pgflow.migrations (

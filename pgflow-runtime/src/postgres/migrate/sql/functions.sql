@@ -1,8 +1,9 @@
--- Every function of the schema, and a hash of all that makes it do what it does. Built from the
+-- Every function of our schemas, and a hash of all that makes it do what it does. Built from the
 -- catalog's own columns rather than pg_get_functiondef, whose text may differ between versions of
--- the server and with the caller's search_path.
+-- the server and with the caller's search_path. Without the form of prune_data_older_than that
+-- installations may replace with one of their own.
 select
-  p.proname || '(' || coalesce(args.types, '') || ')' as signature,
+  case n.nspname when 'pgflow' then '' else n.nspname || '.' end || p.proname || '(' || coalesce(args.types, '') || ')' as signature,
   encode(sha256(convert_to(jsonb_build_array(
     l.lanname, p.prokind, p.prosrc, pg_get_function_sqlbody(p.oid),
     p.provolatile, p.proparallel, p.prosecdef, p.proisstrict, p.proleakproof,
@@ -10,7 +11,7 @@ select
     p.proretset, result.typname
   )::text, 'UTF8')), 'hex') as fingerprint
 from pg_catalog.pg_proc p
-join pg_catalog.pg_namespace n on n.oid = p.pronamespace and n.nspname = 'pgflow'
+join pg_catalog.pg_namespace n on n.oid = p.pronamespace and n.nspname in ('pgflow', 'pgwf')
 join pg_catalog.pg_language l on l.oid = p.prolang
 join pg_catalog.pg_type result on result.oid = p.prorettype
 cross join lateral (
@@ -18,3 +19,4 @@ cross join lateral (
   from unnest(p.proargtypes::oid[]) with ordinality arg (type, position)
   join pg_catalog.pg_type t on t.oid = arg.type
 ) args
+where not (p.proname = 'prune_data_older_than' and p.pronargs = 1)

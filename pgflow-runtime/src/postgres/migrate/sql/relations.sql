@@ -1,4 +1,4 @@
--- Everything in the schema that is no function, as an object with a readable name, the relation it
+-- Everything in our schemas that is no function, as an object with a readable name, the relation it
 -- is a part of, and what it is. Built from the catalog's own columns: definitions as text, of
 -- constraints or views, may differ between versions of the server. Types get their schema by hand,
 -- because format_type goes by the caller's search_path. Not-null constraints are left out: they
@@ -6,16 +6,16 @@
 with relation as (
   select
     c.oid,
-    c.relname,
+    n.nspname || '.' || c.relname as name,
     case
       when c.relkind in ('r', 'p', 'f') then 'table'
       when c.relkind in ('v', 'm') then 'view'
       when c.relkind = 'c' then 'type'
       else 'sequence'
-    end || ' pgflow.' || c.relname as object
+    end || ' ' || n.nspname || '.' || c.relname as object
   from pg_catalog.pg_class c
-  where c.relnamespace = pg_catalog.to_regnamespace('pgflow')
-    and c.relkind in ('r', 'p', 'f', 'v', 'm', 'c', 'S')
+  join pg_catalog.pg_namespace n on n.oid = c.relnamespace and n.nspname in ('pgflow', 'pgwf')
+  where c.relkind in ('r', 'p', 'f', 'v', 'm', 'c', 'S')
     and c.relname not in ('migrations', 'migration_functions', 'migration_relations')
 ),
 part as (
@@ -60,6 +60,6 @@ part as (
 select object, null as parent, split_part(object, ' ', 1) as definition
 from relation
 union all
-select part.kind || ' ' || part.name || ' of pgflow.' || relation.relname, relation.object, part.definition
+select part.kind || ' ' || part.name || ' of ' || relation.name, relation.object, part.definition
 from part
 join relation on relation.oid = part.relation

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use pgflow::backend::{BackendError, Claim, ClaimedTask, Work};
+use pgflow::backend::{BackendError, Claim, ClaimedTask, Settlement};
 use pgflow::{Db, RunId};
-use pgflow_machine::{Settle, Settled, Verdict, WorkerId};
+use pgflow_machine::{Lease, Settle, Settled, TaskLease, Verdict, WorkerId};
 use serde_json::json;
 use tokio::task::JoinHandle;
 
@@ -65,8 +65,7 @@ impl Client {
     }
 
     async fn do_tasks(self) -> Outcome {
-        let queues = vec!["chain".to_owned()];
-        let claim = Claim { queues, max: 4, worker: WorkerId::new(), quotas: Vec::new() };
+        let claim = Claim::of_queues(["chain"], 4, WorkerId::new());
         while self.goes_on() {
             let claimed = self.db.backend().claim(&claim).await;
             let tasks = claimed.map(|claimed| claimed.tasks).unwrap_or_default();
@@ -89,7 +88,7 @@ impl Client {
     }
 
     /// Asks until there is an answer.
-    async fn persist(&self, settles: &[Settle]) -> Result<Work, BackendError> {
+    async fn persist(&self, settles: &[Settle]) -> Result<Settlement, BackendError> {
         loop {
             match self.db.backend().settle(settles, None).await {
                 Err(error) if error.is_temporary() => tokio::time::sleep(PAUSE * 5).await,
@@ -102,11 +101,12 @@ impl Client {
 /// A number that depends on the attempt, so that another's result is not taken for this one.
 fn result(n: i64, task: ClaimedTask) -> Settle {
     let output = i64::from(task.lease.attempt) * 1000 + n;
-    Settle { lease: task.lease, verdict: Verdict::Completed(json!(output)) }
+    Settle { lease: task.lease.into(), verdict: Verdict::Completed(json!(output)) }
 }
 
 fn acknowledged(settle: &Settle) -> Option<Acknowledged> {
     let Verdict::Completed(output) = &settle.verdict else { return None };
-    let task = format!("{}/{}", settle.lease.task.run, settle.lease.task.step);
+    let Lease::Task(TaskLease { task, .. }) = &settle.lease else { unreachable!("no jobs here") };
+    let task = format!("{}/{}", task.run, task.step);
     Some(Acknowledged::Settle { task, output: output.as_i64()? })
 }

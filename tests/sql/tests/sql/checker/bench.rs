@@ -30,6 +30,54 @@ pub(super) async fn database() -> Db {
     db
 }
 
+/// As [`database`], with a second flow in which steps are skipped, stalled and retried, and runs that record
+/// nothing; also workers, versions and a retried run.
+pub(super) async fn everything() -> Db {
+    let db = database().await;
+    let steps = [
+        "r map; timeout => 1",
+        "s; max_attempts => 1, when_exhausted => 'skip'",
+        r#"c; required_input_pattern => '{"never": 1}', when_unmet => 'skip-cascade'"#,
+        "d after c",
+        "w after s; max_attempts => 1",
+        "t; max_attempts => 1",
+    ];
+    db.run(&define("g", &steps)).await;
+    db.run(&define("h", &[r#"a; required_input_pattern => '{"never": 1}', when_unmet => 'fail'"#]))
+        .await;
+    db.run(&define("k", &["a", "m map after a"])).await;
+    db.run("select pgflow.add_flow_version('f', 2, 'g'); select pgflow.track_worker_function('work');
+            insert into pgflow.workers (worker_id, queue_name, function_name)
+              values ('00000000-0000-4000-8000-000000000001', 'f', 'work'), (gen_random_uuid(), 'idle', 'work')")
+        .await;
+    db.run("update pgflow.step_tasks set last_worker_id = '00000000-0000-4000-8000-000000000001' where step_slug = 'a'").await;
+    for name in ["live", "stalled", "retried", "quiet"] {
+        db.run(&format!("select pgflow.configure_flow('g', record_events => {})", name != "quiet"))
+            .await;
+        let run = db.start("g", "[1, 2, 3]").await;
+        db.claim("g").await;
+        run.complete("r", 0, "10").await;
+        run.fail("s", 0, "gone").await;
+        if name == "stalled" {
+            db.run(&format!("update pgflow.step_tasks set requeued_count = 3, last_requeued_at = queued_at where run_id = '{}' and step_slug = 'r' and task_index = 1", run.id)).await;
+            run.stall("r", 1).await;
+            db.run("select pgflow.requeue_stalled_tasks()").await;
+        } else if name == "retried" {
+            run.fail("t", 0, "boom").await;
+            db.run(&format!("select pgflow.retry_run('{}')", run.id)).await;
+            db.claim("g").await;
+            run.fail("t", 0, "boom again").await;
+        }
+    }
+    db.start("h", "[]").await;
+    let run = db.start("k", "[]").await;
+    db.claim("k").await;
+    run.complete("a", 0, "{}").await;
+    db.start("k", "[]").await.finish("a", "[]").await;
+    db.check().await;
+    db
+}
+
 /// Replaces `:live` and the like with the ids of the runs.
 async fn with_ids(session: &mut Session, sql: &str) -> String {
     let mut sql = sql.to_owned();

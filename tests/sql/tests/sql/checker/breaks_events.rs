@@ -50,6 +50,41 @@ pub(super) const BREAKS: &[Break] = &[
                 else e end from unnest(events) with ordinality u(e, n) order by n)
          where run_id = :live",
     ),
+    ("event_orphan", "update pgflow.runs set record_events = false where run_id = :live"),
+    (
+        "event_word",
+        "update pgflow.event_log set events = array_replace(events, 'step:started m', 'step:begun m') where run_id = :live",
+    ),
+    (
+        "event_word",
+        "update pgflow.event_log set events = array_replace(events, 'step:started m', 'step:started x') where run_id = :live",
+    ),
+    (
+        "event_word",
+        "update pgflow.event_log set events = array_replace(events, 'run:started', 'run:started a') where run_id = :live",
+    ),
+    (
+        "event_details",
+        "update pgflow.event_log set details = array['{}'::jsonb] where run_id = :live and cardinality(events) > 1",
+    ),
+    (
+        "event_of_state",
+        "insert into pgflow.event_log (run_id, last_seq, events)
+            select :live, max(last_seq) + 1, array['step' || chr(58) || 'skipped z'] from pgflow.event_log where run_id = :live",
+    ),
+    ("event_of_end", "update pgflow.runs set cancel_reason = 'another' where run_id = :cancelled"),
+    ("event_of_end", "update pgflow.runs set failed_at = failed_at + interval '1 s' where run_id = :failed"),
+    ("event_of_end", "update pgflow.runs set completed_at = completed_at + interval '1 hour' where run_id = :done"),
+    (
+        "event_of_end",
+        "update pgflow.step_states set completed_at = completed_at + interval '1 hour' where run_id = :done and step_slug = 'a'",
+    ),
+    (
+        "event_times",
+        "update pgflow.event_log set at = at - interval '1 hour' where run_id = :done and last_seq = (
+            select max(last_seq) from pgflow.event_log where run_id = :done)",
+    ),
+    ("event_times", "update pgflow.event_log set at = at - interval '1 hour' where run_id = :done"),
 ];
 
 #[tokio::test]

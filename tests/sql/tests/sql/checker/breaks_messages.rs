@@ -25,6 +25,17 @@ pub(super) const BREAKS: &[Break] = &[
         "message_without_live_task",
         "update pgflow.step_tasks set message_id = null where run_id = :live and status = 'started'",
     ),
+    ("task_message", "update pgflow.step_tasks set message_id = null where run_id = :done"),
+    ("message_unread", "update pgmq.q_f set read_ct = 0"),
+    ("message_body", "update pgmq.q_f set message = message || '{\"task_index\": 0}'"),
+    (
+        "message_body",
+        "update pgmq.q_f set message = message || jsonb_build_object('run_id', :done)",
+    ),
+    (
+        "message_of_other_task",
+        "update pgflow.step_tasks set message_id = message_id + 1000000 where run_id = :done and step_slug = 'a'",
+    ),
 ];
 
 #[tokio::test]

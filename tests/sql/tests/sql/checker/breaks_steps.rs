@@ -52,6 +52,43 @@ pub(super) const BREAKS: &[Break] = &[
         "step_output",
         "update pgflow.step_tasks set output = '7' where run_id = :done and step_slug = 'a'",
     ),
+    ("step_missing", "delete from pgflow.step_states where run_id = :done and step_slug = 'm'"),
+    (
+        "step_tasks_planned",
+        "update pgflow.step_states set initial_tasks = 1 where run_id = :live and step_slug = 'm'",
+    ),
+    (
+        "step_times",
+        "update pgflow.step_states set completed_at = null where run_id = :done and step_slug = 'a'",
+    ),
+    (
+        "step_times",
+        "update pgflow.step_states set failed_at = null where run_id = :failed and step_slug = 'z'",
+    ),
+    (
+        "step_times",
+        "update pgflow.step_states set created_at = created_at - interval '1 s' where run_id = :live",
+    ),
+    (
+        "step_output_bytes",
+        "update pgflow.step_states set output_bytes = 1 where run_id = :done and step_slug = 'z'",
+    ),
+    (
+        "step_skip_reason",
+        "update pgflow.step_states set status = 'skipped', skip_reason = 'mood', remaining_tasks = null where run_id = :live and step_slug = 'z'",
+    ),
+    (
+        "step_error",
+        "update pgflow.step_states set error_message = 'bang' where run_id = :failed and step_slug = 'z'",
+    ),
+    (
+        "step_error",
+        "update pgflow.step_states set error_message = 'boom' where run_id = :done and step_slug = 'z'",
+    ),
+    (
+        "step_tasks_number",
+        "update pgflow.step_tasks set task_index = 5 where run_id = :done and step_slug = 'm' and task_index = 1",
+    ),
 ];
 
 #[tokio::test]

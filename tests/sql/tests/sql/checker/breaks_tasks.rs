@@ -37,6 +37,34 @@ pub(super) const BREAKS: &[Break] = &[
         "task_times",
         "update pgflow.step_tasks set failed_at = null where run_id = :failed and step_slug = 'z'",
     ),
+    (
+        "task_times",
+        "update pgflow.step_tasks set started_at = null where run_id = :done and step_slug = 'z'",
+    ),
+    (
+        "task_requeues",
+        "update pgflow.step_tasks set requeued_count = 1 where run_id = :done and step_slug = 'z'",
+    ),
+    (
+        "task_stalled",
+        "update pgflow.step_tasks set permanently_stalled_at = now() where run_id = :live and status = 'started'",
+    ),
+    (
+        "task_failure",
+        "update pgflow.step_tasks set status = 'failed', failed_at = now() where run_id = :live and status = 'started'",
+    ),
+    (
+        "task_output",
+        "update pgflow.step_tasks set output = '1' where run_id = :failed and step_slug = 'z'",
+    ),
+    (
+        "task_input",
+        "update pgflow.step_tasks set input = '1' where run_id = :done and step_slug = 'a'",
+    ),
+    (
+        "task_input",
+        "update pgflow.step_tasks set input = '1' where run_id = :live and status = 'started'",
+    ),
 ];
 
 #[tokio::test]

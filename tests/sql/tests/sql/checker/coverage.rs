@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{breaks_events, breaks_messages, breaks_runs, breaks_steps, breaks_tasks};
+use super::{breaks_events, breaks_jobs, breaks_messages, breaks_runs, breaks_steps, breaks_tasks};
 use crate::harness::Db;
 
 #[tokio::test]
@@ -11,7 +11,8 @@ async fn no_invariant_is_left_out() {
     let names = "select distinct m[1] from pg_proc,
             regexp_matches(prosrc, $$(?:select|then|else) '([a-z]+_[a-z_]+)'$$, 'g') m
         where pronamespace = 'pgflow'::regnamespace
-            and proname in ('_check_runs', '_check_steps', '_check_tasks', '_check_messages', '_check_events', 'check')";
+            and proname ~ 'check'
+            and pg_get_function_result(oid) = 'TABLE(invariant text, run_id uuid, detail text)'";
     let reported: BTreeSet<_> = db.rows(names).await.into_iter().collect();
     let breaks = [
         breaks_runs::BREAKS,
@@ -19,6 +20,7 @@ async fn no_invariant_is_left_out() {
         breaks_tasks::BREAKS,
         breaks_messages::BREAKS,
         breaks_events::BREAKS,
+        breaks_jobs::BREAKS,
     ];
     let broken: BTreeSet<_> = breaks.concat().iter().map(|(name, _)| (*name).to_owned()).collect();
     assert_eq!(reported, broken);

@@ -2,8 +2,12 @@
 
 mod bench;
 mod breaks_events;
+mod breaks_jobs;
 mod breaks_messages;
 mod breaks_runs;
 mod breaks_steps;
 mod breaks_tasks;
 mod coverage;
+mod every_column;
+mod job_columns;
+mod unseen;

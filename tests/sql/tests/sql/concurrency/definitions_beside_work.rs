@@ -1,8 +1,6 @@
 //! Definitions that come, come again or go while others work.
 
-use std::time::Duration;
-
-use crate::harness::{Db, define};
+use crate::harness::{Db, Waiting, define};
 
 #[tokio::test]
 async fn creating_a_flow_again_waits_for_nobody() {
@@ -18,13 +16,12 @@ async fn creating_a_flow_again_waits_for_nobody() {
 #[tokio::test]
 async fn deleting_a_flow_waits_for_a_run_that_is_being_started() {
     let db = Db::with(&define("f", &["m map"])).await;
-    let (mut one, mut two) = (db.session().await, db.session().await);
+    let mut one = db.session().await;
     one.run("begin; select pgflow.start_flow('f', '[]')").await;
-    let deletion =
-        tokio::spawn(async move { two.ask("select pgflow.delete_flow_and_data('f')").await });
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    let delete = "select pgflow.delete_flow_and_data('f')";
+    let deletion = Waiting::for_a_lock(&db, delete).await;
     one.run("commit").await;
-    assert!(deletion.await.expect("no panic").is_ok());
+    assert!(deletion.answer().await.is_ok());
     assert_eq!(db.one("select count(*) from pgflow.runs").await, "0");
     assert_eq!(db.one("select count(*) from pgflow.event_log").await, "0");
     db.check().await;

@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use super::race::{assert_no_deadlocks, race, rows};
-use crate::harness::{Db, define};
+use crate::harness::{Db, Waiting, define};
 
 const ROUNDS: usize = 1000;
 
@@ -74,14 +74,12 @@ async fn the_join_starts_once_when_batches_overlap() {
 async fn the_second_parent_waits_for_the_first_to_commit() {
     for order in [["l", "r"], ["r", "l"]] {
         let (db, runs) = diamonds(1).await;
-        let (mut one, mut two) = (db.session().await, db.session().await);
+        let mut one = db.session().await;
         one.run("begin").await;
         one.run(&complete(&runs[0], order[0])).await;
-        let statement = complete(&runs[0], order[1]);
-        let second = tokio::spawn(async move { two.rows(&statement).await });
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        let second = Waiting::for_a_lock(&db, &complete(&runs[0], order[1])).await;
         one.run("commit").await;
-        assert_eq!(second.await.expect("no panic"), ["completed"]);
+        assert_eq!(second.answer().await, Ok(vec!["completed".to_owned()]));
         assert_joined_once(&db, 1).await;
     }
 }

@@ -1,18 +1,16 @@
 //! Each action begun while another one on the same task is not committed yet.
 
 use super::settle_race::{ACTIONS, action, drain, stalled};
-use crate::harness::Db;
+use crate::harness::{Db, Waiting};
 
 /// The first session holds its transaction open while the second one acts.
 async fn overlap(db: &Db, run: &str, actions: [&str; 2], end: &str) {
-    let (mut one, mut two) = (db.session().await, db.session().await);
+    let mut one = db.session().await;
     one.run("begin").await;
     one.run(&action(actions[0], run)).await;
-    let statement = action(actions[1], run);
-    let second = tokio::spawn(async move { two.ask(&statement).await });
-    tokio::time::sleep(std::time::Duration::from_millis(15)).await;
+    let second = Waiting::for_a_lock_if_any(db, &action(actions[1], run)).await;
     one.run(end).await;
-    if let Err(failure) = second.await.expect("no panic") {
+    if let Err(failure) = second.answer().await {
         panic!("{actions:?} {end}: {failure}");
     }
 }
@@ -43,14 +41,12 @@ async fn every_pair_of_actions_when_the_first_rolls_back() {
 async fn nothing_starts_after_a_cancel() {
     let db = Db::with(&crate::harness::define("f", &["a", "m map"])).await;
     let run = db.start("f", "[1, 2]").await;
-    let (mut one, mut two) = (db.session().await, db.session().await);
+    let mut one = db.session().await;
     one.run(&format!("begin; select pgflow.cancel_run('{}')", run.id)).await;
-    let claim = tokio::spawn(async move {
-        two.rows("select step_slug from pgflow.claim_tasks(array['f'], 10)").await
-    });
-    tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    let claim = "select step_slug from pgflow.claim_tasks(array['f'], 10)";
+    let claim = Waiting::for_a_lock_if_any(&db, claim).await;
     one.run("commit").await;
-    assert_eq!(claim.await.expect("no panic"), [""; 0]);
+    assert_eq!(claim.answer().await, Ok(vec![]));
     assert_eq!(run.tasks().await, ["a#0:queued:0", "m#0:queued:0", "m#1:queued:0"]);
     db.check().await;
 }
@@ -59,13 +55,12 @@ async fn nothing_starts_after_a_cancel() {
 async fn a_cancel_waits_for_a_claim_to_commit() {
     let db = Db::with(&crate::harness::define("f", &["a", "m map"])).await;
     let run = db.start("f", "[1, 2]").await;
-    let (mut one, mut two) = (db.session().await, db.session().await);
+    let mut one = db.session().await;
     one.run("begin; select pgflow.claim_tasks(array['f'], 10)").await;
     let statement = format!("select status from pgflow.cancel_run('{}')", run.id);
-    let cancel = tokio::spawn(async move { two.rows(&statement).await });
-    tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    let cancel = Waiting::for_a_lock(&db, &statement).await;
     one.run("commit").await;
-    assert_eq!(cancel.await.expect("no panic"), ["cancelled"]);
+    assert_eq!(cancel.answer().await, Ok(vec!["cancelled".to_owned()]));
     assert_eq!(db.queue("f").await, [""; 0]);
     db.check().await;
 }

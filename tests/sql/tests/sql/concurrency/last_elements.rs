@@ -1,7 +1,7 @@
 //! The last two elements of a map complete at once.
 
 use super::race::{assert_no_deadlocks, race, rows};
-use crate::harness::{Db, define};
+use crate::harness::{Db, Waiting, define};
 
 const ROUNDS: usize = 200;
 
@@ -41,14 +41,12 @@ async fn an_element_that_is_not_committed_counts_when_it_is() {
         let complete = |index: u32| {
             format!("select status from pgflow.complete_task('{}', 'm', {index}, '1', 1)", run.id)
         };
-        let (mut one, mut two) = (db.session().await, db.session().await);
+        let mut one = db.session().await;
         one.run("begin").await;
         one.run(&complete(0)).await;
-        let statement = complete(1);
-        let second = tokio::spawn(async move { two.rows(&statement).await });
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        let second = Waiting::for_a_lock(&db, &complete(1)).await;
         one.run(end).await;
-        assert_eq!(second.await.expect("no panic"), ["completed"]);
+        assert_eq!(second.answer().await, Ok(vec!["completed".to_owned()]));
         let expected = if end == "commit" { "completed|0" } else { "started|1" };
         assert_eq!(run.step("m", "status, remaining_tasks").await, expected);
         db.check().await;

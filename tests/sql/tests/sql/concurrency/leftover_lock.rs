@@ -1,12 +1,6 @@
 //! An update that waited for a task and then found it changed keeps the row's lock.
 
-use std::time::Duration;
-
-use crate::harness::{Db, define};
-
-async fn pause() {
-    tokio::time::sleep(Duration::from_millis(100)).await;
-}
+use crate::harness::{Db, Waiting, define};
 
 #[tokio::test]
 async fn a_claim_waits_for_no_task() {
@@ -21,16 +15,14 @@ async fn a_claim_waits_for_no_task() {
     let tasks =
         format!("array['{0}', '{0}']::uuid[], array['m', 'm'], array[0, 1], array[1, 1]", run.id);
     let beat = format!("select outcome from pgflow.heartbeat({tasks})");
-    let mut beater = db.session().await;
-    let beating = tokio::spawn(async move { beater.rows(&beat).await });
-    pause().await;
+    let beating = Waiting::for_a_lock(&db, &beat).await;
     failer.run("commit").await;
-    pause().await;
+    beating.comes_to(&db, &mut holder).await;
     let mut claimer = db.session().await;
     claimer.run("set lock_timeout = '2s'").await;
     claimer.run("select pgflow.claim_tasks(array['f'], 10)").await;
     holder.run("commit").await;
-    assert_eq!(beating.await.expect("no panic"), ["lost", "extended"]);
+    assert_eq!(beating.answer().await, Ok(vec!["lost".to_owned(), "extended".to_owned()]));
     db.wake("f").await;
     db.claim("f").await;
     assert_eq!(run.tasks().await, ["m#0:started:2", "m#1:started:1"], "the task is not forgotten");

@@ -1,8 +1,6 @@
 //! Who takes locks against the order that others keep does not wait for them.
 
-use std::time::Duration;
-
-use crate::harness::{Db, Run, Session, define};
+use crate::harness::{Db, Run, Session, Waiting, define};
 
 const MAP: &str = "select from pgflow.step_states where step_slug = 'm'";
 
@@ -49,7 +47,7 @@ async fn pruning_passes_over_a_run_of_which_somebody_holds_a_part() {
         };
         let word = if part.contains("where") { "and" } else { "where" };
         let mut holder = holding(&db, &format!("{part} {word} {filter} for update")).await;
-        let prune = "select runs from pgflow.prune_data_older_than(interval '-1 hour')";
+        let prune = "select runs from pgflow.prune_data_older_than(interval '0', null)";
         let mut pruner = impatient(&db).await;
         assert_eq!(pruner.one(prune).await, "1", "{part}");
         assert_eq!(run.status().await, "failed");
@@ -66,7 +64,7 @@ async fn pruning_passes_over_an_archive_that_another_one_prunes() {
     db.start("f", "1").await.finish("a", "1").await;
     let mut holder = holding(&db, "select from pgmq.a_f for update").await;
     let prune =
-        "select runs, archived_messages from pgflow.prune_data_older_than(interval '-1 hour')";
+        "select runs, archived_messages from pgflow.prune_data_older_than(interval '0', null)";
     let mut pruner = impatient(&db).await;
     assert_eq!(pruner.one(prune).await, "1|0");
     holder.run("commit").await;
@@ -92,13 +90,11 @@ async fn late_results_lock_a_map_step_that_is_over_before_its_run() {
                 pgflow.{settle}",
             run.id
         );
-        let mut late = db.session().await;
-        let waiting = tokio::spawn(async move { late.ask(&statement).await });
-        tokio::time::sleep(Duration::from_millis(100)).await;
+        let waiting = Waiting::for_a_lock(&db, &statement).await;
         let failure = db.error(&format!("{MAP} for no key update nowait")).await;
         assert_eq!(failure.code, "55P03", "{settle}");
         holder.run("commit").await;
-        waiting.await.expect("no panic").expect("an outcome");
+        waiting.answer().await.expect("an outcome");
         db.check().await;
     }
 }

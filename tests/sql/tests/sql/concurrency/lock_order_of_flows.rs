@@ -1,18 +1,6 @@
 //! Flows that are replaced while others start runs of them or define them too.
 
-use std::time::Duration;
-
-use tokio::task::JoinHandle;
-
-use crate::harness::{Db, Failure, Session, define};
-
-/// Sends a statement that has to wait, and gives it time to get that far.
-async fn begin(db: &Db, statement: &str) -> JoinHandle<Result<Vec<String>, Failure>> {
-    let (mut session, statement): (Session, String) = (db.session().await, statement.to_owned());
-    let waiting = tokio::spawn(async move { session.ask(&statement).await });
-    tokio::time::sleep(Duration::from_millis(100)).await;
-    waiting
-}
+use crate::harness::{Db, Waiting, define};
 
 /// Creators and deleters meet at one lock, before either holds the flow.
 #[tokio::test]
@@ -20,10 +8,10 @@ async fn a_flow_is_created_again_while_it_is_replaced() {
     let db = Db::with(&define("f", &["a"])).await;
     let mut one = db.session().await;
     one.run("begin; select pgflow.delete_flow_and_data('f')").await;
-    let creator = begin(&db, "select flow_slug from pgflow.create_flow('f')").await;
+    let creator = Waiting::for_a_lock(&db, "select flow_slug from pgflow.create_flow('f')").await;
     one.run(&define("f", &["b"])).await;
     one.run("commit").await;
-    assert_eq!(creator.await.expect("no panic"), Ok(vec!["f".to_owned()]));
+    assert_eq!(creator.answer().await, Ok(vec!["f".to_owned()]));
     assert_eq!(db.rows("select step_slug from pgflow.steps").await, ["b"]);
     db.check().await;
 }
@@ -35,9 +23,9 @@ async fn a_run_that_is_started_while_its_flow_is_replaced_is_one_of_the_new_flow
     let mut one = db.session().await;
     one.run("begin; select pgflow.delete_flow_and_data('f')").await;
     one.run(&define("f", &["b", "n map"])).await;
-    let start = begin(&db, "select status from pgflow.start_flow('f', '[1]')").await;
+    let start = Waiting::for_a_lock(&db, "select status from pgflow.start_flow('f', '[1]')").await;
     one.run("commit").await;
-    assert_eq!(start.await.expect("no panic"), Ok(vec!["started".to_owned()]));
+    assert_eq!(start.answer().await, Ok(vec!["started".to_owned()]));
     assert_eq!(db.rows("select step_slug from pgflow.step_states order by 1").await, ["b", "n"]);
     assert_eq!(db.queue("f").await, ["b#0", "n#0"]);
     db.check().await;
@@ -50,11 +38,10 @@ async fn options_of_a_step_wait_for_the_flow() {
     let mut one = db.session().await;
     one.run("begin; select from pgflow.flows for no key update").await;
     let options = "select opt_timeout from pgflow.set_step_options('f', 'a', timeout => 7)";
-    let waiting = begin(&db, options).await;
-    assert!(!waiting.is_finished());
+    let waiting = Waiting::for_a_lock(&db, options).await;
     db.run("select from pgflow.steps for update nowait").await;
     one.run("update pgflow.steps set opt_timeout = 5; commit").await;
-    assert_eq!(waiting.await.expect("no panic"), Ok(vec!["7".to_owned()]));
+    assert_eq!(waiting.answer().await, Ok(vec!["7".to_owned()]));
 }
 
 /// All tables at once or none: who waits for the archive must not hold the queue.
@@ -63,9 +50,9 @@ async fn a_deletion_holds_no_queue_while_somebody_reads_its_archive() {
     let db = Db::with(&define("f", &["a"])).await;
     let (mut reader, mut worker) = (db.session().await, db.session().await);
     reader.run("begin; select from pgmq.a_f").await;
-    let deletion = begin(&db, "select pgflow.delete_flow_and_data('f')").await;
+    let deletion = Waiting::for_another_try(&db, "select pgflow.delete_flow_and_data('f')").await;
     worker.run("set lock_timeout = '2s'; select from pgmq.q_f").await;
     reader.run("commit").await;
-    assert!(deletion.await.expect("no panic").is_ok());
+    assert!(deletion.answer().await.is_ok());
     db.check().await;
 }

@@ -1,8 +1,6 @@
 //! Workers that are deleted while they work.
 
-use std::time::Duration;
-
-use crate::harness::{Db, define};
+use crate::harness::{Db, Waiting, define};
 
 const WORKER: &str = "11111111-1111-4111-8111-111111111111";
 
@@ -22,12 +20,11 @@ fn claim() -> String {
 async fn deleting_a_worker_waits_for_its_claim() {
     let db = with_worker().await;
     let run = db.start("f", "1").await;
-    let (mut one, mut two) = (db.session().await, db.session().await);
+    let mut one = db.session().await;
     one.run(&format!("begin; {}", claim())).await;
-    let deletion = tokio::spawn(async move { two.ask("delete from pgflow.workers").await });
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    let deletion = Waiting::for_a_lock(&db, "delete from pgflow.workers").await;
     one.run("commit").await;
-    assert!(deletion.await.expect("no panic").is_ok());
+    assert!(deletion.answer().await.is_ok());
     assert_eq!(run.task("a", 0, "status, last_worker_id").await, "started|NULL");
     db.check().await;
 }
@@ -58,13 +55,12 @@ async fn a_deleted_worker_is_forgotten_in_order() {
         let key = format!("array['{}']::uuid[], array['a'], array[0], array[1]", id(n));
         format!("select outcome from pgflow.heartbeat({key})")
     };
-    let (mut one, mut two) = (db.session().await, db.session().await);
+    let mut one = db.session().await;
     one.run(&format!("begin; {}", beat(1))).await;
-    let deletion = tokio::spawn(async move { two.ask("delete from pgflow.workers").await });
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    let deletion = Waiting::for_a_lock(&db, "delete from pgflow.workers").await;
     assert_eq!(one.rows(&beat(2)).await, ["extended"], "the second task is not locked yet");
     one.run("commit").await;
-    assert!(deletion.await.expect("no panic").is_ok());
+    assert!(deletion.answer().await.is_ok());
     db.check().await;
 }
 
@@ -74,7 +70,7 @@ async fn pruning_leaves_workers_whose_task_somebody_holds() {
     db.start("f", "1").await;
     db.run(&claim()).await;
     let (mut holder, mut pruner) = (db.session().await, db.session().await);
-    let prune = "select workers from pgflow.prune_data_older_than(interval '-1 hour')";
+    let prune = "select workers from pgflow.prune_data_older_than(interval '0', null)";
     pruner.run("set statement_timeout = '5s'").await;
     for held in ["pgflow.step_tasks", "pgflow.workers"] {
         holder.run(&format!("begin; select from {held} for update")).await;

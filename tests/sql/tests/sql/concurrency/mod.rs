@@ -1,6 +1,8 @@
 //! Two sessions and more at the same instant.
 
+mod beside_deletion;
 mod compile_race;
+mod deadlocks;
 mod definitions_beside_work;
 mod diamond_join;
 mod interleaving;

@@ -1,7 +1,7 @@
 //! One message, two callers: one of them gets the task.
 
 use super::race::{race, rows};
-use crate::harness::{Db, define};
+use crate::harness::{Db, Waiting, define};
 
 const ROUNDS: usize = 200;
 
@@ -49,15 +49,13 @@ async fn two_claims_for_one_message() {
 async fn a_start_that_is_not_committed_yet_counts() {
     let db = Db::with(&define("f", &["a"])).await;
     let run = db.start("f", "{}").await;
-    let (mut one, mut two) = (db.session().await, db.session().await);
+    let mut one = db.session().await;
     let start = "select step_slug from pgflow.start_tasks('f', array[1]::bigint[], null)";
     one.run("begin").await;
     assert_eq!(one.rows(start).await, ["a"]);
-    two.run("set lock_timeout = '5s'").await;
-    let second = tokio::spawn(async move { two.rows(start).await });
-    tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    let second = Waiting::for_a_lock(&db, start).await;
     one.run("commit").await;
-    assert_eq!(second.await.expect("no panic"), [""; 0]);
+    assert_eq!(second.answer().await, Ok(vec![]));
     assert_eq!(run.task("a", 0, "attempts_count").await, "1");
     db.check().await;
 }

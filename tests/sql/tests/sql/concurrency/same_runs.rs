@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::race::assert_no_deadlocks;
-use super::same_runs_actor::{Actions, Actor, MAINTENANCE, REPLACING, flow};
+use super::same_runs_actor::{Actions, Actor, EVERYTHING, MAINTENANCE, REPLACING, flow};
 use crate::harness::{Db, Random, long};
 
 const SESSIONS: usize = 6;
@@ -15,10 +15,10 @@ const SESSIONS: usize = 6;
 const STARTS: usize = 100;
 
 /// Lets sessions do these things for a while; says how often each took effect.
-async fn storm(actions: Actions) -> (Db, BTreeMap<&'static str, usize>) {
+async fn storm(actions: Actions, seconds: u64) -> (Db, BTreeMap<&'static str, usize>) {
     let db = Db::with(&flow("m map")).await;
     let mut random = Random::new();
-    let end = Instant::now() + Duration::from_secs(if long() { 30 } else { 5 });
+    let end = Instant::now() + Duration::from_secs(seconds);
     let starts: Arc<AtomicUsize> = Arc::default();
     let mut sessions = Vec::new();
     for _ in 0..SESSIONS {
@@ -42,8 +42,8 @@ async fn storm(actions: Actions) -> (Db, BTreeMap<&'static str, usize>) {
     (db, done)
 }
 
-async fn assert_all_took_effect(actions: Actions) {
-    let (db, done) = storm(actions).await;
+async fn assert_all_took_effect(actions: Actions, seconds: u64) {
+    let (db, done) = storm(actions, seconds).await;
     assert_no_deadlocks(&db).await;
     db.check().await;
     for (action, _) in actions {
@@ -53,10 +53,16 @@ async fn assert_all_took_effect(actions: Actions) {
 
 #[tokio::test]
 async fn maintenance_of_the_same_runs_never_deadlocks() {
-    assert_all_took_effect(MAINTENANCE).await;
+    assert_all_took_effect(MAINTENANCE, if long() { 30 } else { 5 }).await;
 }
 
 #[tokio::test]
 async fn replacing_their_flow_meanwhile_never_deadlocks() {
-    assert_all_took_effect(REPLACING).await;
+    assert_all_took_effect(REPLACING, if long() { 30 } else { 5 }).await;
+}
+
+/// All functions beside all others, with attempts and without. Ten minutes in the long mode.
+#[tokio::test]
+async fn everything_beside_everything_never_deadlocks() {
+    assert_all_took_effect(EVERYTHING, if long() { 600 } else { 10 }).await;
 }

@@ -45,9 +45,40 @@ pub(super) const REPLACING: Actions = &[
     ("options", 1),
 ];
 
+/// Every function that locks anything, with attempts and without.
+pub(super) const EVERYTHING: Actions = &[
+    ("start", 12),
+    ("claim", 14),
+    ("complete", 4),
+    ("complete newest", 3),
+    ("fail", 4),
+    ("fail newest", 3),
+    ("both", 3),
+    ("both newest", 3),
+    ("beat", 3),
+    ("release", 3),
+    ("release unknown", 2),
+    ("poll", 2),
+    ("two phases", 2),
+    ("sweep", 2),
+    ("retry", 8),
+    ("cancel", 2),
+    ("requeue", 2),
+    ("prune", 2),
+    ("cascade", 2),
+    ("advance", 1),
+    ("replace", 1),
+    ("compile", 1),
+    ("create", 1),
+    ("add", 1),
+    ("options", 1),
+    ("versions", 1),
+    ("forget", 1),
+];
+
 /// What a session may be told: no such run, a run in another state, a flow or its queue that is
-/// gone for a moment, a flow that is too busy to be deleted.
-const EXPECTED: [&str; 5] = ["P0002", "55000", "23503", "42P01", "55P03"];
+/// gone for a moment, a flow that is too busy to be deleted, a step that another one has defined differently.
+const EXPECTED: [&str; 6] = ["P0002", "55000", "23503", "42P01", "55P03", "P0001"];
 
 /// Answers of a call that changed nothing.
 const NOTHING: [&str; 6] = ["", "0", "unknown", "fenced", "run_ended", "lost"];
@@ -90,7 +121,7 @@ impl Actor {
     }
 
     fn note(&mut self, action: &'static str, rows: &[String]) {
-        if action == "claim" {
+        if ["claim", "poll", "two phases", "sweep"].contains(&action) {
             self.held
                 .extend(rows.iter().filter(|row| row.starts_with('{')).map(|row| Task::parse(row)));
         }
@@ -108,6 +139,34 @@ impl Actor {
             "claim" => self.claim(),
             "complete" => self.settle("complete_tasks", "array_fill('[1]'::jsonb, k.size)"),
             "fail" => self.settle("fail_tasks", "array_fill('boom'::text, k.size)"),
+            "complete newest" => {
+                self.settle("complete_tasks", "array_fill('[1]'::jsonb, k.size)").replace("k.attempts", "null")
+            }
+            "fail newest" => {
+                self.settle("fail_tasks", "array_fill('boom'::text, k.size)").replace("k.attempts", "null")
+            }
+            "both newest" => self.both().replace("k.attempts", "null").replace("x.attempts", "null"),
+            "release unknown" => format!(
+                "select nullif(pgflow.release_unknown_tasks('{}', array['f'], '{{}}', '{{}}', '{{}}', '{{}}'), 0)",
+                self.worker
+            ),
+            "poll" => "select to_jsonb(t) from pgflow.poll_for_tasks('f', 1, 2, 0) t".to_owned(),
+            "two phases" => "select to_jsonb(t) from pgflow.start_tasks('f',
+                    (select array_agg(msg_id) from pgmq.read('f', 5, 2)), null) t"
+                .to_owned(),
+            "sweep" => "select to_jsonb(t) from pgflow.sweep_and_claim(0, array['f'], 2) t where flow_slug is not null".to_owned(),
+            "cascade" => format!(
+                "select nullif(pgflow._cascade_force_skip_steps({run}, 'm', 'condition_unmet'), 0); select pgflow.maybe_complete_run({run})"
+            ),
+            "advance" => format!(
+                "select pgflow.start_ready_steps({run}); select pgflow.cascade_resolve_conditions({run});
+                 select pgflow.cascade_complete_taskless_steps({run}); select pgflow.maybe_complete_run({run}); select 'done'"
+            ),
+            "compile" => r#"select pgflow.ensure_flow_compiled('f', '{"steps": [{"slug": "a"}, {"slug": "m", "stepType": "map"}]}', true)"#
+                .to_owned(),
+            "add" => "select step_slug from pgflow.add_step('f', 'x', array['a'])".to_owned(),
+            "versions" => "select pgflow.get_flow_versions(array['f']); select flow_slug from pgflow.add_flow_version('f', 1, 'f')".to_owned(),
+            "forget" => "delete from pgflow.workers where worker_id in (select worker_id from pgflow.workers limit 1) returning worker_id".to_owned(),
             "both" => self.both(),
             "beat" => self.beat(),
             "release" => format!(
@@ -121,9 +180,15 @@ impl Actor {
             "cancel" => format!(
                 "select run_id from pgflow.cancel_run({run}, 'no') where cancelled_at = now()"
             ),
-            "requeue" => "select pgflow.requeue_stalled_tasks(grace => -100)".to_owned(),
+            // As if all workers had been silent for a day.
+            "requeue" => "update pgflow.step_tasks t set queued_at = queued_at - interval '1 day', started_at = started_at - interval '1 day',
+                    lease_until = null
+                 from (select run_id, step_slug, task_index from pgflow.step_tasks where status = 'started'
+                        for no key update skip locked) k
+                where t.run_id = k.run_id and t.step_slug = k.step_slug and t.task_index = k.task_index;
+                select pgflow.requeue_stalled_tasks()".to_owned(),
             "prune" => {
-                "select runs from pgflow.prune_data_older_than(interval '-1 hour')".to_owned()
+                "select runs from pgflow.prune_data_older_than(interval '0', null)".to_owned()
             }
             "replace" => self.replace(),
             "create" => "select flow_slug from pgflow.create_flow('f')".to_owned(),

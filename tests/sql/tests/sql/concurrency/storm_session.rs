@@ -27,7 +27,7 @@ impl Worker {
             10..15 => self.settle("complete_tasks", "outputs", "'[1, 2]'::jsonb").await,
             15..17 => self.settle("fail_tasks", "error_messages", "'boom'::text").await,
             17 => self.heartbeat().await,
-            18 => self.session.run("select pgflow.requeue_stalled_tasks(grace => -1)").await,
+            18 => self.session.run("select pgflow.requeue_stalled_tasks(grace => 0)").await,
             _ => self.cancel().await,
         }
     }

@@ -1,4 +1,4 @@
-//! `add_flow_version`, `current_flow`, `get_flow_versions`: flows under one name.
+//! `add_flow_version`, `current_flow`, `get_flow_versions`, `set_flow_interface`: flows under one name.
 
 use crate::harness::{Db, define};
 
@@ -66,4 +66,62 @@ async fn a_version_is_added_once_and_stays_what_it_is() {
         db.rows("select version, flow_slug from pgflow.flow_versions order by 1").await,
         ["1|f", "2|f_v2"]
     );
+}
+
+/// What a program for these versions starts.
+fn start(versions: &str, interface: &str) -> String {
+    format!("select flow_slug from pgflow.start_run('f', '[]', null, {versions}, {interface})")
+}
+
+#[tokio::test]
+async fn a_program_starts_the_newest_version_that_it_fits() {
+    let db = versions().await;
+    db.run(&(define("f_v3", &["a", "b"]) + "select pgflow.add_flow_version('f', 3, 'f_v3')")).await;
+    for (flow, interface) in [("f", "old"), ("f_v2", "old"), ("f_v3", "new")] {
+        db.run(&format!("select pgflow.set_flow_interface('{flow}', '{interface}')")).await;
+    }
+    for (versions, interface, expected) in [
+        ("null", "null", "f_v3"),
+        ("'{1}'", "null", "f"),
+        ("'{1}'", "'other'", "f"),
+        ("'{1}'", "'old'", "f_v2"),
+        ("'{1}'", "'new'", "f_v3"),
+        ("'{2, 1}'", "null", "f_v2"),
+        ("'{3}'", "'old'", "f_v3"),
+        ("'{4, 3}'", "'old'", "f_v3"),
+    ] {
+        assert_eq!(db.one(&start(versions, interface)).await, expected, "{versions} {interface}");
+    }
+    let id = "00000000-0000-4000-8000-00000000000a";
+    let with_id = format!(
+        "select flow_slug, created from pgflow.start_run('f', '[]', '{id}', '{{1}}', 'old')"
+    );
+    assert_eq!(db.one(&with_id).await, "f_v2|t");
+    db.run("select pgflow.set_flow_interface('f_v3', 'old')").await;
+    assert_eq!(db.one(&with_id).await, "f_v2|f", "a run stays what it is");
+    assert_eq!(db.one(&start("'{1}'", "'old'")).await, "f_v3", "the last word counts");
+}
+
+#[tokio::test]
+async fn a_program_that_fits_no_version_starts_nothing() {
+    let db = versions().await;
+    db.run("select pgflow.set_flow_interface('f_v2', 'same')").await;
+    let failure = db.error(&start("'{3}'", "'same'")).await;
+    assert_eq!(
+        failure.to_string(),
+        "P0002 Flow \"f\" has no version that fits a program for version 3"
+    );
+    assert_eq!(failure.constraint.as_deref(), Some("flow_versions_pkey"));
+    assert_eq!(db.one("select count(*) from pgflow.runs").await, "0");
+    let unknown = "select pgflow.start_run('nobody', '1', null, '{1}')";
+    assert_eq!(db.error(unknown).await.constraint.as_deref(), Some("runs_flow_slug_fkey"));
+}
+
+#[tokio::test]
+async fn a_flow_without_versions_is_the_first() {
+    let db = versions().await;
+    let start = "select flow_slug from pgflow.start_run('g', '1', null, '{1}')";
+    assert_eq!(db.one(start).await, "g");
+    let error = db.error("select pgflow.start_run('g', '1', null, '{2}')").await;
+    assert_eq!(error.code, "P0002");
 }

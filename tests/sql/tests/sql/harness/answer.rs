@@ -12,6 +12,7 @@ pub(crate) struct Failure {
     pub(crate) code: String,
     pub(crate) message: String,
     pub(crate) constraint: Option<String>,
+    pub(crate) detail: Option<String>,
 }
 
 /// `SQLSTATE message`, so that one string says all that a caller may rely on.
@@ -28,6 +29,7 @@ impl Failure {
         Self {
             code: error.code().to_owned(),
             message: error.message().to_owned(),
+            detail: error.detail().map(str::to_owned),
             constraint: DatabaseError::constraint(error).map(str::to_owned),
         }
     }

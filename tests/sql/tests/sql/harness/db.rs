@@ -24,6 +24,11 @@ impl Db {
         Session::new(self.0.connect().await)
     }
 
+    /// How to reach it, for what needs a connection of another kind.
+    pub(crate) fn url(&self) -> String {
+        self.0.url()
+    }
+
     /// The invariants hold.
     pub(crate) async fn check(&self) {
         self.0.check().await;
@@ -86,6 +91,12 @@ impl Db {
     /// Makes every message of a flow visible, as if its delay were over.
     pub(crate) async fn wake(&self, flow: &str) {
         self.run(&format!("update pgmq.q_{flow} set vt = clock_timestamp()")).await;
+    }
+
+    /// Lets the steps of all runs begin with them, after a test has set runs back in time.
+    pub(crate) async fn age_steps(&self) {
+        let sql = "update pgflow.step_states s set created_at = r.started_at from pgflow.runs r where r.run_id = s.run_id";
+        self.run(sql).await;
     }
 
     /// Runs a statement and says for how many seconds it hid the flow's messages, as `step:seconds`.

@@ -7,6 +7,7 @@ mod run;
 mod seed;
 mod session;
 mod task;
+mod waiting;
 
 pub(crate) use answer::{Failure, lit};
 pub(crate) use db::Db;
@@ -15,6 +16,7 @@ pub(crate) use run::Run;
 pub(crate) use seed::Random;
 pub(crate) use session::Session;
 pub(crate) use task::Task;
+pub(crate) use waiting::Waiting;
 
 /// Long mode: the durations that the acceptance lines ask for instead of the short ones.
 pub(crate) fn long() -> bool {

@@ -126,3 +126,14 @@ async fn a_reason_is_kept_word_for_word() {
     assert_eq!(run.event("run:cancelled", None).await["reason"], odd);
     db.check().await;
 }
+
+#[tokio::test]
+async fn a_reason_is_cut_where_an_error_is() {
+    let db = Db::with(&define("f", &["a"])).await;
+    let run = db.start("f", "{}").await;
+    db.run(&format!("select pgflow.cancel_run('{}', repeat('é', 70000))", run.id)).await;
+    assert_eq!(run.get("status, length(cancel_reason)").await, "cancelled|65536");
+    let event = run.event("run:cancelled", None).await;
+    assert_eq!(event["reason"].as_str().expect("text").chars().count(), 65_536);
+    db.check().await;
+}

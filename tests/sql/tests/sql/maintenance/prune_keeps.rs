@@ -3,7 +3,7 @@
 use crate::harness::{Db, define};
 
 const PRUNE: &str = "select runs, step_states, step_tasks, events, messages
-    from pgflow.prune_data_older_than(interval '30 days')";
+    from pgflow.prune_data_older_than(interval '30 days', null)";
 
 #[tokio::test]
 async fn a_live_run_stays_however_old_it_is() {
@@ -11,7 +11,7 @@ async fn a_live_run_stays_however_old_it_is() {
     let run = db.start("f", "{}").await;
     run.finish("a", "1").await;
     db.run("update pgflow.runs set started_at = now() - interval '5 years'").await;
-    db.run("update pgflow.step_states set created_at = created_at - interval '5 years'").await;
+    db.age_steps().await;
     assert_eq!(db.one(PRUNE).await, "0|0|0|0|0");
     db.check().await;
     run.finish("b", "1").await;
@@ -24,6 +24,7 @@ async fn a_run_that_ended_lately_stays() {
     let db = Db::with(&define("f", &["a"])).await;
     let run = db.start("f", "{}").await;
     db.run("update pgflow.runs set started_at = now() - interval '5 years'").await;
+    db.age_steps().await;
     run.finish("a", "1").await;
     assert_eq!(db.one(PRUNE).await, "0|0|0|0|0");
     assert_eq!(run.status().await, "completed");
@@ -50,7 +51,7 @@ async fn a_flow_stays_without_its_runs() {
     let run = db.start("f", "{}").await;
     run.finish("a", "1").await;
     db.run("update pgflow.runs set started_at = now() - interval '9 days', completed_at = now() - interval '8 days'").await;
-    db.run("select pgflow.prune_data_older_than(interval '1 day')").await;
+    db.run("select pgflow.prune_data_older_than(interval '1 day', null)").await;
     assert_eq!(db.one("select count(*) from pgflow.steps").await, "1");
     let again = db.start("f", "{}").await;
     again.finish("a", "1").await;
@@ -81,7 +82,7 @@ async fn old_archived_messages_go_even_while_their_run_lives() {
     let run = db.start("f", "{}").await;
     run.finish("a", "1").await;
     db.run("update pgmq.a_f set archived_at = now() - interval '31 days'").await;
-    let prune = "select runs, messages, archived_messages from pgflow.prune_data_older_than(interval '30 days')";
+    let prune = "select runs, messages, archived_messages from pgflow.prune_data_older_than(interval '30 days', null)";
     assert_eq!(db.one(prune).await, "0|0|1");
     run.finish("b", "1").await;
     assert_eq!(run.status().await, "completed");

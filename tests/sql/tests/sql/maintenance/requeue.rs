@@ -135,3 +135,23 @@ async fn several_tasks_come_back_in_one_call() {
     assert_eq!(db.claim("f").await.len(), 3, "each message is visible again");
     db.check().await;
 }
+
+#[tokio::test]
+async fn a_negative_grace_is_refused() {
+    let db = Db::with(&define("f", &["a"])).await;
+    let run = db.start("f", "{}").await;
+    db.claim("f").await;
+    for call in ["requeue_stalled_tasks(-3600)", "sweep_and_claim(-3600, array['f'], 1)"] {
+        let failure = db.error(&format!("select pgflow.{call}")).await;
+        assert_eq!(failure.code, "22023", "{failure}");
+    }
+    assert_eq!(run.tasks().await, ["a#0:started:1"]);
+    assert_eq!(db.one("select pgflow.requeue_stalled_tasks(2147483647)").await, "0");
+    run.stall("a", 0).await;
+    assert_eq!(
+        db.one("select pgflow.requeue_stalled_tasks(null)").await,
+        "1",
+        "null is the default"
+    );
+    db.check().await;
+}

@@ -46,7 +46,7 @@ async fn a_step_that_may_be_skipped_is_skipped() {
         run.complete("z", 0, "1").await;
         run.stall("a", 0).await;
         assert_eq!(db.one(REQUEUE).await, "1");
-        db.run("update pgflow.step_tasks set requeued_count = 3 where step_slug = 'a'").await;
+        db.run("update pgflow.step_tasks set requeued_count = 3, last_requeued_at = now() where step_slug = 'a'").await;
         db.claim("f").await;
         run.stall("a", 0).await;
         assert_eq!(db.one(REQUEUE).await, "0");
@@ -65,7 +65,7 @@ async fn other_tasks_of_the_step_stay_as_they_are() {
     let run = db.start("f", "[1, 2]").await;
     db.claim("f").await;
     db.run(
-        "update pgflow.step_tasks set requeued_count = 3 where task_index = 0 and step_slug = 'm'",
+        "update pgflow.step_tasks set requeued_count = 3, last_requeued_at = now() where task_index = 0 and step_slug = 'm'",
     )
     .await;
     run.stall("m", 0).await;
@@ -92,7 +92,7 @@ async fn the_zombie_cannot_bring_the_task_back() {
     let db = Db::with(&define("f", &["a; when_exhausted => 'skip'", "z"])).await;
     let run = db.start("f", "{}").await;
     db.claim("f").await;
-    db.run("update pgflow.step_tasks set requeued_count = 3 where step_slug = 'a'").await;
+    db.run("update pgflow.step_tasks set requeued_count = 3, last_requeued_at = now() where step_slug = 'a'").await;
     run.stall("a", 0).await;
     db.run(REQUEUE).await;
     let before = run.task("a", 0, "to_jsonb(step_tasks)").await;
@@ -112,7 +112,7 @@ async fn one_sweep_can_requeue_and_give_up_in_several_runs() {
     one.stall("m", 1).await;
     two.stall("m", 0).await;
     db.run(&format!(
-        "update pgflow.step_tasks set requeued_count = 3 where run_id = '{}' and task_index = 1",
+        "update pgflow.step_tasks set requeued_count = 3, last_requeued_at = now() where run_id = '{}' and task_index = 1",
         one.id
     ))
     .await;

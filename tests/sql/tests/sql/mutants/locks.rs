@@ -1,57 +1,39 @@
 //! What a session must wait for, with the other one's transaction held open.
 
-use std::time::Duration;
-
-use tokio::task::JoinHandle;
-
-use crate::harness::{Db, Failure, Session, define};
-
-/// Sends a statement that has to wait, and gives it time to get that far.
-async fn begin(
-    mut session: Session,
-    statement: String,
-) -> JoinHandle<Result<Vec<String>, Failure>> {
-    let waiting = tokio::spawn(async move { session.ask(&statement).await });
-    tokio::time::sleep(Duration::from_millis(100)).await;
-    waiting
-}
-
-async fn end(waiting: JoinHandle<Result<Vec<String>, Failure>>) -> Result<Vec<String>, Failure> {
-    waiting.await.expect("no panic")
-}
+use crate::harness::{Db, Waiting, define};
 
 #[tokio::test]
 async fn no_task_starts_whose_message_is_being_archived() {
     let db = Db::with(&define("f", &["a"])).await;
     let run = db.start("f", "{}").await;
-    let (mut one, two) = (db.session().await, db.session().await);
+    let mut one = db.session().await;
     one.run(&format!("begin; select pgflow.cancel_run('{}')", run.id)).await;
     let start = "select step_slug from pgflow.start_tasks('f', array[1]::bigint[], null)";
-    let waiting = begin(two, start.to_owned()).await;
+    let waiting = Waiting::for_a_lock(&db, start).await;
     one.run("commit").await;
-    assert_eq!(end(waiting).await, Ok(vec![]));
+    assert_eq!(waiting.answer().await, Ok(vec![]));
     assert_eq!(run.tasks().await, ["a#0:queued:0"]);
 }
 
 #[tokio::test]
 async fn two_adders_number_their_steps_one_after_the_other() {
     let db = Db::with(&define("f", &["a"])).await;
-    let (mut one, two) = (db.session().await, db.session().await);
+    let mut one = db.session().await;
     one.run("begin; select pgflow.add_step('f', 'b')").await;
     let add = "select step_index from pgflow.add_step('f', 'c')";
-    let waiting = begin(two, add.to_owned()).await;
+    let waiting = Waiting::for_a_lock(&db, add).await;
     one.run("commit").await;
-    assert_eq!(end(waiting).await, Ok(vec!["2".to_owned()]));
+    assert_eq!(waiting.answer().await, Ok(vec!["2".to_owned()]));
 }
 
 #[tokio::test]
 async fn two_creators_never_share_a_queue() {
     let db = Db::new().await;
-    let (mut one, two) = (db.session().await, db.session().await);
+    let mut one = db.session().await;
     one.run("begin; select pgflow.create_flow('Flow')").await;
-    let waiting = begin(two, "select pgflow.create_flow('fLOW')".to_owned()).await;
+    let waiting = Waiting::for_a_lock(&db, "select pgflow.create_flow('fLOW')").await;
     one.run("commit").await;
-    let failure = end(waiting).await.expect_err("the slugs differ in case only");
+    let failure = waiting.answer().await.expect_err("the slugs differ in case only");
     assert!(failure.message.contains("differs from the existing flow"), "{failure}");
     assert_eq!(db.rows("select flow_slug from pgflow.flows").await, ["Flow"]);
 }
@@ -62,12 +44,12 @@ async fn a_last_failure_waits_for_the_map_before_it_takes_the_run() {
     let db = Db::with(&define("f", &["m map; max_attempts => 1"])).await;
     let run = db.start("f", "[1, 2, 3]").await;
     db.claim("f").await;
-    let (mut one, two) = (db.session().await, db.session().await);
+    let mut one = db.session().await;
     one.run(&format!("begin; select pgflow.complete_task('{}', 'm', 0, '1', 1)", run.id)).await;
     let fail = format!("select status from pgflow.fail_task('{}', 'm', 1, 'boom', 1)", run.id);
-    let waiting = begin(two, fail).await;
+    let waiting = Waiting::for_a_lock(&db, &fail).await;
     one.run(&format!("select pgflow.cancel_run('{}'); commit", run.id)).await;
-    assert_eq!(end(waiting).await, Ok(vec!["failed".to_owned()]));
+    assert_eq!(waiting.answer().await, Ok(vec!["failed".to_owned()]));
     assert_eq!(run.status().await, "cancelled");
     db.check().await;
 }
@@ -81,11 +63,11 @@ async fn two_last_failures_end_the_run_once() {
     let fail = |step: &str| {
         format!("select status from pgflow.fail_task('{}', '{step}', 0, 'boom', 1)", run.id)
     };
-    let (mut one, two) = (db.session().await, db.session().await);
+    let mut one = db.session().await;
     one.run(&format!("begin; {}", fail("a"))).await;
-    let waiting = begin(two, fail("b")).await;
+    let waiting = Waiting::for_a_lock(&db, &fail("b")).await;
     one.run("commit").await;
-    assert_eq!(end(waiting).await, Ok(vec!["failed".to_owned()]));
+    assert_eq!(waiting.answer().await, Ok(vec!["failed".to_owned()]));
     assert_eq!(run.steps().await, ["a:failed", "b:started"]);
     assert_eq!(run.events().await.last().map(String::as_str), Some("run:failed"));
     db.check().await;
@@ -103,7 +85,7 @@ async fn pruning_passes_over_a_run_that_somebody_holds() {
     let hold = "begin; select from pgflow.runs order by run_id limit 1 for update";
     reader.run(hold).await;
     pruner.run("set lock_timeout = '2s'").await;
-    let prune = "select runs from pgflow.prune_data_older_than(interval '30 days')";
+    let prune = "select runs from pgflow.prune_data_older_than(interval '30 days', null)";
     assert_eq!(pruner.one(prune).await, "1");
     reader.run("commit").await;
     assert_eq!(pruner.one(prune).await, "1");
@@ -123,16 +105,16 @@ async fn a_batch_of_failures_takes_its_tasks_in_order() {
         let key = format!("array['{}']::uuid[], array['{step}'], array[0], array[1]", id(n));
         format!("select outcome from pgflow.heartbeat({key})")
     };
-    let (mut one, two) = (db.session().await, db.session().await);
+    let mut one = db.session().await;
     one.run("begin").await;
     one.run(&beat(1, "b")).await;
     let keys = format!("array['{}', '{}']::uuid[], array['a', 'b'], array[0, 0]", id(2), id(1));
     let fail =
         format!("select outcome from pgflow.fail_tasks({keys}, array['x', 'y'], array[1, 1])");
-    let waiting = begin(two, fail).await;
+    let waiting = Waiting::for_a_lock(&db, &fail).await;
     assert_eq!(one.rows(&beat(2, "a")).await, ["extended"]);
     one.run("commit").await;
-    assert_eq!(end(waiting).await, Ok(vec!["applied".to_owned(); 2]));
+    assert_eq!(waiting.answer().await, Ok(vec!["applied".to_owned(); 2]));
     db.check().await;
 }
 
@@ -166,13 +148,13 @@ async fn a_mixed_batch_takes_its_tasks_in_order() {
         let key = format!("array['00000000-0000-4000-8000-{n:012}']::uuid[], array['a'], array[0]");
         format!("select outcome from pgflow.heartbeat({key}, array[1])")
     };
-    let (mut one, two) = (db.session().await, db.session().await);
+    let mut one = db.session().await;
     one.run("begin").await;
     one.run(&beat(1)).await;
-    let waiting = begin(two, settle([2, 1], ["a", "a"], [0, 0])).await;
+    let waiting = Waiting::for_a_lock(&db, &settle([2, 1], ["a", "a"], [0, 0])).await;
     assert_eq!(one.rows(&beat(2)).await, ["extended"], "the second task is not locked yet");
     one.run("commit").await;
-    assert_eq!(end(waiting).await, Ok(vec!["applied".to_owned(); 2]));
+    assert_eq!(waiting.answer().await, Ok(vec!["applied".to_owned(); 2]));
     db.check().await;
 }
 
@@ -187,11 +169,12 @@ async fn a_mixed_batch_takes_its_map_steps_in_order() {
         let id = "'00000000-0000-4000-8000-000000000001'";
         format!("select status from pgflow.complete_task({id}, '{step}', 1, '1', 1)")
     };
-    let (mut one, two) = (db.session().await, db.session().await);
+    let mut one = db.session().await;
     one.run(&format!("begin; {}", complete("m"))).await;
-    let waiting = begin(two, settle([1, 1], ["n", "m"], [0, 0])).await;
+    let waiting = Waiting::for_a_lock(&db, &settle([1, 1], ["n", "m"], [0, 0])).await;
     assert_eq!(one.rows(&complete("n")).await, ["completed"], "the second step is not locked yet");
     one.run("commit").await;
-    assert_eq!(end(waiting).await, Ok(vec!["applied".to_owned(); 2]));
+    let outcomes = waiting.answer().await.map(|all| all.join(" "));
+    assert_eq!(outcomes.as_deref(), Ok("applied applied failed"), "and the run has failed");
     db.check().await;
 }

@@ -1,8 +1,6 @@
 //! A retry and somebody who still settles tasks of the failed run.
 
-use std::time::Duration;
-
-use crate::harness::{Db, define};
+use crate::harness::{Db, Waiting, define};
 
 /// Map steps before runs: the retry must not hold the run while it waits for the step.
 #[tokio::test]
@@ -11,15 +9,14 @@ async fn a_retry_waits_for_map_steps_before_it_takes_the_run() {
     let run = db.start("f", "[1, 2]").await;
     db.claim("f").await;
     run.fail("m", 0, "boom").await;
-    let (mut one, mut two) = (db.session().await, db.session().await);
+    let mut one = db.session().await;
     let lock = "select from pgflow.step_states where step_slug = 'm' for no key update";
     one.run(&format!("begin; {lock}")).await;
     let retry = format!("select status from pgflow.retry_run('{}')", run.id);
-    let waiting = tokio::spawn(async move { two.ask(&retry).await });
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    let waiting = Waiting::for_a_lock(&db, &retry).await;
     one.run("select from pgflow.runs for no key update").await;
     one.run("commit").await;
-    assert_eq!(waiting.await.expect("no panic"), Ok(vec!["started".to_owned()]));
+    assert_eq!(waiting.answer().await, Ok(vec!["started".to_owned()]));
     db.check().await;
 }
 
@@ -28,13 +25,12 @@ async fn two_retries_open_the_run_once() {
     let db = Db::with(&define("f", &["a; max_attempts => 1"])).await;
     let run = db.start("f", "{}").await;
     run.exhaust("a", "boom").await;
-    let (mut one, mut two) = (db.session().await, db.session().await);
+    let mut one = db.session().await;
     let retry = format!("select status from pgflow.retry_run('{}')", run.id);
     one.run(&format!("begin; {retry}")).await;
-    let waiting = tokio::spawn(async move { two.ask(&retry).await });
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    let waiting = Waiting::for_a_lock(&db, &retry).await;
     one.run("commit").await;
-    let failure = waiting.await.expect("no panic").expect_err("the run is open by now");
+    let failure = waiting.answer().await.expect_err("the run is open by now");
     assert!(failure.message.contains("is started"), "{failure}");
     assert_eq!(db.queue("f").await, ["a#0"]);
     db.check().await;

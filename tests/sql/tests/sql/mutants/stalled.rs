@@ -16,7 +16,7 @@ async fn stalled(db: &Db) -> Run<'_> {
 async fn a_task_lost_too_often_never_comes_back() {
     let db = Db::with(&define("f", &["a"])).await;
     let run = stalled(&db).await;
-    db.run("update pgflow.step_tasks set requeued_count = 3").await;
+    db.run("update pgflow.step_tasks set requeued_count = 3, last_requeued_at = now()").await;
     let (mut holder, mut sweeper) = (db.session().await, db.session().await);
     holder.run("begin; select from pgflow.runs for update").await;
     sweeper.run("set lock_timeout = '2s'").await;
@@ -50,7 +50,7 @@ async fn a_task_of_an_ended_run_does_not_come_back() {
     db.run("update pgflow.runs set status = 'cancelled', cancelled_at = now()").await;
     assert_eq!(db.one(REQUEUE).await, "0");
     assert_eq!(run.tasks().await, ["a#0:started:1"]);
-    db.run("update pgflow.step_tasks set requeued_count = 3").await;
+    db.run("update pgflow.step_tasks set requeued_count = 3, last_requeued_at = now()").await;
     assert_eq!(db.one(REQUEUE).await, "0");
     assert_eq!(
         (run.status().await, run.steps().await),

@@ -99,6 +99,8 @@ const TABLES: &[(&str, &[&str])] = &[
             "last_requeued_at timestamptz yes -",
             "permanently_stalled_at timestamptz yes -",
             "refunded_count integer no 0",
+            "yielded_attempt integer yes -",
+            "yield_reason text yes -",
         ],
     ),
     (

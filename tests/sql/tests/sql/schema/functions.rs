@@ -29,6 +29,15 @@ async fn every_function_has_a_test() {
     assert_eq!(untested, [""; 0]);
 }
 
+/// `jsonb_agg` and `jsonb_object_agg` take each text they meet for one that ends with a zero byte: the time they need
+/// grows with the square of their input.
+#[tokio::test]
+async fn json_is_gathered_in_linear_time() {
+    let db = Db::new().await;
+    let slow = format!("select proname {OURS} and prosrc ~ '\\mjsonb_(object_)?agg\\M' order by 1");
+    assert_eq!(db.rows(&slow).await, [""; 0]);
+}
+
 /// The text of all tests but those that list functions.
 fn sources(directory: &Path) -> String {
     let mut text = String::new();

@@ -1,6 +1,6 @@
 //! Changes of status touch no index.
 
-use crate::harness::Db;
+use crate::harness::{Db, define};
 
 /// Columns that an index of the table holds or decides by.
 fn indexed(table: &str) -> String {
@@ -15,9 +15,27 @@ fn indexed(table: &str) -> String {
 #[tokio::test]
 async fn no_index_holds_a_column_that_changes() {
     let db = Db::new().await;
-    assert_eq!(db.rows(&indexed("runs")).await, ["flow_slug", "run_id", "started_at"]);
+    // The first two change only in runs that fail or are cancelled.
+    let runs = ["cancelled_at", "failed_at", "flow_slug", "run_id", "started_at"];
+    assert_eq!(db.rows(&indexed("runs")).await, runs);
     assert_eq!(db.rows(&indexed("step_states")).await, ["run_id", "step_slug"]);
     assert_eq!(db.rows(&indexed("step_tasks")).await, ["run_id", "step_slug", "task_index"]);
+}
+
+/// The server itself says so of a run that is completed.
+#[tokio::test]
+async fn a_run_that_completes_touches_no_index() {
+    let db = Db::with(&define("f", &["a"])).await;
+    let run = db.start("f", "{}").await;
+    db.claim("f").await;
+    let mut session = db.session().await;
+    session.run("begin").await;
+    session.run(&format!("select pgflow.complete_task('{}', 'a', 0, '1')", run.id)).await;
+    let updates = "select n_tup_upd > 0, n_tup_upd = n_tup_hot_upd from pg_stat_xact_user_tables
+        where relid = 'pgflow.runs'::regclass";
+    assert_eq!(session.rows(updates).await, ["t|t"]);
+    session.run("commit").await;
+    assert_eq!(db.one("select status from pgflow.runs").await, "completed");
 }
 
 #[tokio::test]

@@ -84,17 +84,32 @@ async fn a_worker_verifies_a_shape_and_cannot_replace_one() {
         format!("select pgflow.ensure_flow_compiled('{flow}', '{shape}', true)")
     };
     assert!(worker.one(&ensure("f", &shape)).await.contains("verified"));
-    for (flow, shape) in [("f", r#"{"steps": []}"#), ("g", &shape)] {
+    for (flow, shape) in [("f", &*shape.replace("single", "map")), ("g", &*shape)] {
         assert_eq!(worker.error(&ensure(flow, shape)).await.code, "42501", "{flow}");
     }
     for refused in [
         "select * from pgflow.runs",
         "select pgflow.start_flow('f', '1')",
         "delete from pgflow.workers",
+        "select pgflow.prune_runs('0 seconds')",
     ] {
         assert_eq!(worker.error(refused).await.code, "42501", "{refused}");
     }
     assert_eq!(db.one("select count(*) from pgflow.flows").await, "1");
+    db.check().await;
+}
+
+/// What a worker that is to retain needs beside its own role.
+#[tokio::test]
+async fn upkeep_prunes_and_reads_nothing() {
+    let db = Db::with(&define("f", &["a"])).await;
+    let run = db.start("f", "{}").await;
+    db.run(&format!("select pgflow.cancel_run('{}')", run.id)).await;
+    let mut upkeep = as_role(&db, "pgflow_upkeep").await;
+    assert_eq!(upkeep.error("select * from pgflow.runs").await.code, "42501");
+    assert_eq!(upkeep.one("select pgflow.prune_runs('1 day')").await, "0");
+    assert_eq!(upkeep.one("select pgflow.prune_runs('0 seconds')").await, "1");
+    assert_eq!(db.one("select count(*) from pgflow.runs").await, "0");
     db.check().await;
 }
 

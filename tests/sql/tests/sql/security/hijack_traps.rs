@@ -9,7 +9,7 @@ pub(super) async fn attacker(db: &Db) -> (Session, String) {
         .await;
     db.run(&format!(
         "create role {name} nologin;
-         grant pgflow_client, pgflow_worker, pgflow_viewer to {name};
+         grant pgflow_client, pgflow_worker, pgflow_upkeep, pgflow_viewer to {name};
          create schema evil authorization {name};
          grant temporary on database {} to {name}",
         db.one("select current_database()").await
@@ -39,7 +39,7 @@ begin
        and not p.proargtypes::oid[] && array['internal'::regtype, '"any"'::regtype, 'cstring'::regtype]::oid[]
        and p.proname in (
          select m[1] from pg_catalog.pg_proc f, regexp_matches(f.prosrc, '([a-z_0-9]+)\s*\(', 'g') m
-          where f.pronamespace = 'pgflow'::regnamespace)
+          where f.pronamespace in ('pgflow'::regnamespace, 'pgwf'::regnamespace))
   loop
     v_body := format('begin insert into evil.marker values (current_user, %L); return pg_catalog.%I(%s); end',
                      v.proname, v.proname, v.names);

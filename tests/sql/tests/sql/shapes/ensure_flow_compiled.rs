@@ -92,3 +92,26 @@ async fn it_waits_for_the_advisory_lock_of_the_flow() {
     other.run(&call("f")).await;
     db.check().await;
 }
+
+/// A shape that got lost on the way is no order to delete everything.
+#[tokio::test]
+async fn what_is_no_shape_is_refused() {
+    let db = Db::new().await;
+    ensure(&db, &shape(&["a"]), "").await;
+    let run = db.start("f", "{}").await;
+    for lost in
+        ["null", "'null'", "'{}'", "'[]'", "'7'", "'{\"steps\": null}'", "'{\"steps\": {}}'"]
+    {
+        for flow in ["f", "g"] {
+            let failure = db
+                .error(&format!("select pgflow.ensure_flow_compiled('{flow}', {lost}, true)"))
+                .await;
+            assert_eq!(failure.code, "22023", "{lost}: {failure}");
+        }
+    }
+    let none = r#"select pgflow.ensure_flow_compiled('f', '{"steps": []}', true)"#;
+    assert_eq!(db.error(none).await.code, "22023");
+    assert_eq!(run.status().await, "started");
+    assert_eq!(db.rows("select flow_slug from pgflow.flows").await, ["f"]);
+    db.check().await;
+}

@@ -42,7 +42,7 @@ async fn they_do_not_stop_the_other_functions() {
     assert_eq!(db.rows(&started).await, ["a"]);
     run.stall("a", 0).await;
     assert_eq!(db.one("select pgflow.requeue_stalled_tasks()").await, "1");
-    db.run("select pgflow.prune_data_older_than(interval '1 second')").await;
+    db.run("select pgflow.prune_data_older_than(interval '1 second', null)").await;
     let reported =
         db.one("select count(*) from pgflow.check() where invariant = 'message_without_live_task'");
     assert_eq!(reported.await, FOREIGN.len().to_string(), "and the checker tells of each");

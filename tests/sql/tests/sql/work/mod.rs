@@ -1,7 +1,10 @@
 //! Taking work.
 
 mod claim_tasks;
+mod fair;
 mod foreign_messages;
+mod foreign_queues;
+mod heavy;
 mod input;
 mod older_transaction;
 mod poll_for_tasks;
@@ -11,3 +14,4 @@ mod start_tasks;
 mod visibility;
 mod wide_claims;
 mod worker;
+mod worst;

@@ -78,3 +78,19 @@ async fn it_can_cancel_a_run() {
     assert_eq!(db.one("select status from pgflow.runs").await, "cancelled");
     db.check().await;
 }
+
+/// A lease counts from the claim, not from when the claimer's transaction began: another session would take
+/// the task back while it is worked on.
+#[tokio::test]
+async fn a_lease_counts_from_the_claim() {
+    let db = Db::with(&crate::harness::define("f", &["a"])).await;
+    db.start("f", "{}").await;
+    let mut session = db.session().await;
+    session.run("begin; select pg_sleep(3)").await;
+    session.run("create temp table moment as select clock_timestamp() as at").await;
+    session.run("select pgflow.claim_tasks(array['f'], 1)").await;
+    let late = "select started_at >= at - interval '1 second' from pgflow.step_tasks, moment";
+    assert_eq!(session.one(late).await, "t");
+    session.run("commit").await;
+    db.check().await;
+}

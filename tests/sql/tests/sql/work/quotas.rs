@@ -39,6 +39,18 @@ async fn several_steps_of_several_flows_are_limited_apart() {
 }
 
 #[tokio::test]
+async fn any_number_may_be_asked_for() {
+    let db = Db::with(&define("f", &["a", "b"])).await;
+    db.start("f", "{}").await;
+    let quotas = "null, array['f', 'f'], array['a', 'b'], array[2147483647, -2147483648]";
+    for (qty, claimed) in [("-2147483648", "0"), ("null", "0"), ("2147483647", "1")] {
+        let claim = format!("select count(*) from pgflow.claim_tasks(array['f'], {qty}, {quotas})");
+        assert_eq!(db.one(&claim).await, claimed, "{qty}");
+    }
+    db.check().await;
+}
+
+#[tokio::test]
 async fn the_whole_is_limited_too() {
     let db = database().await;
     let total = "select count(*) from pgflow.claim_tasks(array['f', 'g'], 4, null, array['f', 'f'], array['m', 'n'], array[3, 3])";

@@ -1,0 +1,66 @@
+-- Edges and keys of jobs: none that leads nowhere, none to what is over, no ring; one head per key.
+create or replace function pgflow._check_job_edges() returns table (invariant text, run_id uuid, detail text)
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+#variable_conflict use_column
+begin
+  -- Planned once per session: this is called often where there are no jobs.
+  return query
+  select 'job_edge', null::uuid, format('job %s waits for %s %s, which is over or never was', e.waiter, e.kind, e.dependency)
+    from pgflow.job_edges e
+   where not case e.kind
+     when 'job' then exists (select from pgflow.jobs j where j.id = e.dependency)
+     else exists (select from pgflow.runs r where r.run_id::text = e.dependency and r.status = 'started') end
+     and not exists (select from pgflow.job_wakes w where w.dependency = e.dependency and w.kind = e.kind)
+  union all
+  select 'job_edge', null, format('job %s is not there, but waits for %s', e.waiter, e.dependency)
+    from pgflow.job_edges e
+   where not exists (select from pgflow.jobs j where j.id = e.waiter)
+  union all
+  select 'job_edge', null, format('edge %s of job %s has no place', e.place, e.waiter)
+    from pgflow.job_edges e where e.place < 1
+  union all
+  select 'job_ring', null, format('job %s waits for itself', r.waiter)
+    from (
+      with recursive walk(waiter, id) as (
+        select e.waiter, e.dependency from pgflow.job_edges e where e.kind = 'job'
+        union
+        select w.waiter, e.dependency from walk w join pgflow.job_edges e on e.waiter = w.id and e.kind = 'job'
+         where w.id <> w.waiter
+      )
+      select w.waiter from walk w where w.id = w.waiter
+    ) r
+  union all
+  select 'job_key', null, format('key %s counts %s jobs, but has %s', k.key, k.jobs, j.jobs)
+    from (select k.key, k.jobs from pgflow.job_keys k
+          union all
+          select distinct j.key, 0 from pgflow.jobs j
+           where j.key is not null and not exists (select from pgflow.job_keys k where k.key = j.key)) k
+    cross join lateral (select count(*) as jobs from pgflow.jobs j where j.key = k.key) j
+   where k.jobs <> j.jobs or k.jobs = 0
+  union all
+  select 'job_holder', null, format('key %s is held by %s, but %s is %s', k.key, coalesce(k.holder, 'nobody'), j.id, j.state)
+    from pgflow.job_keys k
+    join pgflow.jobs j on j.key = k.key
+   where (j.state = 'leased') <> (k.holder is not distinct from j.id)
+  union all
+  select 'job_holder', null, format('key %s is held by %s, which is not there', k.key, k.holder)
+    from pgflow.job_keys k
+   where k.holder is not null and not exists (select from pgflow.jobs j where j.id = k.holder and j.key = k.key)
+  union all
+  select 'job_head', null, format('%s jobs of key %s and need %s are ready while %s has the key', l.ready, l.key, l.need, coalesce(k.holder, 'nobody'))
+    from pgflow.job_keys k
+    join (select j.key, j.need, count(*) as ready from pgflow.jobs j where j.state = 'ready' and j.key is not null group by 1, 2) l on l.key = k.key
+   where l.ready > 1 or (k.holder is not null and not k.look)
+  union all
+  select 'job_head', null, format('job %s is parked, but nobody has its key %s, and it comes before all others', p.id, p.key)
+    from pgflow.job_keys k
+    join (
+      select distinct on (j.key, j.need) j.* from pgflow.jobs j where j.state in ('ready', 'parked') and j.key is not null
+       order by j.key, j.need, j.priority desc, j.seq
+    ) p on p.key = k.key and p.state = 'parked'
+   where k.holder is null and not k.look;
+end;
+$$;

@@ -1,0 +1,57 @@
+-- Takes up to `qty` tasks from several queues in one round trip, without waiting. Of a step that is
+-- named with a quota (flow, step and quota at the same position) no more than that is taken; other
+-- steps fill up the rest.
+create or replace function pgflow.claim_tasks(
+  queue_names text[],
+  qty int,
+  worker_id uuid default null,
+  limited_flows text[] default null,
+  limited_steps text[] default null,
+  limited_quotas int[] default null
+) returns setof pgflow.step_task_record
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set join_collapse_limit = 1
+set plan_cache_mode = force_generic_plan
+set jit = off
+as $$
+declare
+  v_queue record;
+  v_left int := coalesce(claim_tasks.qty, 0);
+  v_got int;
+  v_queues int := pgflow._queues_at_once();
+  v_is_many boolean := cardinality(queue_names) > v_queues;
+begin
+  perform pgflow._check_quotas(limited_flows, limited_steps, limited_quotas);
+  -- In random order, so that a full queue does not starve those named after it.
+  for v_queue in
+    select q.name, l.steps, l.quotas
+      from (select distinct n as name from unnest(claim_tasks.queue_names) n) q
+      left join lateral (
+        select array_agg(l.step) as steps, array_agg(l.quota) as quotas
+          from unnest(limited_flows, limited_steps, limited_quotas) l(flow, step, quota)
+         where l.flow = q.name and l.quota is not null
+      ) l on limited_flows is not null
+     order by random()
+  loop
+    exit when v_left <= 0 or v_queues = 0;
+    continue when v_is_many and not pgflow._peek_queue(v_queue.name, 'visible');
+    continue when not pgflow._use_queue(v_queue.name);
+    -- What could not be started now (its task was locked, or its worker is lost) is seen again in 5 s.
+    if cardinality(queue_names) = 1 then
+      return query select * from pgflow._claim_queue(
+        v_queue.name, 5, v_left, claim_tasks.worker_id, v_queue.steps, v_queue.quotas);
+      get diagnostics v_got = row_count;
+    else
+      return query select * from pgflow._claim_among(
+        v_queue.name, v_left, claim_tasks.worker_id, v_queue.steps, v_queue.quotas);
+      get diagnostics v_got = row_count;
+    end if;
+    v_left := v_left - v_got;
+    v_queues := v_queues - 1;
+  end loop;
+end;
+$$;

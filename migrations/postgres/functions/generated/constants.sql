@@ -1,0 +1,57 @@
+-- Written by `cargo xtask constants` from pgflow-machine/src/constants.rs; do not edit.
+--
+-- Immutable, so that a statement which is planned once has their values in its plan.
+
+-- Seconds that a lease lasts longer than the step's timeout.
+create or replace function pgflow._lease_grace() returns int
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$ select 2 $$;
+
+-- How often a task may be lost and queued again; one more, and its step ends.
+create or replace function pgflow._max_requeues() returns int
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$ select 3 $$;
+
+-- What a claim hands out at once, unless it is one task.
+create or replace function pgflow._claim_bytes() returns int
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$ select 64000000 $$;
+
+-- What a task may be given; one that is given more ends its step.
+create or replace function pgflow._input_limit() returns int
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$ select 264000000 $$;
+
+-- Tasks of a map from this index on are bulk.
+create or replace function pgflow._bulk_from() returns int
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$ select 16 $$;
+
+-- How far back in time the lane of bulk begins.
+create or replace function pgflow._bulk_lane() returns interval
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$ select interval '876000 hours' $$;
+
+-- How far back in time the lane of bulk ends.
+create or replace function pgflow._bulk_edge() returns interval
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$ select interval '438000 hours' $$;
+
+-- The longest back-off in seconds: past a day a retry is a surprise, not a help.
+create or replace function pgflow._max_retry_delay() returns int
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$ select 86400 $$;
+
+-- Characters that are kept of an error or reason: long enough for any stack trace.
+create or replace function pgflow._max_error_length() returns int
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$ select 65536 $$;

@@ -1,0 +1,72 @@
+-- Takes the best ready jobs of these needs; see claim_jobs. Locks no more than it takes, and waits for nobody.
+create or replace function pgflow._claim_jobs(
+  p_worker text,
+  p_needs text[],
+  p_seconds int,
+  p_limit int,
+  p_detail jsonb default null
+) returns setof pgflow.jobs
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_now timestamptz := clock_timestamp();
+  v_until timestamptz := v_now + make_interval(secs => p_seconds);
+  v_need record;
+  v_left int := p_limit;
+  v_free record;
+  v_ids text[];
+  v_keyed text[];
+  v_won text[];
+  v_part pgflow.jobs[];
+  v_taken pgflow.jobs[] := '{}';
+  -- Their keys are held, or about to be.
+  v_passed text[] := '{}';
+  v_before int;
+  v_any_order boolean := false;
+begin
+  perform pgflow._tidy_line(v_now, p_worker, p_detail);
+  -- Again while others were quicker, and at last in any order.
+  loop
+    v_before := v_left;
+    v_ids := '{}';
+    v_keyed := '{}';
+    for v_need in select * from pgflow._shares_of_needs(p_needs, v_left, v_any_order) loop
+      select array_agg(f.id) as ids, array_agg(f.id) filter (where f.key is not null) as keyed into v_free
+        from (
+          select j.id, j.key from pgflow.jobs j
+           where j.state = 'ready' and j.need = v_need.need and (j.expires_at is null or j.expires_at > v_now)
+             and j.id <> all (v_passed)
+           order by j.priority desc, j.seq limit least(v_need.share, v_left - cardinality(v_ids)) for no key update skip locked
+        ) f;
+      v_ids := v_ids || v_free.ids;
+      v_keyed := v_keyed || v_free.keyed;
+    end loop;
+    v_won := '{}';
+    if v_keyed <> '{}' then
+      v_won := pgflow._take_keys(v_keyed);
+      v_passed := v_passed || v_keyed;
+    end if;
+    with taken as (
+      update pgflow.jobs j
+         set state = 'leased', attempts = j.attempts + 1, token = gen_random_uuid(), lease_until = v_until,
+             look_at = v_until, worker = p_worker
+       where j.id = any (v_ids) and (j.key is null or j.id = any (v_won))
+      returning j
+    )
+    select array_agg(t.j) into v_part from taken t;
+    v_taken := v_taken || v_part;
+    v_left := v_left - coalesce(cardinality(v_part), 0);
+    exit when v_left <= 0 or v_any_order or (cardinality(p_needs) = 1 and v_passed = '{}');
+    v_any_order := v_left = v_before;
+  end loop;
+  if v_taken <> '{}' then
+    perform pgflow._trace_jobs('claimed', array_agg(t.id order by t.priority desc, t.seq),
+              array_agg(t.need order by t.priority desc, t.seq), array_agg(t.token order by t.priority desc, t.seq),
+              p_worker, case when p_detail is not null then
+                array_fill(p_detail || jsonb_build_object('until', v_until), array[cardinality(v_taken)]) end)
+       from unnest(v_taken) t;
+  end if;
+  return query select t.* from unnest(v_taken) t order by t.priority desc, t.seq;
+end;
+$$;

@@ -1,0 +1,61 @@
+-- Ends up to `limit` jobs that are due to: marked as expired, crashed or cancelled; past their expiry; or with a lease that
+-- ran out in the last attempt, or after they were to be cancelled. `states` says which of those. Returns their ids.
+create or replace function pgflow._end_due(p_now timestamptz, p_limit int, p_worker text, p_states text[], p_detail jsonb default null)
+returns text[]
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_ids text[];
+  v_lapsed record;
+  v_ended record;
+begin
+  -- Looked for without locks: these wait in line with whoever else ends them.
+  v_ids := array(
+    (select j.id from pgflow.jobs j
+      where j.state in ('expired', 'crashed', 'cancelled') and j.state = any (p_states) order by j.seq limit p_limit)
+    union all
+    (select j.id from pgflow.jobs j
+      where j.expires_at <= p_now and j.state in ('ready', 'sleeping', 'waiting', 'parked', 'concern')
+        and 'expired' = any (p_states) order by j.expires_at limit p_limit)
+    union all
+    (select j.id from pgflow.jobs j
+      where j.state = 'leased' and j.look_at <= p_now and j.lease_until <= p_now
+        and case when j.cancel_at is not null then 'cancelled' when j.attempts - j.forgiven >= j.max_attempts then 'crashed' end = any (p_states)
+      order by j.look_at limit p_limit)
+    limit p_limit);
+  if v_ids = '{}' then
+    return v_ids;
+  end if;
+  -- Whoever sweeps waits for nobody: what somebody holds is left out. Locks in this order would be wrong to keep.
+  begin
+    v_ids := array(select j.id from pgflow.jobs j where j.id = any (v_ids) for update skip locked);
+    raise sqlstate 'PGF01';
+  exception when sqlstate 'PGF01' then
+    null;
+  end;
+  perform pgflow._lock_jobs(v_ids);
+  with lapsed as (
+    update pgflow.jobs j
+       set state = case when j.cancel_at is not null then 'cancelled' else 'crashed' end,
+           lapses = j.lapses + 1, streak = j.streak + 1, token = null, lease_until = null, look_at = null
+      from pgflow.jobs o
+     where o.id = any (v_ids) and j.id = o.id and o.state = 'leased' and o.lease_until <= p_now
+       and (o.cancel_at is not null or o.attempts - o.forgiven >= o.max_attempts)
+    returning j.id, j.need, o.token, jsonb_build_object(
+      'until', o.lease_until, 'by', j.worker, 'lapses', j.lapses, 'streak', j.streak, 'state', j.state) as detail
+  )
+  select array_agg(l.id) as ids, array_agg(l.need) as needs, array_agg(l.token) as tokens, array_agg(l.detail) as details
+    into v_lapsed from lapsed l;
+  perform pgflow._trace_jobs('lapsed', v_lapsed.ids, v_lapsed.needs, v_lapsed.tokens, p_worker, v_lapsed.details);
+  select array_agg(j.id order by j.seq) as ids,
+         array_agg(case when j.state in ('crashed', 'cancelled') then j.state else 'expired' end order by j.seq) as outcomes,
+         array_agg(case when j.state = 'crashed' then coalesce(j.last_error, 'its worker was lost in every attempt') end order by j.seq) as errors
+    into v_ended
+    from pgflow.jobs j
+   where j.id = any (v_ids) and j.state <> 'leased'
+     and (j.state in ('expired', 'crashed', 'cancelled') or j.expires_at <= p_now);
+  perform pgflow._end_jobs(v_ended.ids, v_ended.outcomes, null, v_ended.errors, p_worker, p_detail);
+  return coalesce(v_ended.ids, '{}');
+end;
+$$;

@@ -1,0 +1,35 @@
+-- Makes the best parked job of a key and need ready, unless a better one is; the caller has locked the key's row, and
+-- nobody has the key. Returns whether somebody held a job in question.
+create or replace function pgflow._pick_head(p_key text, p_need text) returns boolean
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_head record;
+  v_next record;
+begin
+  select h.id, h.priority, h.seq into v_head
+    from pgflow.jobs h where h.key = p_key and h.need = p_need and h.state = 'ready' and h.key is not null limit 1;
+  select p.id, p.priority, p.seq into v_next
+    from pgflow.jobs p where p.key = p_key and p.need = p_need and p.state = 'parked'
+   order by p.priority desc, p.seq limit 1 for no key update skip locked;
+  if v_next.id is null then
+    return v_head.id is null;
+  end if;
+  if v_head.id is not null then
+    if (v_head.priority, -v_head.seq) > (v_next.priority, -v_next.seq) then
+      return false;
+    end if;
+    update pgflow.jobs j set state = 'parked'
+     where j.ctid = (
+       select h.ctid from pgflow.jobs h where h.id = v_head.id and h.state = 'ready' for no key update skip locked);
+    -- A claim may be about to take it.
+    if not found then
+      return true;
+    end if;
+  end if;
+  update pgflow.jobs j set state = 'ready' where j.id = v_next.id;
+  perform pgflow._announce_jobs(array[v_next.id], array[p_need]);
+  return false;
+end;
+$$;

@@ -1,0 +1,44 @@
+-- Says that jobs are still being worked on: their leases last so many seconds from now. Per item: extended, lost
+-- (somebody else has it, or it is over), or cancelled (asked for while it was worked on; not extended).
+create or replace function pgflow.beat_jobs(ids text[], tokens text[], seconds int)
+returns table (id text, outcome text)
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set join_collapse_limit = 1
+set plan_cache_mode = force_generic_plan
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+  v_until timestamptz;
+begin
+  perform pgflow._check_job_batch(beat_jobs.ids, array[coalesce(cardinality(tokens), -1)]);
+  if coalesce(beat_jobs.seconds, 0) <= 0 then
+    raise exception 'A lease of % seconds is none', coalesce(beat_jobs.seconds::text, 'null')
+      using errcode = 'invalid_parameter_value', detail = jsonb_build_object('problem', 'bad_lease');
+  end if;
+  perform from pgflow.jobs j
+    where j.id = any (array(
+      select i.id from unnest(beat_jobs.ids, tokens) i(id, token) join pgflow.jobs j on j.id = i.id and j.token::text = i.token))
+    order by j.id for no key update;
+  v_until := clock_timestamp() + make_interval(secs => beat_jobs.seconds);
+  return query
+    with extended as (
+      update pgflow.jobs j
+         set lease_until = v_until,
+             -- It is looked at too early rather than too late.
+             look_at = case when j.look_at > v_until then v_until else j.look_at end
+        from unnest(beat_jobs.ids, tokens) i(id, token)
+       where j.id = i.id and j.token::text = i.token and j.cancel_at is null
+      returning j.id, j.token::text
+    )
+    select i.id, case
+        when exists (select from extended e where e.id = i.id and e.token = i.token) then 'extended'
+        when exists (select from pgflow.jobs j where j.id = i.id and j.token::text = i.token) then 'cancelled'
+        else 'lost' end
+      from unnest(beat_jobs.ids, tokens) with ordinality i(id, token, n) order by i.n;
+end;
+$$;

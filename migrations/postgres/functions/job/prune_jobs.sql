@@ -1,0 +1,38 @@
+-- Deletes up to `max_jobs` jobs that were archived before `retention` ago, with their traces, and returns how many: a short
+-- transaction, to be called until it returns less. From then on their ids may be used again. Waits for nobody.
+create or replace function pgflow.prune_jobs(retention interval, max_jobs int default 1000) returns bigint
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set join_collapse_limit = 1
+set plan_cache_mode = force_generic_plan
+set jit = off
+as $$
+declare
+  v_ids text[];
+  v_from timestamptz[];
+begin
+  perform pgflow._check_retention(prune_jobs.retention);
+  if coalesce(prune_jobs.max_jobs, 0) < 1 then
+    raise exception 'At least one job must be asked for, not %', coalesce(prune_jobs.max_jobs::text, 'null')
+      using errcode = 'invalid_parameter_value';
+  end if;
+  with old as materialized (
+    select a.id from pgflow.job_archive a
+     where a.archived_at < now() - prune_jobs.retention
+     order by a.archived_at limit prune_jobs.max_jobs for update skip locked
+  ), gone as (
+    delete from pgflow.job_archive a using old o where a.id = o.id
+    returning a.id, a.created_at
+  )
+  select array_agg(g.id), array_agg(g.created_at) into v_ids, v_from from gone g;
+  delete from pgflow.job_trace t where t.job = any (v_ids) and t.kind <> 'submitted';
+  -- Their moments stand close together, and the index knows moments.
+  delete from pgflow.job_trace t
+   where t.at between (select min(f) from unnest(v_from) f) and (select max(f) from unnest(v_from) f)
+     and t.kind = 'submitted' and t.job = any (v_ids);
+  return coalesce(cardinality(v_ids), 0);
+end;
+$$;

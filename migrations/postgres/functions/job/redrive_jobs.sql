@@ -1,0 +1,68 @@
+-- Puts archived jobs that failed or crashed back in line with a fresh budget: those named, or the oldest of a need. With a
+-- `rate` per second they wake one after the other. A job keeps its id, place, payload and key; nothing waits for it any
+-- more, and it waits for nothing. Returns `redriven` for those that it put back; of ids that were named also `live`,
+-- `not_redrivable` (it ended otherwise, or somebody holds it) or `unknown`.
+create or replace function pgflow.redrive_jobs(
+  ids text[] default null,
+  need text default null,
+  max_jobs int default 100,
+  rate double precision default null,
+  worker text default null
+) returns table (id text, outcome text)
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set join_collapse_limit = 1
+set plan_cache_mode = force_generic_plan
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := clock_timestamp();
+  v_ids text[];
+  v_back record;
+begin
+  if (redrive_jobs.ids is null) = (redrive_jobs.need is null) or coalesce(max_jobs, 0) < 1 or coalesce(rate, 1) <= 0 or rate = 'NaN' then
+    raise exception 'Redrive takes ids or a need, at least one job, and a rate above 0'
+      using errcode = 'invalid_parameter_value', detail = jsonb_build_object('problem', 'bad_redrive');
+  end if;
+  v_ids := array(
+    select d.id from pgflow.job_archive d where d.id = any (redrive_jobs.ids) and d.outcome in ('failed', 'crashed')
+    union all
+    (select d.id from pgflow.job_archive d where d.need = redrive_jobs.need and d.outcome in ('failed', 'crashed') order by d.seq limit max_jobs)
+    limit max_jobs);
+  with dead as materialized (
+    select a.id, a.seq, row_number() over (order by a.seq) - 1 as n
+      from pgflow.job_archive a
+     where a.outcome in ('failed', 'crashed')
+       and a.id = any (array(select l.id from pgflow.job_archive l where l.id = any (v_ids) for update skip locked))
+  ), gone as (
+    delete from pgflow.job_archive a using dead d where a.id = d.id
+    returning a.*, v_now + case when rate is null then interval '0' else d.n / rate * interval '1 second' end as back_at
+  ), back as (
+    insert into pgflow.jobs (
+      seq, created_at, wake_at, expires_at, priority, attempts, forgiven, failures, lapses, max_attempts, state, id, need, key, worker, payload, last_error)
+    select g.seq, g.created_at, g.back_at, case when g.expires_at > v_now then g.expires_at end, g.priority, g.attempts, g.attempts, g.failures, g.lapses, g.max_attempts,
+           case when g.back_at > v_now then 'sleeping' when g.key is not null then 'parked' else 'ready' end,
+           g.id, g.need, g.key, g.worker, g.payload, g.error
+      from gone g
+    returning id, need, key, state
+  )
+  select array_agg(b.id) as ids, array_agg(b.need) as needs, array_agg(b.key) filter (where b.key is not null) as keys,
+         array_agg(jsonb_build_object('outcome', g.outcome, 'attempts', g.attempts, 'failures', g.failures, 'archived_at', g.archived_at)) as details,
+         array_agg(b.id) filter (where b.state = 'ready') as ready, array_agg(b.need) filter (where b.state = 'ready') as ready_needs
+    into v_back from back b join gone g on g.id = b.id;
+  perform pgflow._trace_jobs('redriven', v_back.ids, v_back.needs, null, redrive_jobs.worker, v_back.details);
+  perform pgflow._announce_jobs(v_back.ready, v_back.ready_needs);
+  perform pgflow._line_up(v_back.keys, array_fill(1, array[coalesce(cardinality(v_back.keys), 0)]));
+  return query
+    select i.id, case
+        when i.id = any (v_back.ids) then 'redriven'
+        when exists (select from pgflow.jobs j where j.id = i.id) then 'live'
+        when exists (select from pgflow.job_archive a where a.id = i.id) then 'not_redrivable'
+        else 'unknown' end
+      from unnest(coalesce(redrive_jobs.ids, v_back.ids)) with ordinality i(id, n) order by i.n;
+end;
+$$;

@@ -1,0 +1,67 @@
+-- Hands leased jobs over to other needs: new need, payload (null keeps it), moment or delay (milliseconds), budget of
+-- attempts, and what to wait for first, in arrays as submit_jobs takes them. A job keeps its place in line, key and expiry.
+-- One that was to be cancelled ends as that instead. Per item: applied, already_settled, fenced or unknown.
+create or replace function pgflow.reschedule_jobs(
+  ids text[],
+  tokens text[],
+  needs text[],
+  payloads jsonb[] default null,
+  wake_ats timestamptz[] default null,
+  delays bigint[] default null,
+  max_attempts int[] default null,
+  edge_jobs int[] default null,
+  edge_kinds text[] default null,
+  dependencies text[] default null,
+  policies text[] default null,
+  worker text default null
+) returns table (id text, outcome text)
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set join_collapse_limit = 1
+set plan_cache_mode = force_generic_plan
+set jit = off
+as $$
+declare
+  v_dependencies text[];
+  v_kinds text[];
+  v_ends text[];
+  v_waiters text[];
+  v_held int[];
+  v_move record;
+begin
+  perform pgflow._check_job_batch(reschedule_jobs.ids, array[
+    coalesce(cardinality(tokens), -1), coalesce(cardinality(needs), -1), cardinality(payloads), cardinality(wake_ats), cardinality(delays),
+    cardinality(reschedule_jobs.max_attempts)]);
+  perform pgflow._check_needs(needs);
+  perform pgflow._check_times(wake_ats, delays);
+  perform pgflow._check_payloads(payloads, reschedule_jobs.max_attempts);
+  v_dependencies := pgflow._check_edges(cardinality(needs), edge_jobs, edge_kinds, dependencies, policies);
+  v_kinds := array(select coalesce(k.kind, 'job') from unnest(edge_kinds, edge_jobs) with ordinality k(kind, job, n) order by k.n);
+  if cardinality(edge_jobs) > 0 then
+    v_ends := pgflow._lock_dependencies(v_kinds, v_dependencies, array(
+      select i.id from unnest(reschedule_jobs.ids, tokens) i(id, token) join pgflow.jobs j on j.id = i.id and j.token::text = i.token), null);
+    perform pgflow._refuse_unknown(v_dependencies, v_ends);
+  end if;
+  v_held := pgflow._held_jobs(reschedule_jobs.ids, tokens, false);
+  select array_agg(j.id) as ids, array_agg(needs[n]) as needs, array_agg(payloads[n]) as payloads,
+         array_agg(coalesce(wake_ats[n], clock_timestamp() + delays[n] * interval '1 millisecond')) as wake_ats,
+         array_agg(reschedule_jobs.max_attempts[n]) as max_attempts
+    into v_move
+    from unnest(v_held) n join pgflow.jobs j on j.id = reschedule_jobs.ids[n] and j.cancel_at is null;
+  if v_move.ids is not null then
+    v_waiters := array(
+      select case when e.job = any (v_held) and reschedule_jobs.ids[e.job] = any (v_move.ids) then reschedule_jobs.ids[e.job] end
+        from unnest(edge_jobs) with ordinality e(job, n) order by e.n);
+    perform pgflow._move_jobs(
+      v_move.ids, v_move.needs, v_move.payloads, null, v_move.wake_ats, v_move.max_attempts, v_waiters, v_kinds, v_dependencies,
+      policies, v_ends, reschedule_jobs.worker);
+  end if;
+  -- Keys were locked by then if both kinds are in one batch: these jobs end only because somebody asked for it.
+  perform pgflow._end_jobs(array_agg(j.id), array_agg('cancelled'::text), null, null, reschedule_jobs.worker)
+     from unnest(v_held) n join pgflow.jobs j on j.id = reschedule_jobs.ids[n] where j.cancel_at is not null;
+  return query select * from pgflow._job_outcomes(reschedule_jobs.ids, tokens, v_held, true);
+end;
+$$;

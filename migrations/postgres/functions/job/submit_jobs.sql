@@ -1,0 +1,64 @@
+-- Submits jobs: one element of each array per job, null where there is nothing to say; arrays that say nothing may be
+-- null. Returns for each `submitted`, or `exists` where the id is that of a live or archived job. A null id is made.
+--
+-- Delays and lifetimes are milliseconds from now, used where there is no moment. What jobs wait for stands in arrays of its
+-- own: which job (its position), `job` or `run`, the id of that, and what its end does: `release`, or `fail` or `cancel`
+-- if it did not end well. Jobs of the batch may wait for each other.
+create or replace function pgflow.submit_jobs(
+  ids text[],
+  needs text[],
+  payloads jsonb[] default null,
+  priorities int[] default null,
+  keys text[] default null,
+  wake_ats timestamptz[] default null,
+  delays bigint[] default null,
+  expires_ats timestamptz[] default null,
+  lifetimes bigint[] default null,
+  max_attempts int[] default null,
+  edge_jobs int[] default null,
+  edge_kinds text[] default null,
+  dependencies text[] default null,
+  policies text[] default null,
+  worker text default null
+) returns table (id text, outcome text)
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set join_collapse_limit = 1
+set plan_cache_mode = force_generic_plan
+set jit = off
+as $$
+declare
+  v_now timestamptz := clock_timestamp();
+  v_ids text[];
+  v_dependencies text[];
+  v_submitted int[];
+begin
+  perform pgflow._check_job_batch(needs, array[
+    cardinality(submit_jobs.ids), cardinality(payloads), cardinality(priorities), cardinality(keys), cardinality(wake_ats), cardinality(delays),
+    cardinality(expires_ats), cardinality(lifetimes), cardinality(submit_jobs.max_attempts)]);
+  perform pgflow._check_needs(needs, submit_jobs.ids || keys);
+  perform pgflow._check_times(wake_ats || expires_ats, delays || lifetimes);
+  perform pgflow._check_payloads(payloads, submit_jobs.max_attempts);
+  v_dependencies := pgflow._check_edges(cardinality(needs), edge_jobs, edge_kinds, dependencies, policies);
+  v_ids := array(
+    select coalesce(i.id, pgflow._time_ordered_uuid()::text)
+      from unnest(submit_jobs.ids, needs) with ordinality i(id, need, n) order by i.n);
+  v_submitted := pgflow._submit_jobs(
+    v_ids, needs,
+    array(select coalesce(p.payload, 'null') from unnest(payloads, needs) with ordinality p(payload, need, n) order by p.n),
+    priorities, keys,
+    case when delays is null then wake_ats else array(
+      select coalesce(w.at, v_now + w.delay * interval '1 millisecond') from unnest(wake_ats, delays, needs) with ordinality w(at, delay, need, n) order by w.n) end,
+    case when lifetimes is null then expires_ats else array(
+      select coalesce(e.at, v_now + e.lifetime * interval '1 millisecond') from unnest(expires_ats, lifetimes, needs) with ordinality e(at, lifetime, need, n) order by e.n) end,
+    submit_jobs.max_attempts, edge_jobs,
+    array(select coalesce(k.kind, 'job') from unnest(edge_kinds, edge_jobs) with ordinality k(kind, job, n) order by k.n),
+    v_dependencies, policies, submit_jobs.worker);
+  return query
+    select i.id, case when cardinality(v_submitted) = cardinality(v_ids) or i.n = any (v_submitted) then 'submitted' else 'exists' end
+      from unnest(v_ids) with ordinality i(id, n) order by i.n;
+end;
+$$;

@@ -1,0 +1,62 @@
+-- Gives the roles that exist what they need, and everybody else nothing. An owner who could not
+-- create the roles when installing calls this again once somebody has.
+--   pgflow_client  starts, reads, cancels and retries runs, submits, reads and cancels jobs, by functions only
+--   pgflow_worker  takes and settles tasks and jobs, by functions; registers itself; reads definitions
+--   pgflow_upkeep  deletes runs and jobs that ended long ago, a worker that is to retain needs it too; helps jobs along
+--   pgflow_viewer  reads every table
+create or replace function pgflow.grant_roles() returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  c_client constant text[] := array[
+    'start_flow', 'start_flow_with_states', 'start_run', 'get_run_with_states', 'get_run_progress', 'list_runs',
+    'get_run', 'get_run_statuses', 'get_run_input', 'get_run_steps', 'get_step_outputs',
+    'get_flows', 'get_flow_definition', 'get_runs_between', 'get_step_times', 'list_tasks',
+    'read_events', 'cancel_run', 'retry_run',
+    'submit_jobs', 'cancel_jobs', 'get_jobs', 'read_job_trace'];
+  c_worker constant text[] := array[
+    'claim_tasks', 'poll_for_tasks', 'start_tasks', 'heartbeat',
+    'complete_task', 'complete_tasks', 'fail_task', 'fail_tasks', 'release_tasks', 'release_unknown_tasks',
+    'yield_tasks', 'resume_tasks',
+    'settle_and_claim', 'sweep_and_claim', 'holds_task',
+    'requeue_stalled_tasks',
+    'submit_jobs', 'claim_jobs', 'beat_jobs', 'finish_jobs', 'fail_jobs', 'reschedule_jobs', 'release_jobs', 'sweep_jobs',
+    'get_jobs',
+    'mark_worker_stopped', 'track_worker_function', 'get_flow_versions', 'set_flow_interface', 'set_flow_input_schema',
+    -- For the tasks of maps, which have their element only.
+    'get_run_input', 'get_step_outputs', 'ended_runs',
+    -- Runs with the caller's rights: a worker can verify a shape, not create or replace one.
+    'ensure_flow_compiled', '_get_flow_shape', '_compare_flow_shapes', '_compare_step_shapes', '_pattern_shape'];
+  -- Apart, because who may do this can delete all history; a worker need not.
+  c_upkeep constant text[] := array[
+    'prune_runs', 'count_prunable_runs',
+    'prune_jobs', 'sweep_jobs', 'redrive_jobs', 'clear_concern', 'reschedule_unheld_jobs', 'complete_unheld_jobs', 'set_job_settings',
+    'get_jobs', 'read_job_trace'];
+  c_viewer constant text[] := array[
+    'get_run_with_states', 'get_run_progress', 'list_runs', 'read_events', 'get_flow_versions',
+    'get_run', 'get_run_statuses', 'get_run_input', 'get_run_steps', 'get_step_outputs',
+    'get_flows', 'get_flow_definition', 'get_runs_between', 'get_step_times', 'list_tasks',
+    'get_jobs', 'read_job_trace',
+    'list_workers', 'get_queue_depths', 'get_step_statistics', 'get_activity', 'count_prunable_runs',
+    -- Functions in a view run with its reader's rights.
+    '_event_payload'];
+begin
+  revoke all on schema pgflow from public;
+  revoke all on all tables in schema pgflow from public;
+  revoke all on all functions in schema pgflow from public;
+
+  if pgflow._grant_functions('pgflow_client', c_client) then
+    grant select on pgflow.flows, pgflow.steps, pgflow.deps, pgflow.limits to pgflow_client;
+  end if;
+  if pgflow._grant_functions('pgflow_worker', c_worker) then
+    grant select on pgflow.flows, pgflow.steps, pgflow.deps, pgflow.limits to pgflow_worker;
+    grant select, insert, update on pgflow.workers, pgflow.worker_functions to pgflow_worker;
+  end if;
+  perform pgflow._grant_functions('pgflow_upkeep', c_upkeep);
+  if pgflow._grant_functions('pgflow_viewer', c_viewer) then
+    grant select on all tables in schema pgflow to pgflow_viewer;
+  end if;
+  perform pgflow._grant_pgwf();
+end;
+$$;

@@ -1,0 +1,9 @@
+//! `cargo pgflow`.
+
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    pgflow_cli::main()
+}

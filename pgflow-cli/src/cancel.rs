@@ -1,0 +1,43 @@
+//! `pgflow cancel`.
+
+use clap::Args;
+use pgflow_runtime::backend::Cancelled;
+use pgflow_runtime::{Db, RunId, RunStatus};
+
+use crate::bulk::Bulk;
+use crate::error::Error;
+
+/// Which runs.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  pgflow cancel 019a3f --reason 'not needed'
+  pgflow cancel --flow order --status started --yes")]
+pub(crate) struct Cancel {
+    #[command(flatten)]
+    bulk: Bulk,
+
+    /// Why, for those who look later.
+    #[arg(long)]
+    reason: Option<String>,
+}
+
+pub(crate) async fn run(command: &Cancel) -> Result<bool, Error> {
+    let db = command.bulk.reach.open().await?;
+    let runs = command.bulk.chosen(&db, &[RunStatus::Started]).await?;
+    let reason = command.reason.as_deref();
+    command.bulk.apply("cancel", &runs, async |run| cancel(&db, run, reason).await).await
+}
+
+/// What becomes of a run, and whether that was meant.
+pub(crate) async fn cancel(
+    db: &Db,
+    run: RunId,
+    reason: Option<&str>,
+) -> Result<(String, bool), Error> {
+    Ok(match db.cancel(run, reason).await? {
+        Cancelled::Cancelled => ("cancelled".to_owned(), true),
+        Cancelled::Ended(status) => (format!("had ended before: it is {status}"), false),
+        Cancelled::Unknown => ("is gone".to_owned(), false),
+    })
+}

@@ -1,0 +1,14 @@
+//! What commands about runs have in common.
+
+mod colour;
+mod reach;
+pub(crate) mod shapes;
+mod table;
+mod times;
+mod which;
+
+pub(crate) use colour::{Paint, paint, plain};
+pub(crate) use reach::{Reach, block_on};
+pub(crate) use table::Table;
+pub(crate) use times::{Times, spoken, utc};
+pub(crate) use which::{Filter, parse_duration, run_of};

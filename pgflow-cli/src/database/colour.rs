@@ -1,0 +1,47 @@
+//! Colours, where somebody can see them.
+
+use std::io::IsTerminal as _;
+
+/// Whether to write colours: on a terminal, unless `NO_COLOR` is set.
+#[derive(Clone, Copy)]
+pub(crate) struct Paint(bool);
+
+/// For standard output.
+pub(crate) fn paint() -> Paint {
+    let is_unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    Paint(std::io::stdout().is_terminal() && !is_unwanted)
+}
+
+impl Paint {
+    fn with(self, code: &str, text: &str) -> String {
+        if self.0 { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    pub(crate) fn bold(self, text: &str) -> String {
+        self.with("1", text)
+    }
+
+    pub(crate) fn dim(self, text: &str) -> String {
+        self.with("2", text)
+    }
+
+    /// A status of a run, step or task in its colour.
+    pub(crate) fn status(self, status: &str) -> String {
+        let code = match status {
+            "completed" => "32",
+            "failed" | "error" => "31",
+            "started" | "running" => "34",
+            "cancelled" | "skipped" | "warning" => "33",
+            _ => "2",
+        };
+        self.with(code, status)
+    }
+}
+
+/// What a database holds may have codes for terminals in it: they are shown, not obeyed.
+pub(crate) fn plain(text: &str) -> String {
+    let shown = |c: char| {
+        if c.is_control() && c != '\n' { c.escape_default().to_string() } else { c.to_string() }
+    };
+    text.chars().map(shown).collect()
+}

@@ -1,0 +1,174 @@
+//! `pgflow ls`.
+
+use clap::Args;
+use pgflow_runtime::backend::{RunQuery, RunSummary, WorkerQuery};
+use pgflow_runtime::{Db, RunId, Timestamp};
+use serde_json::{Value, json};
+
+use crate::database::{Filter, Reach, Table, Times, plain, shapes, spoken};
+use crate::error::Error;
+use crate::out;
+
+/// What to list.
+#[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  pgflow ls --flow order --status failed --since 7d
+  pgflow ls --queues
+  pgflow ls --workers --json")]
+pub(crate) struct Ls {
+    #[command(flatten)]
+    reach: Reach,
+
+    #[command(flatten)]
+    filter: Filter,
+
+    /// How many.
+    #[arg(long, value_name = "N", default_value = "50", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    limit: u32,
+
+    /// Go on after a page: what the last one ended with.
+    #[arg(long, value_name = "CURSOR", value_parser = parse_cursor)]
+    after: Option<(Timestamp, RunId)>,
+
+    /// List versions of flows instead.
+    #[arg(long, group = "what")]
+    flows: bool,
+
+    /// List what waits on each version of a flow instead.
+    #[arg(long, group = "what")]
+    queues: bool,
+
+    /// List workers that are there instead; with `--all`, also those that are gone.
+    #[arg(long, group = "what")]
+    workers: bool,
+
+    /// Also workers that are gone.
+    #[arg(long, requires = "workers")]
+    all: bool,
+}
+
+fn parse_cursor(text: &str) -> Result<(Timestamp, RunId), String> {
+    let parts = text.split_once('.').and_then(|(micros, run)| {
+        Some((Timestamp::from_micros(micros.parse().ok()?), run.parse().ok()?))
+    });
+    parts.ok_or_else(|| "that is not what a page ended with".to_owned())
+}
+
+fn cursor(query: &RunQuery) -> Option<String> {
+    query.after.map(|(at, run)| format!("{}.{run}", at.micros()))
+}
+
+pub(crate) async fn run(command: &Ls) -> Result<bool, Error> {
+    let db = command.reach.open().await?;
+    let times = command.reach.times(&db).await?;
+    if command.flows {
+        flows(command, &db, &times).await?;
+    } else if command.queues {
+        queues(command, &db).await?;
+    } else if command.workers {
+        workers(command, &db, &times).await?;
+    } else {
+        runs(command, &db, &times).await?;
+    }
+    Ok(true)
+}
+
+async fn runs(command: &Ls, db: &Db, times: &Times) -> Result<(), Error> {
+    let mut query = command.filter.query(times.now, command.limit);
+    query.after = command.after;
+    let page = db.list(&query).await?;
+    let next = page.next.as_ref().and_then(cursor);
+    if command.reach.json {
+        let runs: Vec<Value> = page.runs.iter().map(shapes::run).collect();
+        return out::line(json!({ "runs": runs, "next": next }));
+    }
+    let mut table = Table::new(&["run", "flow", "status", "started", "took"]);
+    for run in &page.runs {
+        table.row(row(run, times));
+    }
+    out::text(table.text())?;
+    next.map_or(Ok(()), |next| out::line(times.paint.dim(&format!("more: --after {next}"))))
+}
+
+fn row(run: &RunSummary, times: &Times) -> [String; 5] {
+    [
+        run.id.to_string(),
+        plain(&run.flow),
+        times.paint.status(run.status.word()),
+        times.at(run.started_at),
+        times.took(run.started_at, run.ended_at),
+    ]
+}
+
+async fn flows(command: &Ls, db: &Db, times: &Times) -> Result<(), Error> {
+    let flows = db.flows().await?;
+    if command.reach.json {
+        return out::line(json!({ "flows": flows.iter().map(shapes::flow).collect::<Vec<_>>() }));
+    }
+    let mut table = Table::new(&["flow", "version", "slug", "steps", "since", ""]);
+    for flow in &flows {
+        table.row([
+            plain(&flow.flow),
+            flow.version.to_string(),
+            plain(&flow.slug),
+            flow.steps.to_string(),
+            flow.created_at.map(|at| times.at(at)).unwrap_or_default(),
+            if flow.is_current { "current".to_owned() } else { String::new() },
+        ]);
+    }
+    out::text(table.text())
+}
+
+async fn queues(command: &Ls, db: &Db) -> Result<(), Error> {
+    let queues = db.queues().await?;
+    if command.reach.json {
+        return out::line(
+            json!({ "queues": queues.iter().map(shapes::queue).collect::<Vec<_>>() }),
+        );
+    }
+    let mut table = Table::new(&["queue", "ready", "delayed", "running", "oldest ready"]);
+    for queue in &queues {
+        table.row([
+            plain(&queue.slug),
+            queue.ready.to_string(),
+            queue.delayed.to_string(),
+            queue.running.to_string(),
+            queue.oldest_ready.map(spoken).unwrap_or_default(),
+        ]);
+    }
+    out::text(table.text())
+}
+
+async fn workers(command: &Ls, db: &Db, times: &Times) -> Result<(), Error> {
+    let query = WorkerQuery { with_gone: command.all, after: None, max: command.limit };
+    let workers = db.workers(&query).await?;
+    if command.reach.json {
+        let workers: Vec<_> =
+            workers.iter().map(|worker| shapes::worker(worker, times.now)).collect();
+        return out::line(json!({ "workers": workers }));
+    }
+    let mut table =
+        Table::new(&["worker", "host", "pid", "running", "slots", "since", "seen", "serves"]);
+    for worker in &workers {
+        let number = |number: Option<u32>| number.map(|it| it.to_string()).unwrap_or_default();
+        table.row([
+            worker.id.0.to_string(),
+            plain(worker.host.as_deref().unwrap_or_default()),
+            number(worker.pid),
+            worker.running.to_string(),
+            number(worker.slots),
+            times.at(worker.started_at),
+            match worker.stopped_at {
+                Some(at) => format!("stopped {}", times.at(at)),
+                None if worker.is_lost(times.now) => {
+                    format!("silent since {}", times.at(worker.seen_at))
+                }
+                None => times.at(worker.seen_at),
+            },
+            plain(&worker.queues.join(", ")),
+        ]);
+    }
+    out::text(table.text())
+}

@@ -1,0 +1,104 @@
+//! `pgflow new`.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::json;
+
+use crate::error::Error;
+use crate::out;
+
+/// The files of a project, as templates: `{{name}}` is the project's, `{{crate}}` that of its library,
+/// `{{pgflow}}` and `{{pgflow_build}}` say where the crates come from.
+const FILES: &[(&str, &str)] = &[
+    ("Cargo.toml", include_str!("new/Cargo.toml.template")),
+    (".gitignore", include_str!("new/gitignore.template")),
+    ("README.md", include_str!("new/README.md.template")),
+    ("build.rs", include_str!("new/build.rs.template")),
+    ("src/lib.rs", include_str!("new/lib.rs.template")),
+    ("src/main.rs", include_str!("new/main.rs.template")),
+    ("tests/greeting.rs", include_str!("new/test.rs.template")),
+];
+
+/// What to make.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  pgflow new hello
+  cd hello
+  cargo run                            a worker and a run, in a file of SQLite
+  cargo test                           the flow, in virtual time")]
+pub(crate) struct New {
+    /// The name of the project, and of its directory.
+    #[arg(value_parser = parse_name)]
+    name: String,
+
+    /// Make the directory in this one.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    within: PathBuf,
+
+    /// Take pgflow from this checkout instead of from the registry.
+    #[arg(long, value_name = "DIR")]
+    local: Option<PathBuf>,
+
+    /// Print JSON instead of text.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Names of packages, as cargo takes them.
+fn parse_name(name: &str) -> Result<String, String> {
+    let is_fine = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let begins_well = name.starts_with(|c: char| c.is_ascii_alphabetic());
+    if begins_well && name.chars().all(is_fine) {
+        return Ok(name.to_owned());
+    }
+    Err("a name begins with a letter and has letters, digits, `-` and `_` only".to_owned())
+}
+
+pub(crate) fn run(command: &New) -> Result<bool, Error> {
+    let directory = command.within.join(&command.name);
+    if directory.exists() {
+        let text = format!("{} is there already; nothing was written", directory.display());
+        return Err(Error::Refused(text));
+    }
+    let mut written = Vec::new();
+    for (name, template) in FILES {
+        write(&directory.join(name), &command.fill(template)?)?;
+        written.push(*name);
+    }
+    if command.json {
+        out::line(json!({ "directory": directory, "files": written }))?;
+    } else {
+        out::line(format_args!("{} files in {}", written.len(), directory.display()))?;
+        out::line(format_args!("now: cd {} && cargo run", directory.display()))?;
+    }
+    Ok(true)
+}
+
+impl New {
+    fn fill(&self, template: &str) -> Result<String, Error> {
+        Ok(template
+            .replace("{{name}}", &self.name)
+            .replace("{{crate}}", &self.name.replace('-', "_"))
+            .replace("{{pgflow}}", &self.source("pgflow")?)
+            .replace("{{pgflow_build}}", &self.source("pgflow-build")?))
+    }
+
+    /// Where a crate of ours comes from, as a table of TOML without its braces.
+    fn source(&self, package: &str) -> Result<String, Error> {
+        let version = format!("version = \"{}\"", env!("CARGO_PKG_VERSION"));
+        let Some(local) = &self.local else { return Ok(version) };
+        let path = local.join(package);
+        let path = path.canonicalize().map_err(|source| Error::Read { path, source })?;
+        Ok(format!("{version}, path = {:?}", path.to_string_lossy()))
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Error> {
+    let failed = |source| Error::Write { path: path.to_owned(), source };
+    if let Some(directory) = path.parent() {
+        std::fs::create_dir_all(directory).map_err(failed)?;
+    }
+    std::fs::write(path, text).map_err(failed)
+}

@@ -1,0 +1,34 @@
+//! `pgflow retry`.
+
+use clap::Args;
+use pgflow_runtime::backend::Retried;
+use pgflow_runtime::{Db, RunId, RunStatus};
+
+use crate::bulk::Bulk;
+use crate::error::Error;
+
+/// Which runs.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  pgflow retry 019a3f
+  pgflow retry --flow order --since 1d --where timeout --dry-run")]
+pub(crate) struct Retry {
+    #[command(flatten)]
+    bulk: Bulk,
+}
+
+pub(crate) async fn run(command: &Retry) -> Result<bool, Error> {
+    let db = command.bulk.reach.open().await?;
+    let runs = command.bulk.chosen(&db, &[RunStatus::Failed]).await?;
+    command.bulk.apply("retry", &runs, async |run| retry(&db, run).await).await
+}
+
+/// What becomes of a run, and whether that was meant.
+pub(crate) async fn retry(db: &Db, run: RunId) -> Result<(String, bool), Error> {
+    Ok(match db.retry(run).await? {
+        Retried::Retried => ("goes on".to_owned(), true),
+        Retried::NotFailed(status) => (format!("has not failed: it is {status}"), false),
+        Retried::Unknown => ("is gone".to_owned(), false),
+    })
+}

@@ -1,0 +1,183 @@
+//! `pgflow show RUN`.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use pgflow_model::FlowShape;
+use pgflow_runtime::backend::{Parts, RunRecord, StepRecord, StepTimes};
+use pgflow_runtime::client::Why;
+use pgflow_runtime::{Db, Event, StepStatus};
+use serde_json::{Value, json};
+
+use crate::args::Show;
+use crate::database::{Times, plain, run_of, shapes};
+use crate::error::Error;
+use crate::out;
+
+/// Events that are read at once.
+const PAGE: u32 = 500;
+
+/// What is known of a run.
+struct Known {
+    record: RunRecord,
+    times: Vec<StepTimes>,
+    why: Why,
+    shape: Option<FlowShape>,
+}
+
+pub(crate) async fn run(command: &Show) -> Result<bool, Error> {
+    let db = command.reach.open().await?;
+    let id = run_of(&db, command.what.as_deref().unwrap_or_default()).await?;
+    let record = db.record(id, Parts::Steps).await?;
+    let shape = db.definition(&record.flow).await?.map(|definition| definition.shape);
+    let (times, why) = (db.step_times(id).await?, db.why(id).await?);
+    let known = Known { record, times, why, shape };
+    let (mut input, mut output) = (None, None);
+    if command.input || command.output {
+        let whole = db.record(id, Parts::Run).await?;
+        input = whole.input.filter(|_| command.input);
+        output = whole.output.filter(|_| command.output);
+    }
+    let events = if command.events { events(&db, &known.record).await? } else { Vec::new() };
+    if command.reach.json {
+        let mut json = known.json();
+        if command.input {
+            json["input"] = input.unwrap_or_default();
+        }
+        if command.output {
+            json["output"] = output.unwrap_or_default();
+        }
+        if command.events {
+            json["events"] = events.iter().map(event).collect();
+        }
+        out::line(json)?;
+        return Ok(true);
+    }
+    let times = command.reach.times(&db).await?;
+    out::text(known.text(&times))?;
+    for (name, value) in [("input", input), ("output", output)] {
+        if let Some(value) = value {
+            out::line(format_args!("{name}: {}", plain(&format!("{value:#}"))))?;
+        }
+    }
+    for event in &events {
+        let text = plain(&event.what.to_string());
+        out::line(format_args!("{:>4}  {}  {text}", event.seq, times.at(event.at)))?;
+    }
+    Ok(true)
+}
+
+/// An event as JSON, with a moment that people can read.
+pub(crate) fn event(event: &Event) -> Value {
+    let mut json = serde_json::to_value(event).unwrap_or_default();
+    json["at"] = shapes::moment(Some(event.at));
+    json
+}
+
+async fn events(db: &Db, record: &RunRecord) -> Result<Vec<Event>, Error> {
+    let mut events: Vec<Event> = Vec::new();
+    loop {
+        let after = events.last().map_or(0, |event| event.seq);
+        let page = db.backend().events(record.id, after, PAGE).await;
+        let page = page.map_err(pgflow_runtime::ClientError::from)?;
+        if page.is_empty() {
+            return Ok(events);
+        }
+        events.extend(page);
+    }
+}
+
+impl Known {
+    fn times_of(&self, step: &StepRecord) -> Option<&StepTimes> {
+        self.times.iter().find(|times| times.slug == step.slug)
+    }
+
+    fn json(&self) -> Value {
+        let record = &self.record;
+        let steps = record.steps.iter().map(|step| shapes::step(step, self.times_of(step)));
+        let reasons = self.why.reasons.iter();
+        json!({
+            "id": record.id,
+            "flow": record.flow,
+            "status": record.status,
+            "remaining_steps": record.remaining_steps,
+            "started_at": shapes::moment(Some(record.started_at)),
+            "ended_at": shapes::moment(record.ended_at),
+            "cancel_reason": record.cancel_reason,
+            "steps": steps.collect::<Vec<_>>(),
+            "waits_for": reasons.map(|it| shapes::reason(it, self.why.now)).collect::<Vec<_>>(),
+        })
+    }
+
+    fn text(&self, times: &Times) -> String {
+        let record = &self.record;
+        let mut text = format!(
+            "{} {}  {}  started {}, took {}\n",
+            times.paint.bold(&plain(&record.flow)),
+            record.id,
+            times.paint.status(record.status.word()),
+            times.at(record.started_at),
+            times.took(record.started_at, record.ended_at),
+        );
+        if let Some(reason) = &record.cancel_reason {
+            let _ = writeln!(text, "cancelled: {}", plain(reason));
+        }
+        let depths = self.depths();
+        for step in &record.steps {
+            let indent = "  ".repeat(depths.get(&*step.slug).copied().unwrap_or(0));
+            let _ = writeln!(text, "  {indent}{}", self.line(step, times));
+        }
+        text
+    }
+
+    /// How many steps lie before each.
+    fn depths(&self) -> HashMap<&str, usize> {
+        let mut depths = HashMap::new();
+        for step in self.shape.iter().flat_map(|shape| &shape.steps) {
+            let before = step.depends_on.iter().filter_map(|dep| depths.get(&**dep).copied());
+            depths.insert(&*step.slug, before.max().map_or(0, |depth: usize| depth + 1));
+        }
+        depths
+    }
+
+    fn line(&self, step: &StepRecord, times: &Times) -> String {
+        let mut line = format!(
+            "{} {}  {}",
+            mark(step.status),
+            plain(&step.slug),
+            times.paint.status(step.status.word())
+        );
+        if let (true, Some(all)) = (step.is_map, step.tasks) {
+            let left = step.remaining_tasks.unwrap_or(all);
+            let _ = write!(line, "  {}/{all} tasks", all - left.min(all));
+        }
+        if let Some((from, until)) =
+            self.times_of(step).and_then(|it| Some((it.started_at?, it.ended_at)))
+        {
+            let _ = write!(line, "  {}", times.took(from, until));
+        }
+        if let Some(reason) = step.skip_reason {
+            let _ = write!(line, "  ({reason})");
+        }
+        let work = step.work.as_ref();
+        if let Some(error) = step.error.as_ref().or(work.and_then(|work| work.last_error.as_ref()))
+        {
+            let _ = write!(line, "  {}", plain(error));
+        }
+        for reason in self.why.reasons.iter().filter(|reason| reason.step() == Some(&*step.slug)) {
+            let _ =
+                write!(line, "\n      {}", times.paint.dim(&plain(&reason.sentence(self.why.now))));
+        }
+        line
+    }
+}
+
+fn mark(status: StepStatus) -> char {
+    match status {
+        StepStatus::Created => '○',
+        StepStatus::Started => '▶',
+        StepStatus::Completed => '✔',
+        StepStatus::Failed => '✖',
+        StepStatus::Skipped => '–',
+    }
+}

@@ -1,0 +1,147 @@
+//! `pgflow tail`.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use clap::Args;
+use pgflow_runtime::backend::RunQuery;
+use pgflow_runtime::{ClientError, Db, Event, RunId, RunStatus, Timestamp};
+
+use crate::database::{Reach, Times, paint, plain, run_of};
+use crate::error::Error;
+use crate::out;
+use crate::run::event as event_json;
+
+/// Between two looks at all runs.
+const PAUSE: Duration = Duration::from_millis(500);
+/// Open runs that are followed; the newest.
+const RUNS: u32 = 500;
+/// Events that are read at once.
+const PAGE: u32 = 256;
+
+/// What to follow.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  pgflow tail 019a3f                   until the run has ended
+  pgflow tail 019a3f --after 12        where an earlier reader stopped
+  pgflow tail --flow order             everything that happens in runs of a flow
+  pgflow tail --limit 10 --json        ten events, one JSON object per line")]
+pub(crate) struct Tail {
+    /// The run's id, or the beginning of it; without it, all runs.
+    run: Option<String>,
+
+    #[command(flatten)]
+    reach: Reach,
+
+    /// Only runs of this flow; may be repeated.
+    #[arg(long, value_name = "FLOW", conflicts_with = "run")]
+    flow: Vec<String>,
+
+    /// Only events after this number of the run.
+    #[arg(long, value_name = "SEQ", default_value = "0")]
+    after: u64,
+
+    /// End after so many events.
+    #[arg(long, value_name = "N")]
+    limit: Option<u64>,
+}
+
+pub(crate) async fn run(command: &Tail) -> Result<bool, Error> {
+    command.follow(&command.reach.open().await?).await?;
+    Ok(true)
+}
+
+impl Tail {
+    /// All runs, from now on.
+    #[cfg(feature = "web")]
+    pub(crate) fn everything(reach: Reach) -> Self {
+        Self { run: None, reach, flow: Vec::new(), after: 0, limit: None }
+    }
+
+    /// Prints what happens.
+    pub(crate) async fn follow(&self, db: &Db) -> Result<(), Error> {
+        let left = self.limit.unwrap_or(u64::MAX);
+        let mut printer = Printer { command: self, left, now: db.now().await? };
+        match &self.run {
+            Some(run) => follow(db, run_of(db, run).await?, &mut printer).await,
+            None => follow_all(db, &mut printer).await,
+        }
+    }
+}
+
+struct Printer<'a> {
+    command: &'a Tail,
+    left: u64,
+    now: Timestamp,
+}
+
+impl Printer<'_> {
+    /// Prints an event; whether there may be more.
+    fn print(&mut self, run: RunId, flow: Option<&str>, event: &Event) -> Result<bool, Error> {
+        if self.left == 0 {
+            return Ok(false);
+        }
+        self.left -= 1;
+        self.now = self.now.max(event.at);
+        if self.command.reach.json {
+            let mut json = event_json(event);
+            json["run"] = run.to_string().into();
+            json["flow"] = flow.map(str::to_owned).into();
+            out::line(json)?;
+        } else {
+            let times = Times::new(self.now, self.command.reach.utc, paint());
+            let text = plain(&event.what.to_string());
+            let flow = flow.map(|flow| format!("{flow} ")).unwrap_or_default();
+            out::line(format_args!(
+                "{}  {flow}{run} {:>3}  {text}",
+                times.at(event.at),
+                event.seq
+            ))?;
+        }
+        Ok(self.left > 0)
+    }
+}
+
+async fn follow(db: &Db, run: RunId, printer: &mut Printer<'_>) -> Result<(), Error> {
+    let mut events = db.events_of(run, printer.command.after);
+    while let Some(event) = events.next().await {
+        if !printer.print(run, None, &event?)? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Looks at runs that are open or began lately, again and again.
+async fn follow_all(db: &Db, printer: &mut Printer<'_>) -> Result<(), Error> {
+    let since = printer.now;
+    let mut cursors: HashMap<RunId, u64> = HashMap::new();
+    loop {
+        for query in queries(&printer.command.flow, since) {
+            for run in db.list(&query).await?.runs.into_iter().rev() {
+                let cursor = cursors.entry(run.id).or_default();
+                let events = db.backend().events(run.id, *cursor, PAGE).await;
+                for event in events.map_err(ClientError::from)? {
+                    *cursor = event.seq;
+                    // What happened before nobody asked for.
+                    if event.at >= since && !printer.print(run.id, Some(&run.flow), &event)? {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+fn queries(flows: &[String], since: Timestamp) -> [RunQuery; 2] {
+    let query = |statuses: Vec<RunStatus>, since| RunQuery {
+        flows: flows.to_vec(),
+        statuses,
+        since,
+        after: None,
+        max: RUNS,
+    };
+    [query(vec![RunStatus::Started], None), query(Vec::new(), Some(since))]
+}

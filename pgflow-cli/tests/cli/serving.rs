@@ -1,0 +1,127 @@
+//! `pgflow serve` and `pgflow dev`, as a browser and a terminal meet them.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use pgflow::{Db, RunStatus};
+use pgflow_test_support::{MariaDbDatabase, TestDb};
+use pgflow_worker_tests::Outcome;
+use serde_json::Value;
+
+use crate::place::{Scratch, each, fields, program, sums};
+
+/// A program that goes on, and what it prints. It is killed when dropped.
+struct Running {
+    child: Child,
+    lines: Receiver<String>,
+}
+
+impl Running {
+    fn start(url: &str, args: &[&str]) -> Outcome<Self> {
+        let mut child = program(url, args).stdout(Stdio::piped()).spawn()?;
+        let (send, lines) = channel();
+        let stdout = BufReader::new(child.stdout.take().expect("it is piped"));
+        std::thread::spawn(move || {
+            for line in stdout.lines().map_while(Result::ok) {
+                let _ = send.send(line);
+            }
+        });
+        Ok(Self { child, lines })
+    }
+
+    fn line(&self) -> Outcome<String> {
+        Ok(self.lines.recv_timeout(Duration::from_mins(1))?)
+    }
+
+    /// What it says first: where it is.
+    fn address(&self) -> Outcome<String> {
+        let said: Value = serde_json::from_str(&self.line()?)?;
+        assert_eq!(fields(&said), ["database", "url"]);
+        Ok(said["url"].as_str().expect("a text").trim_start_matches("http://").to_owned())
+    }
+
+    /// Sends it a signal, and waits until it has ended.
+    fn end(mut self, signal: &str) -> Outcome<i32> {
+        let pid = self.child.id().to_string();
+        Command::new("sh").args(["-c", "kill -s \"$0\" \"$1\"", signal, &pid]).status()?;
+        Ok(self.child.wait()?.code().unwrap_or(-1))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+    }
+}
+
+/// The number of an answer, and all of it.
+fn ask(address: &str, request: &str) -> Outcome<(u16, String)> {
+    let mut stream = TcpStream::connect(address)?;
+    write!(
+        stream,
+        "{request} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+    )?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    let status = answer.split(' ').nth(1).ok_or("no answer")?.parse()?;
+    Ok((status, answer))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dashboard_is_served_to_look_at() -> Outcome {
+    for place in each().await? {
+        let run = place.db.start(sums::Flow, &vec![1]).await?;
+        let running = Running::start(&place.url, &["serve", "--listen", "127.0.0.1:0", "--json"])?;
+        let address = running.address()?;
+        for (path, sign) in [
+            ("/", "Overview"),
+            ("/runs", &*run.id().to_string()),
+            (&format!("/runs/{}", run.id()), "double"),
+            ("/flows/sums", "double"),
+            ("/workers", "Workers"),
+            ("/metrics", "pgflow_tasks_ready{flow=\"sums\"} 1"),
+            ("/healthz", ""),
+            ("/readyz", ""),
+        ] {
+            let (status, text) = ask(&address, &format!("GET {path}"))?;
+            assert!(status == 200 && text.contains(sign), "{path}: {text}");
+        }
+        let (status, text) = ask(&address, &format!("POST /runs/{}/cancel", run.id()))?;
+        assert!((400..500).contains(&status), "{text}");
+        assert_eq!(run.status().await?, RunStatus::Started, "it is read-only");
+        assert_eq!(running.end("INT")?, 0, "it ends as it should");
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn actions_stay_on_this_machine() -> Outcome {
+    let place = pgflow_worker_tests::Fresh::sqlite().await?;
+    let refused = ["serve", "--listen", "0.0.0.0:0", "--actions"];
+    let ran = crate::place::pgflow(&place.url, &refused).await;
+    assert!(ran.code() != 0 && ran.stderr().contains("auth"), "{}", ran.text());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_terminal_is_enough_for_development() -> Outcome {
+    let (postgres, scratch) = (TestDb::empty().await, Scratch::new("dev")?);
+    let mysql = MariaDbDatabase::new().await;
+    // Empty databases, and a file that is not there yet.
+    for url in [postgres.url(), scratch.sqlite("app.db"), mysql.url()] {
+        let running = Running::start(&url, &["dev", "--listen", "127.0.0.1:0", "--json"])?;
+        let address = running.address()?;
+        let db = Db::connect(&url).await?;
+        db.register(sums::Flow).await?;
+        let run = db.start(sums::Flow, &vec![1]).await?.id().to_string();
+        let event: Value = serde_json::from_str(&running.line()?)?;
+        assert_eq!((&event["event"], event["run"].as_str()), (&"run:started".into(), Some(&*run)));
+        let (status, text) = ask(&address, &format!("GET /runs/{run}"))?;
+        assert!(status == 200 && text.contains("/cancel"), "a button: {text}");
+        assert_eq!(running.end("TERM")?, 0, "it ends as it should");
+    }
+    Ok(())
+}

@@ -1,0 +1,161 @@
+//! What `--json` prints is what docs/cli.md says, of every command.
+
+use std::collections::BTreeMap;
+
+use pgflow::RunStatus;
+use pgflow_build_tests::Scratch as Crate;
+use pgflow_worker_tests::{Fresh, Outcome};
+use serde_json::Value;
+
+use crate::place::{Scratch, change, fields, pgflow, slow, sums};
+
+/// Fields of an object by name, with those of its elements if it is a list of objects.
+type Shape = BTreeMap<String, Option<Vec<String>>>;
+
+/// The table of docs/cli.md. A word in backticks is a field; what stands in brackets behind one are those of its elements;
+/// behind a semicolon is what only some objects have.
+fn documented() -> Vec<(String, Shape)> {
+    let manual = pgflow_cli::manual();
+    let table = manual.split("| command | object |").nth(1).expect("the table");
+    let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
+    let row = |line: &str| {
+        let (commands, object) = line.trim_matches('|').split_once(" | ").expect("two cells");
+        let name = |command: &str| command.trim_matches([' ', '`']).to_owned();
+        let shape = shape(object);
+        commands.split(',').map(|command| (name(command), shape.clone())).collect::<Vec<_>>()
+    };
+    rows.flat_map(row).collect()
+}
+
+fn shape(text: &str) -> Shape {
+    let always = text.split(';').next().unwrap_or_default();
+    let (mut shape, mut last, mut nested) = (Shape::new(), String::new(), false);
+    for (n, part) in always.split('`').enumerate() {
+        if n % 2 == 0 {
+            // Between words.
+            if part.contains('[') {
+                nested = true;
+                shape.insert(last.clone(), Some(Vec::new()));
+            }
+            nested &= !part.contains(']');
+        } else if part.chars().all(|c| c.is_ascii_alphabetic() || c == '_') {
+            match shape.get_mut(&last) {
+                Some(Some(inner)) if nested => inner.push(part.to_owned()),
+                _ => {
+                    part.clone_into(&mut last);
+                    shape.insert(last.clone(), None);
+                }
+            }
+        }
+    }
+    shape
+}
+
+fn assert_is(command: &str, value: &Value, shape: &Shape) {
+    let names: Vec<_> = shape.keys().map(String::as_str).collect();
+    assert_eq!(fields(value), names, "{command}: {value}");
+    for (name, inner) in shape {
+        let Some(inner) = inner else { continue };
+        let first = &value[name][0];
+        let mut inner: Vec<_> = inner.iter().map(String::as_str).collect();
+        inner.sort_unstable();
+        assert_eq!(fields(first), inner, "{command}: {name} of {value}");
+    }
+}
+
+/// A flow whose migration is missing.
+const FLOW: &str = "#[pgflow::flow(input = u32)]
+pub mod billing {
+    #[step]
+    pub async fn fetch(run: u32) -> pgflow::Result<u32> { Ok(run) }
+}
+";
+
+/// A flow, a run that failed, one that is completed, one that goes on, and a worker.
+async fn busy(place: &Fresh) -> Outcome<(String, pgflow_worker_tests::Working)> {
+    place.db.register(slow::Flow).await?;
+    let worker = place.work(sums::Flow).await?;
+    let failed = place.db.start(sums::Flow, &vec![13]).await?;
+    assert_eq!(failed.wait().await?, RunStatus::Failed);
+    place.db.start(sums::Flow, &vec![1]).await?.wait().await?;
+    place.db.start(slow::Flow, &1).await?;
+    Ok((failed.id().to_string(), worker))
+}
+
+/// The first line that a command prints.
+async fn first(url: &str, command: &str, args: &[&str]) -> Value {
+    let ran = pgflow(url, &[args, &["--json"]].concat()).await;
+    let line = ran.stdout().lines().next().unwrap_or_default().to_owned();
+    serde_json::from_str(&line).unwrap_or_else(|error| panic!("{command}: {error}: {}", ran.text()))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn objects_are_as_documented() -> Outcome {
+    let place = Fresh::sqlite().await?;
+    let (failed, worker) = busy(&place).await?;
+    let source = Crate::new(&[("src/lib.rs", FLOW)]);
+    let dir = source.dir.display().to_string();
+    let scratch = Scratch::new("shapes")?;
+    let (man, within) = (scratch.path().join("man"), scratch.path().display().to_string());
+    let man = man.display().to_string();
+    let asked: &[(&str, &[&str])] = &[
+        ("ls", &["ls"]),
+        ("ls --flows", &["ls", "--flows"]),
+        ("ls --queues", &["ls", "--queues"]),
+        ("ls --workers", &["ls", "--workers"]),
+        ("show RUN", &["show", &failed]),
+        ("why", &["why", &failed]),
+        ("start", &["start", "sums", "[1]"]),
+        ("start --wait", &["start", "sums", "[1]", "--wait"]),
+        ("tail", &["tail", &failed, "--limit", "1"]),
+        ("graph", &["graph", &failed]),
+        ("retry", &["retry", &failed, "--dry-run"]),
+        ("cancel", &["cancel", "--flow", "slow", "--dry-run"]),
+        ("prune", &["prune", "--older-than", "1d", "--dry-run"]),
+        ("install", &["install"]),
+        ("new", &["new", "shaped", "--within", &within]),
+        ("man", &["man", &man]),
+        ("check", &["check", "--dir", &dir]),
+        ("migrate", &["migrate", "--dir", &dir]),
+        ("keep", &["keep", "--dir", &dir]),
+        ("doctor", &["doctor", "--quick"]),
+    ];
+    let mut documented: BTreeMap<_, _> = documented().into_iter().collect();
+    for (command, args) in asked {
+        let shape = documented.remove(*command).unwrap_or_else(|| panic!("{command} is missing"));
+        if *command == "doctor" {
+            let edited = "update pgflow_migrations set checksum = 'x' where name like '0001%'";
+            change(&place.url, edited, "").await?;
+        }
+        let mut value = first(&place.url, command, args).await;
+        // The events of the kind that comes first have these besides.
+        if *command == "tail" {
+            value.as_object_mut().expect("an object").retain(|name, _| shape.contains_key(name));
+        }
+        assert_is(command, &value, &shape);
+    }
+    worker.stop().await?;
+    // Each has a test of its own: they need a server that goes on, a compiler, or git.
+    let elsewhere = ["serve", "dev", "schema", "diff", "undo", "show FLOW"];
+    assert_eq!(documented.keys().map(String::as_str).collect::<Vec<_>>(), sorted(&elsewhere));
+    Ok(())
+}
+
+fn sorted<'a>(names: &[&'a str]) -> Vec<&'a str> {
+    let mut names = names.to_vec();
+    names.sort_unstable();
+    names
+}
+
+#[test]
+fn every_command_is_documented() {
+    let documented = documented();
+    for command in pgflow_cli::command().get_subcommands() {
+        let name = command.get_name();
+        let is_there = documented.iter().any(|(row, _)| row.split(' ').next() == Some(name));
+        // One is for people, the other prints a script.
+        assert!(is_there != ["top", "completions"].contains(&name), "{name}");
+        let has_json = command.get_arguments().any(|argument| argument.get_id() == "json");
+        assert!(has_json != (name == "completions"), "{name} has no --json");
+    }
+}

@@ -1,0 +1,106 @@
+//! `pgflow top`, in a real terminal.
+
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+use pgflow::RunStatus;
+use pgflow_worker_tests::Outcome;
+
+use crate::place::{each, sums};
+
+/// A terminal of tmux, which is closed in the end.
+struct Terminal(String);
+
+impl Terminal {
+    /// With `pgflow top` in a shell, so that what is left of the terminal can be seen.
+    fn open(url: &str) -> Self {
+        let name = format!(
+            "pgflow-top-{}-{}",
+            std::process::id(),
+            url.split(':').next().unwrap_or_default()
+        );
+        let terminal = Self(name);
+        let command = format!(
+            "{} top --database '{url}'; echo ended with $?; exec sh",
+            env!("CARGO_BIN_EXE_pgflow")
+        );
+        let opened =
+            terminal.tmux(&["new-session", "-d", "-x", "160", "-y", "40", "sh", "-c", &command]);
+        assert!(opened.status.success(), "tmux: {}", String::from_utf8_lossy(&opened.stderr));
+        terminal
+    }
+
+    fn tmux(&self, arguments: &[&str]) -> Output {
+        let mut tmux = Command::new("tmux");
+        tmux.args(["-L", &self.0, "-f", "/dev/null"]).args(arguments);
+        tmux.output().expect("this test needs tmux: `cargo xtask provision` installs it")
+    }
+
+    fn screen(&self) -> String {
+        String::from_utf8_lossy(&self.tmux(&["capture-pane", "-p"]).stdout).into_owned()
+    }
+
+    fn press(&self, key: &str) {
+        self.tmux(&["send-keys", key]);
+    }
+
+    /// The screen, once it has all of these texts on it.
+    async fn shows(&self, texts: &[&str]) -> String {
+        let end = Instant::now() + Duration::from_mins(1);
+        loop {
+            let screen = self.screen();
+            if texts.iter().all(|text| screen.contains(text)) {
+                return screen;
+            }
+            assert!(Instant::now() < end, "no {texts:?} in:\n{screen}");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        self.tmux(&["kill-server"]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn runs_are_watched_opened_cancelled_and_retried() -> Outcome {
+    for place in each().await? {
+        let worker = place.work(sums::Flow).await?;
+        let failed = place.db.start(sums::Flow, &vec![13]).await?;
+        failed.wait().await?;
+        worker.stop().await?;
+        let run = place.db.start(sums::Flow, &vec![1]).await?;
+        let terminal = Terminal::open(&place.url);
+        terminal
+            .shows(&["queues", "runs", "workers", &run.id().to_string(), "started", "failed"])
+            .await;
+        terminal.press("Enter");
+        terminal.shows(&["double  created", "no worker serves `sums`"]).await;
+        terminal.press("c");
+        terminal.shows(&["cancel ", "? y/n"]).await;
+        terminal.press("n");
+        terminal.shows(&["q quit"]).await;
+        assert_eq!(run.status().await?, RunStatus::Started, "no is no");
+        terminal.press("c");
+        terminal.shows(&["? y/n"]).await;
+        terminal.press("y");
+        terminal.shows(&["cancelled"]).await;
+        assert_eq!(run.wait().await?, RunStatus::Cancelled);
+        terminal.press("Escape");
+        terminal.shows(&["queues"]).await;
+        terminal.press("Down");
+        terminal.press("r");
+        terminal.shows(&["retry ", &failed.id().to_string(), "? y/n"]).await;
+        terminal.press("y");
+        terminal.shows(&["goes on"]).await;
+        assert_eq!(failed.status().await?, RunStatus::Started);
+        let late = place.db.start(sums::Flow, &vec![2]).await?;
+        terminal.shows(&[&late.id().to_string()]).await;
+        terminal.press("q");
+        let left = terminal.shows(&["ended with 0"]).await;
+        assert!(!left.contains("queues"), "the terminal is as it was:\n{left}");
+    }
+    Ok(())
+}

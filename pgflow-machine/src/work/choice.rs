@@ -1,0 +1,249 @@
+//! Which tasks a claim hands out.
+//!
+//! What has been ready longest comes first. So that a wide map does not stand before everything that comes after
+//! it, its tasks behind the first few go to a lane of their own, the bulk lane, a century back in time. A
+//! claim takes of it what the others leave, and a quarter in any case.
+
+use std::time::Duration;
+
+use crate::Timestamp;
+
+/// Tasks of a map from this index on are bulk.
+pub const BULK_FROM: u32 = 16;
+
+/// How far back in time the bulk lane begins, and where it ends.
+pub(crate) const BULK: Duration = Duration::from_hours(876_000);
+pub(crate) const BULK_END: Duration = Duration::from_hours(438_000);
+
+/// What a newer map is ahead per element: it catches up with an older one.
+const AHEAD: Duration = Duration::from_secs(1);
+
+/// What a claim hands out at once, unless it is one task.
+pub(crate) const CLAIM_BYTES: usize = 64_000_000;
+
+/// What a task may be given: the largest output of a map and the largest input of a run, or as much otherwise.
+pub(crate) const INPUT_BYTES: usize = 264_000_000;
+
+/// When a new task may be claimed; its place in the queue.
+///
+/// ```
+/// use pgflow_machine::{BULK_FROM, Timestamp, bulk_until, ready_at};
+///
+/// let now = Timestamp::from_micros(1_800_000_000_000_000);
+/// assert_eq!(ready_at(now, 0, 0), now);
+/// assert!(ready_at(now, 0, BULK_FROM) <= bulk_until(now));
+/// assert!(ready_at(now, 5, BULK_FROM) > now, "a delay has to be kept");
+/// ```
+pub fn ready_at(now: Timestamp, delay: u32, index: u32) -> Timestamp {
+    if delay == 0 && index >= BULK_FROM {
+        return back(now, BULK) + AHEAD * index;
+    }
+    now + Duration::from_secs(delay.into())
+}
+
+/// When the tasks of a step are ready, as [`ready_at`] says, for stores that queue all of them with one statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Places {
+    /// Those before number [`BULK_FROM`].
+    pub first: Timestamp,
+    /// Number [`BULK_FROM`].
+    pub bulk: Timestamp,
+    /// What each is later than the one before it, from there on, in microseconds.
+    pub ahead: i64,
+}
+
+impl Places {
+    /// Of tasks that are queued now, with a delay in seconds.
+    pub fn new(now: Timestamp, delay: u32) -> Self {
+        let [first, bulk, next] =
+            [0, BULK_FROM, BULK_FROM + 1].map(|index| ready_at(now, delay, index));
+        Self { first, bulk, ahead: next.micros() - bulk.micros() }
+    }
+}
+
+/// What is added, in microseconds, to the moment at which a task of a wide map is ready, so that it is bulk: so much, and
+/// so much per its index. One that was delayed or tried before waits for its moment like any other; when a whole map
+/// does so, what comes after it would wait for all of it.
+///
+/// ```
+/// use pgflow_machine::{BULK_FROM, Timestamp, bulk_until, ready_at, to_bulk};
+///
+/// let now = Timestamp::from_micros(1_800_000_000_000_000);
+/// let (back, ahead) = to_bulk();
+/// let place = now.micros() + back + i64::from(BULK_FROM) * ahead;
+/// assert_eq!(place, ready_at(now, 0, BULK_FROM).micros());
+/// ```
+pub fn to_bulk() -> (i64, i64) {
+    let micros = |time: Duration| i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
+    (-micros(BULK), micros(AHEAD))
+}
+
+/// What was ready at this moment or before is bulk.
+pub fn bulk_until(now: Timestamp) -> Timestamp {
+    back(now, BULK_END)
+}
+
+/// How many of `max` tasks are bulk in any case, in the `nth` claim: a quarter, over a few claims.
+pub fn bulk_share(max: u32, nth: u32) -> u32 {
+    max / 4 + u32::from(max % 4 > nth % 4)
+}
+
+fn back(now: Timestamp, by: Duration) -> Timestamp {
+    let micros = i64::try_from(by.as_micros()).unwrap_or(i64::MAX);
+    Timestamp::from_micros(now.micros().saturating_sub(micros))
+}
+
+/// A task that may be claimed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ready<T> {
+    /// The task.
+    pub task: T,
+    /// Which of the queues in [`Room::quotas`] it is in.
+    pub queue: usize,
+    /// Since when.
+    pub ready_at: Timestamp,
+}
+
+/// What a worker has room for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// Tasks at most.
+    pub max: u32,
+    /// Tasks of each queue at most.
+    pub quotas: Vec<u32>,
+    /// How many of `max` are bulk if there is any, see [`bulk_share`].
+    pub bulk: u32,
+}
+
+/// What a claim hands out.
+///
+/// ```
+/// use pgflow_machine::{Choice, Ready, Room, Timestamp, ready_at};
+///
+/// let now = Timestamp::from_micros(1_800_000_000_000_000);
+/// let of_map = (16..1_000).map(|n| Ready { task: n, queue: 0, ready_at: ready_at(now, 0, n) });
+/// let small = Ready { task: 7_777, queue: 1, ready_at: now };
+/// let room = Room { max: 20, quotas: vec![20; 2], bulk: 5 };
+/// let choice = Choice::new(of_map.chain([small]).collect(), now, room, |_| 100);
+/// assert_eq!(choice.tasks.len(), 20);
+/// assert!(choice.tasks.contains(&7_777), "it need not wait for a thousand others");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice<T> {
+    /// To be handed out.
+    pub tasks: Vec<T>,
+    /// Too large for anybody to be given: to be claimed and failed with [`input_too_large`].
+    pub oversized: Vec<T>,
+}
+
+impl<T> Choice<T> {
+    /// Chooses among tasks that are ready; `bytes` says how large a task's input is.
+    pub fn new(
+        ready: Vec<Ready<T>>,
+        now: Timestamp,
+        room: Room,
+        bytes: impl Fn(&T) -> usize,
+    ) -> Self {
+        let edge = bulk_until(now);
+        let (mut bulk, mut turn): (Vec<_>, Vec<_>) =
+            ready.into_iter().partition(|task| task.ready_at <= edge);
+        bulk.sort_by_key(|task| task.ready_at);
+        turn.sort_by_key(|task| task.ready_at);
+        let mut picking = Picking { room, bytes, weight: 0, is_full: false, choice: Self::none() };
+        let mut bulk = bulk.into_iter();
+        let share = usize::try_from(picking.room.bulk).unwrap_or(usize::MAX);
+        bulk.by_ref().take(share).for_each(|task| picking.offer(task));
+        turn.into_iter().chain(bulk).for_each(|task| picking.offer(task));
+        picking.choice
+    }
+
+    fn none() -> Self {
+        Self { tasks: Vec::new(), oversized: Vec::new() }
+    }
+}
+
+/// A choice being made.
+struct Picking<T, B> {
+    room: Room,
+    bytes: B,
+    weight: usize,
+    is_full: bool,
+    choice: Choice<T>,
+}
+
+impl<T, B: Fn(&T) -> usize> Picking<T, B> {
+    fn offer(&mut self, ready: Ready<T>) {
+        let quota = self.room.quotas.get_mut(ready.queue).filter(|quota| **quota > 0);
+        let Some(quota) = quota.filter(|_| self.room.max > 0 && !self.is_full) else { return };
+        let bytes = (self.bytes)(&ready.task);
+        if bytes > INPUT_BYTES {
+            self.choice.oversized.push(ready.task);
+            return;
+        }
+        // What comes after the first that does not fit waits too: it would overtake for ever.
+        self.is_full = self.weight > 0 && self.weight + bytes > CLAIM_BYTES;
+        if !self.is_full {
+            self.weight += bytes;
+            self.room.max -= 1;
+            *quota -= 1;
+            self.choice.tasks.push(ready.task);
+        }
+    }
+}
+
+/// What a step says whose task nobody can be given.
+pub fn input_too_large(step: &str) -> String {
+    format!("Input too large: what step {step} is given has more than {INPUT_BYTES} bytes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
+
+    fn room(max: u32) -> Room {
+        Room { max, quotas: vec![max], bulk: bulk_share(max, 0) }
+    }
+
+    fn since(seconds: u64, task: u32) -> Ready<u32> {
+        Ready { task, queue: 0, ready_at: back(NOW, Duration::from_secs(seconds)) }
+    }
+
+    #[test]
+    fn the_oldest_come_first() {
+        let ready = vec![since(1, 1), since(3, 3), since(2, 2)];
+        assert_eq!(Choice::new(ready, NOW, room(2), |_| 0).tasks, [3, 2]);
+    }
+
+    #[test]
+    fn bulk_goes_on_behind_any_number_of_others() {
+        let bulk = (16..20).map(|n| Ready { task: n, queue: 0, ready_at: ready_at(NOW, 0, n) });
+        let ready: Vec<_> = (100..200).map(|n| since(5, n)).chain(bulk).collect();
+        let choice = Choice::new(ready, NOW, room(8), |_| 0);
+        assert_eq!(choice.tasks, [16, 17, 100, 101, 102, 103, 104, 105]);
+    }
+
+    #[test]
+    fn a_quarter_is_bulk_also_of_claims_for_few() {
+        for max in 1..9 {
+            assert_eq!((0..4).map(|nth| bulk_share(max, nth)).sum::<u32>(), max);
+        }
+    }
+
+    #[test]
+    fn bytes_are_bounded_and_one_task_always_goes() {
+        let ready: Vec<_> = (0..40).map(|n| since(60 - u64::from(n), n)).collect();
+        let choice = Choice::new(ready.clone(), NOW, room(40), |_| 4_000_000);
+        assert_eq!(choice.tasks, (0..16).collect::<Vec<_>>());
+        let choice = Choice::new(ready, NOW, room(40), |_| 200_000_000);
+        assert_eq!(choice.tasks, [0]);
+    }
+
+    #[test]
+    fn what_nobody_can_be_given_does_not_stand_before_others() {
+        let size = |task: &u32| if *task == 0 { INPUT_BYTES + 1 } else { 1 };
+        let choice = Choice::new(vec![since(2, 0), since(1, 1)], NOW, room(5), size);
+        assert_eq!(choice, Choice { tasks: vec![1], oversized: vec![0] });
+    }
+}

@@ -1,0 +1,94 @@
+//! Needs: what they take, what they return, and to which others they hand over.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::Error;
+use crate::job::{JobContext, JobTask, Need, Next};
+use crate::kept::Kept;
+
+/// A job is handed over within its kind.
+///
+/// ```compile_fail
+/// use pgflow::prelude::*;
+/// #[job] mod page { use super::*; #[need] pub async fn scan() -> Result<Next> { Ok(Next::done(1)) } }
+/// #[job] mod book { use super::*; #[need] pub async fn open() -> Result<Next> { Ok(Next::to::<super::page::scan>(())) } }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a need of this kind of job",
+    label = "expected a need of the module that `Next` is of",
+    note = "a job stays what it is: to have another kind of work done, submit a job, `ctx.submit::<{Self}>(…)`, and wait for it with `.after(…)`"
+)]
+pub trait NeedOf<Job> {}
+
+/// A need returns what comes next for the job.
+///
+/// ```compile_fail
+/// use pgflow::prelude::*;
+/// struct Total;
+/// #[job] mod wrong { use super::*; #[need] pub async fn count() -> Result<Total> { Ok(Total) } }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "need `{Need}` returns `{Self}`, and a need says what comes next",
+    label = "expected the `Next` of this module",
+    note = "return `pgflow::Result<Next>`, and end with `Ok(Next::done(…))` or `Ok(Next::to::<…>(…))`"
+)]
+pub trait IsNext<Job, Need> {
+    #[doc(hidden)]
+    fn next(self) -> Next<Job>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<Job, Need> IsNext<Job, Need> for Next<Job> {
+    fn next(self) -> Self {
+        self
+    }
+}
+
+/// A parameter called `ctx` of a need is a [`JobContext`].
+///
+/// ```compile_fail
+/// use pgflow::prelude::*;
+/// #[job] mod wrong { use super::*; #[need] pub async fn count(ctx: Context) -> Result<Next> { Ok(Next::done(1)) } }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "need `{Consumer}` takes `{Self}` as its `ctx`",
+    label = "expected `pgflow::job::JobContext`",
+    note = "parameters are matched by name, and `ctx` is the context of the job"
+)]
+pub trait IsJobContext<Consumer>: Sized {
+    #[doc(hidden)]
+    fn from_job(task: &JobTask) -> Result<Self, Error>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<Consumer> IsJobContext<Consumer> for JobContext {
+    fn from_job(task: &JobTask) -> Result<Self, Error> {
+        Ok(task.context().clone())
+    }
+}
+
+/// A payload can be written to the database and read back, and has a JSON Schema.
+///
+/// ```compile_fail
+/// use pgflow::prelude::*;
+/// struct Plain;
+/// #[job] mod wrong { use super::*; #[need] pub async fn count(job: Plain) -> Result<Next> { Ok(Next::done(1)) } }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "need `{Need}` takes `{Self}` as its `job`, which cannot be stored",
+    label = "not all of `Serialize`, `Deserialize` and `JsonSchema`",
+    note = "payloads are stored as JSON: derive all three for `{Self}` and for what it holds, as `#[data]` does"
+)]
+pub trait StoredPayload<Need>: Sized {
+    #[doc(hidden)]
+    fn kept() -> Kept<Self, Self>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned + JsonSchema, N: Need> StoredPayload<N> for T {
+    fn kept() -> Kept<Self, Self> {
+        Kept::payload::<N>().with_schema()
+    }
+}

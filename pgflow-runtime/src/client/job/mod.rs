@@ -1,0 +1,29 @@
+//! Jobs, from the outside: submit them, look at them, steer them.
+
+mod handle;
+mod manage;
+mod submit;
+
+pub use handle::JobHandle;
+pub use submit::Submit;
+
+use super::ClientError;
+use super::patience::patiently;
+use crate::backend::{Backend, BackendError, Jobs, Reply};
+use crate::db::Db;
+
+/// What the database is asked about jobs. It is asked again if it does not answer.
+async fn ask<T: Send + 'static, A: Clone + Send + Sync + 'static>(
+    db: &Db,
+    about: A,
+    call: impl for<'a> Fn(&'a dyn Jobs, &'a A) -> Reply<'a, T> + Clone + Send + Sync + 'static,
+) -> Result<T, ClientError> {
+    let asked = patiently(db, move |backend: &dyn Backend| -> Reply<'_, T> {
+        let (about, call) = (about.clone(), call.clone());
+        Box::pin(async move {
+            let jobs: Result<&dyn Jobs, BackendError> = backend.jobs();
+            call(jobs?, &about).await
+        })
+    });
+    Ok(asked.await?)
+}

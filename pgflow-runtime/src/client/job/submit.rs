@@ -1,0 +1,174 @@
+//! Submitting jobs.
+
+use std::future::IntoFuture;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::time::Duration;
+
+use pgflow_machine::job::{JobId, NewJob, Submitted, Wait};
+use serde_json::Value;
+
+use super::{JobHandle, ask};
+use crate::client::ClientError;
+use crate::db::Db;
+use crate::job::{JobSpec, Need};
+use crate::{DataError, Timestamp};
+
+/// Jobs that one call submits.
+const BATCH: usize = 500;
+
+/// Who submits, in traces, unless somebody says so.
+const SOMEBODY: &str = "client";
+
+impl Db {
+    /// A job that needs this first, to be submitted by `.await`. Its payload is checked by the compiler.
+    ///
+    /// ```
+    /// # use pgflow::prelude::*;
+    /// # #[job] mod ping { use super::*; #[need] pub async fn pong(job: u8) -> Result<Next> { Ok(Next::done(job)) } }
+    /// # fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// let db = Db::connect("memory:").await?;
+    /// let job = db.submit::<ping::pong>(&7).id("ping-7").key("table 1").await?;
+    /// assert!(job.is_new());
+    /// assert_eq!(job.status().await?.to_string(), "READY");
+    /// let again = db.submit::<ping::pong>(&8).id("ping-7").await?; // a name is used once
+    /// assert!(!again.is_new());
+    /// # Ok(()) })
+    /// # }
+    /// ```
+    pub fn submit<N: Need>(&self, payload: &N::Payload) -> Submit<'_, N> {
+        Submit::new(self, JobSpec::<N>::new(payload).map(JobSpec::into_new))
+    }
+
+    /// A job whose need other programs, or other languages, define: its payload is any JSON.
+    ///
+    /// ```
+    /// # use pgflow::prelude::*;
+    /// # fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// let db = Db::connect("memory:").await?;
+    /// let job = db.submit_raw("python.transform", serde_json::json!({ "rows": 3 })).await?;
+    /// assert_eq!(job.status().await?.to_string(), "READY");
+    /// # Ok(()) })
+    /// # }
+    /// ```
+    pub fn submit_raw(&self, need: &str, payload: Value) -> Submit<'_, ()> {
+        Submit::new(self, Ok(NewJob::new(JobId::new(), need, payload)))
+    }
+
+    /// A job per payload, in few calls: those that are refused are an error, after the others were submitted.
+    pub async fn submit_all<N: Need>(
+        &self,
+        payloads: impl IntoIterator<Item = N::Payload>,
+    ) -> Result<Vec<JobHandle>, ClientError> {
+        let specs = payloads.into_iter().map(|payload| JobSpec::<N>::new(&payload));
+        let jobs = specs.map(|spec| spec.map(JobSpec::into_new)).collect::<Result<Vec<_>, _>>()?;
+        let mut handles = Vec::with_capacity(jobs.len());
+        for batch in jobs.chunks(BATCH) {
+            handles.extend(send(self, batch.to_vec(), SOMEBODY.to_owned()).await?);
+        }
+        Ok(handles)
+    }
+}
+
+/// Submits jobs, each of its own.
+async fn send(db: &Db, jobs: Vec<NewJob>, by: String) -> Result<Vec<JobHandle>, ClientError> {
+    let ids: Vec<JobId> = jobs.iter().map(|job| job.id.clone()).collect();
+    let answers = ask(db, (jobs, by), |jobs, (new, by)| jobs.submit_jobs(new, by)).await?;
+    let handles = ids.into_iter().zip(answers).map(|(id, answer)| {
+        let submitted = answer.map_err(|source| ClientError::Job { job: id.clone(), source })?;
+        Ok(JobHandle::new(db.clone(), id, submitted == Submitted::Submitted))
+    });
+    handles.collect()
+}
+
+/// A job that is submitted when this is awaited.
+///
+/// A future that is dropped may have submitted it or not; with an [`id`](Self::id) of its own, submitting it again finds out.
+#[must_use = "a job is submitted with `.await`"]
+#[derive(Debug)]
+pub struct Submit<'a, N> {
+    db: &'a Db,
+    job: Result<NewJob, ClientError>,
+    by: String,
+    need: PhantomData<fn() -> N>,
+}
+
+impl<'a, N> Submit<'a, N> {
+    fn new(db: &'a Db, job: Result<NewJob, DataError>) -> Self {
+        let (job, by) = (job.map_err(ClientError::Data), SOMEBODY.to_owned());
+        Self { db, job, by, need: PhantomData }
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut NewJob)) -> Self {
+        if let Ok(job) = &mut self.job {
+            change(job);
+        }
+        self
+    }
+
+    /// Its name for ever. If there is a job of this name, or was one, that one is returned.
+    pub fn id(mut self, id: impl AsRef<str>) -> Self {
+        match id.as_ref().parse() {
+            Ok(id) => self.with(|job| job.id = id),
+            Err(error) => {
+                self.job = self.job.and(Err(ClientError::JobId(error)));
+                self
+            }
+        }
+    }
+
+    /// A singleton: one leased job per key at a time, over all needs and processes.
+    pub fn key(self, key: impl Into<String>) -> Self {
+        self.with(|job| job.key = Some(key.into()))
+    }
+
+    /// Greater ones go first; 0 if it is not said.
+    pub fn priority(self, priority: i32) -> Self {
+        self.with(|job| job.priority = priority)
+    }
+
+    /// Not before these are over: jobs, and runs of flows.
+    pub fn after<W: Into<Wait>>(self, waits: impl IntoIterator<Item = W>) -> Self {
+        self.with(|job| job.after.extend(waits.into_iter().map(Into::into)))
+    }
+
+    /// Not before so much time has passed, by the database's clock.
+    pub fn delay(self, delay: Duration) -> Self {
+        self.with(|job| job.wake = Some(pgflow_machine::job::Moment::In(delay)))
+    }
+
+    /// Not before this moment.
+    pub fn at(self, moment: Timestamp) -> Self {
+        self.with(|job| job.wake = Some(pgflow_machine::job::Moment::At(moment)))
+    }
+
+    /// Not leased any more after so much time.
+    pub fn expires_in(self, after: Duration) -> Self {
+        self.with(|job| job.expires = Some(pgflow_machine::job::Moment::In(after)))
+    }
+
+    /// Who submits it, for its trace.
+    pub fn by(self, name: impl Into<String>) -> Self {
+        Self { by: name.into(), ..self }
+    }
+
+    async fn send(self) -> Result<JobHandle, ClientError> {
+        let sent = send(self.db, vec![self.job?], self.by).await?;
+        sent.into_iter().next().ok_or_else(|| ClientError::Backend(no_answer()))
+    }
+}
+
+fn no_answer() -> crate::backend::BackendError {
+    crate::backend::BackendError::Refused("the database did not answer about the job".into())
+}
+
+impl<'a, N: 'static> IntoFuture for Submit<'a, N> {
+    type Output = Result<JobHandle, ClientError>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send + 'a>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.send())
+    }
+}

@@ -1,0 +1,178 @@
+//! Why a run does not move.
+
+mod reason;
+
+use pgflow_machine::{RunId, RunStatus, StepStatus, TaskStatus, Timestamp};
+
+pub use reason::{Reason, Why};
+
+use super::ClientError;
+use crate::backend::{
+    Definition, Parts, RunRecord, StepRecord, TaskQuery, TaskRecord, WorkerQuery, WorkerRecord,
+};
+use crate::db::Db;
+
+/// Tasks of a step that are looked at; the first of them speak for the others.
+const TASKS: u32 = 200;
+
+impl Db {
+    /// Why a run does not move: what each of its open steps waits for, or how it ended.
+    ///
+    /// ```
+    /// # use pgflow::prelude::*;
+    /// # #[flow(input = u8)] mod count { #[step] pub async fn one(run: u8) -> pgflow::Result<u8> { Ok(run) } }
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// # let db = pgflow::Db::connect("memory:").await?;
+    /// # db.register(count::Flow).await?;
+    /// let run = db.start(count::Flow, &7).await?;
+    /// let why = db.why(run.id()).await?;
+    /// assert!(matches!(why.reasons[0], pgflow::Reason::NoWorker { .. }));
+    /// assert!(why.to_string().contains("no worker serves `count`"), "{why}");
+    /// # Ok(()) })
+    /// # }
+    /// ```
+    pub async fn why(&self, run: RunId) -> Result<Why, ClientError> {
+        let record = self.record(run, Parts::Steps).await?;
+        let now = self.now().await?;
+        if record.status != RunStatus::Started {
+            let reasons = vec![ended(&record)];
+            return Ok(Why { run, flow: record.flow, status: record.status, now, reasons });
+        }
+        let all = WorkerQuery { max: 1_000, ..WorkerQuery::default() };
+        let workers = self.workers(&all).await?;
+        let look = Look { flow: &record.flow, workers: &workers, now };
+        let mut reasons = Vec::new();
+        for step in record.steps.iter().filter(|step| step.status == StepStatus::Started) {
+            let tasks = self.open_tasks(run, &step.slug).await?;
+            look.at_step(step, &tasks, &mut reasons);
+        }
+        let definition = self.definition(&record.flow).await?;
+        reasons.extend(waiting(&record, definition.as_ref()));
+        Ok(Why { run, flow: record.flow.clone(), status: record.status, now, reasons })
+    }
+
+    async fn open_tasks(&self, run: RunId, step: &str) -> Result<Vec<TaskRecord>, ClientError> {
+        let mut tasks = Vec::new();
+        for status in [TaskStatus::Started, TaskStatus::Queued] {
+            let query = TaskQuery { statuses: vec![status], after: None, max: TASKS };
+            tasks.extend(self.tasks(run, step, &query).await?);
+        }
+        Ok(tasks)
+    }
+}
+
+fn ended(record: &RunRecord) -> Reason {
+    let failed = record.steps.iter().find(|step| step.status == StepStatus::Failed);
+    let error = failed.map(|step| {
+        format!(
+            "step `{}`: {}",
+            step.slug,
+            step.error.as_deref().unwrap_or("no error was recorded")
+        )
+    });
+    Reason::Ended {
+        status: record.status,
+        at: record.ended_at.unwrap_or_default(),
+        why: record.cancel_reason.clone().or(error),
+    }
+}
+
+/// Steps that wait for others.
+fn waiting(record: &RunRecord, definition: Option<&Definition>) -> Vec<Reason> {
+    let is_open = |slug: &String| {
+        let step = record.steps.iter().find(|step| step.slug == *slug);
+        step.is_some_and(|step| matches!(step.status, StepStatus::Created | StepStatus::Started))
+    };
+    let created = record.steps.iter().filter(|step| step.status == StepStatus::Created);
+    let reason = |step: &StepRecord| {
+        let shape = definition.and_then(|definition| definition.shape.step(&step.slug));
+        let deps = shape.map(|shape| shape.depends_on.clone()).unwrap_or_default();
+        let on = deps.into_iter().filter(is_open).collect();
+        Reason::Dependencies { step: step.slug.clone(), on }
+    };
+    created.map(reason).collect()
+}
+
+/// What is known of who could work.
+struct Look<'a> {
+    flow: &'a str,
+    workers: &'a [WorkerRecord],
+    now: Timestamp,
+}
+
+impl Look<'_> {
+    fn at_step(&self, step: &StepRecord, tasks: &[TaskRecord], reasons: &mut Vec<Reason>) {
+        let slug = &step.slug;
+        let (held, queued): (Vec<_>, Vec<_>) =
+            tasks.iter().partition(|task| task.status == TaskStatus::Started);
+        self.at_held(slug, &held, reasons);
+        let (ready, later): (Vec<_>, Vec<_>) =
+            queued.into_iter().partition(|task| task.ready_at.is_none_or(|at| at <= self.now));
+        // The one that comes next speaks for all that wait for their time.
+        if let Some(next) = later.iter().min_by_key(|task| task.ready_at) {
+            reasons.push(later_reason(slug, next, later.len()));
+        }
+        if let Some(first) = ready.first() {
+            reasons.push(self.ready_reason(slug, first, ready.len()));
+        }
+        if let Some(task) = tasks.iter().max_by_key(|task| task.losses).filter(|it| it.losses > 0) {
+            let (step, index, losses) = (slug.clone(), task.index, task.losses);
+            reasons.push(Reason::Crashes { step, index, losses });
+        }
+    }
+
+    fn at_held(&self, slug: &str, held: &[&TaskRecord], reasons: &mut Vec<Reason>) {
+        let is_lost = |task: &&&TaskRecord| {
+            let worker = self.workers.iter().find(|worker| Some(worker.id) == task.worker);
+            worker.is_none_or(|worker| !worker.is_alive(self.now))
+        };
+        let (lost, working): (Vec<&TaskRecord>, Vec<_>) =
+            held.iter().partition(|task| is_lost(task));
+        if let Some(first) = working.first() {
+            let since = first.started_at.unwrap_or(self.now);
+            let (step, tasks, worker) = (slug.to_owned(), working.len(), first.worker);
+            reasons.push(Reason::Running { step, tasks, worker, since });
+        }
+        if let Some(first) = lost.first() {
+            let (step, index, worker) = (slug.to_owned(), first.index, first.worker);
+            let until = first.lost_at.unwrap_or(self.now);
+            reasons.push(Reason::LostWorker { step, index, worker, until });
+        }
+    }
+
+    /// Why nobody takes what could be taken.
+    fn ready_reason(&self, slug: &str, first: &TaskRecord, tasks: usize) -> Reason {
+        let step = slug.to_owned();
+        let serves = |worker: &&WorkerRecord| {
+            worker.is_alive(self.now) && worker.queues.iter().any(|queue| queue == self.flow)
+        };
+        let serving: Vec<_> = self.workers.iter().filter(serves).collect();
+        let since = first.ready_at.unwrap_or(self.now);
+        if serving.is_empty() {
+            let alive = self.workers.iter().filter(|worker| worker.is_alive(self.now)).count();
+            let version = self.flow.to_owned();
+            return Reason::NoWorker { step, tasks, version, alive, since };
+        }
+        let slots: u32 = serving.iter().filter_map(|worker| worker.slots).sum();
+        let running: u32 = serving.iter().map(|worker| worker.running).sum();
+        let workers = serving.len();
+        if running >= slots && slots > 0 {
+            return Reason::Busy { step, tasks, workers, slots, since };
+        }
+        Reason::Ready { step, tasks, workers, since }
+    }
+}
+
+fn later_reason(slug: &str, next: &TaskRecord, tasks: usize) -> Reason {
+    let (step, index) = (slug.to_owned(), next.index);
+    let until = next.ready_at.unwrap_or_default();
+    match (&next.yielded, &next.error) {
+        (Some(why), _) => Reason::HeldBack { step, tasks, until, why: why.clone() },
+        (None, Some(error)) => {
+            let attempts = next.attempts;
+            Reason::Backoff { step, index, tasks, attempts, until, error: error.clone() }
+        }
+        (None, None) => Reason::Delayed { step, tasks, until },
+    }
+}

@@ -1,0 +1,279 @@
+//! Reasons, and how they are said.
+
+use std::fmt;
+use std::time::Duration;
+
+use pgflow_machine::{RunId, RunStatus, Timestamp, WorkerId};
+
+/// Why a run does not move.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Why {
+    /// The run.
+    pub run: RunId,
+    /// Slug of its version of the flow.
+    pub flow: String,
+    /// What it is.
+    pub status: RunStatus,
+    /// When that was so.
+    pub now: Timestamp,
+    /// What its open steps wait for, in the order of the flow; how it ended, if it did.
+    pub reasons: Vec<Reason>,
+}
+
+/// Why a step, or a whole run, does not move.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// The run is over.
+    Ended {
+        /// How.
+        status: RunStatus,
+        /// When.
+        at: Timestamp,
+        /// What it was cancelled for, or failed with.
+        why: Option<String>,
+    },
+    /// Workers are at it.
+    Running {
+        /// The step.
+        step: String,
+        /// How many of its tasks.
+        tasks: usize,
+        /// Who has the first of them.
+        worker: Option<WorkerId>,
+        /// Since when.
+        since: Timestamp,
+    },
+    /// A worker that nothing is heard of has a task; it is taken back in a while.
+    LostWorker {
+        /// The step.
+        step: String,
+        /// The task.
+        index: u32,
+        /// Who had it.
+        worker: Option<WorkerId>,
+        /// When it counts as lost.
+        until: Timestamp,
+    },
+    /// An attempt failed, and the next one is not due yet.
+    Backoff {
+        /// The step.
+        step: String,
+        /// The task.
+        index: u32,
+        /// How many tasks of the step wait like this.
+        tasks: usize,
+        /// Attempts so far.
+        attempts: u32,
+        /// When the next is due.
+        until: Timestamp,
+        /// What the last failed with.
+        error: String,
+    },
+    /// Workers could not read what the step works on, and gave it back.
+    HeldBack {
+        /// The step.
+        step: String,
+        /// How many of its tasks.
+        tasks: usize,
+        /// When a worker may try again.
+        until: Timestamp,
+        /// What they said.
+        why: String,
+    },
+    /// The step begins later, as its flow says.
+    Delayed {
+        /// The step.
+        step: String,
+        /// How many of its tasks.
+        tasks: usize,
+        /// When.
+        until: Timestamp,
+    },
+    /// No worker that is alive has code for this version.
+    NoWorker {
+        /// The step.
+        step: String,
+        /// How many of its tasks are ready.
+        tasks: usize,
+        /// Slug of the version.
+        version: String,
+        /// Workers that are alive and serve something else.
+        alive: usize,
+        /// Since when the first is ready.
+        since: Timestamp,
+    },
+    /// All slots of the workers that serve this version are taken.
+    Busy {
+        /// The step.
+        step: String,
+        /// How many of its tasks are ready.
+        tasks: usize,
+        /// How many workers serve it.
+        workers: usize,
+        /// How many tasks they run at once.
+        slots: u32,
+        /// Since when the first is ready.
+        since: Timestamp,
+    },
+    /// A worker will take it any moment.
+    Ready {
+        /// The step.
+        step: String,
+        /// How many of its tasks are ready.
+        tasks: usize,
+        /// How many workers serve it.
+        workers: usize,
+        /// Since when the first is ready.
+        since: Timestamp,
+    },
+    /// Workers were lost while they had a task of it: it may be what ends them.
+    Crashes {
+        /// The step.
+        step: String,
+        /// The task.
+        index: u32,
+        /// How often.
+        losses: u32,
+    },
+    /// The step waits for others.
+    Dependencies {
+        /// The step.
+        step: String,
+        /// Those that have not ended.
+        on: Vec<String>,
+    },
+}
+
+impl Reason {
+    /// What programs know it by.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Ended { .. } => "ended",
+            Self::Running { .. } => "running",
+            Self::LostWorker { .. } => "lost-worker",
+            Self::Backoff { .. } => "backoff",
+            Self::HeldBack { .. } => "held-back",
+            Self::Delayed { .. } => "delayed",
+            Self::NoWorker { .. } => "no-worker",
+            Self::Busy { .. } => "busy",
+            Self::Ready { .. } => "ready",
+            Self::Crashes { .. } => "crashes",
+            Self::Dependencies { .. } => "dependencies",
+        }
+    }
+
+    /// The step it is about; none if it is about the whole run.
+    pub fn step(&self) -> Option<&str> {
+        match self {
+            Self::Ended { .. } => None,
+            Self::Running { step, .. }
+            | Self::LostWorker { step, .. }
+            | Self::Backoff { step, .. }
+            | Self::HeldBack { step, .. }
+            | Self::Delayed { step, .. }
+            | Self::NoWorker { step, .. }
+            | Self::Busy { step, .. }
+            | Self::Ready { step, .. }
+            | Self::Crashes { step, .. }
+            | Self::Dependencies { step, .. } => Some(step),
+        }
+    }
+
+    /// As a sentence, at a moment.
+    pub fn sentence(&self, now: Timestamp) -> String {
+        let ago = |at: &Timestamp| spoken(at.saturating_until(now));
+        let later = |at: &Timestamp| spoken(now.saturating_until(*at));
+        match self {
+            Self::Ended { status, at, why } => {
+                let why = why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+                format!("the run {} {} ago{why}", verb(*status), ago(at))
+            }
+            Self::Running { step, tasks, worker, since } => {
+                let worker =
+                    worker.map(|worker| format!(" (worker {})", worker.0)).unwrap_or_default();
+                format!(
+                    "step `{step}` is being worked on{worker}: {}, the first for {}",
+                    many(*tasks),
+                    ago(since)
+                )
+            }
+            Self::LostWorker { step, index, worker, until } => {
+                let worker =
+                    worker.map_or_else(|| "a worker".to_owned(), |it| format!("worker {}", it.0));
+                format!(
+                    "task {index} of step `{step}` is held by {worker}, which nothing is heard of; it is taken back in {}",
+                    later(until)
+                )
+            }
+            Self::Backoff { step, index, tasks, attempts, until, error } => format!(
+                "task {index} of step `{step}` failed {attempts} times and is tried again in {} ({} wait like this); the \
+                 last error was: {error}",
+                later(until),
+                many(*tasks)
+            ),
+            Self::HeldBack { step, tasks, until, why } => {
+                format!(
+                    "{} of step `{step}` wait {} more, held back: {why}",
+                    many(*tasks),
+                    later(until)
+                )
+            }
+            Self::Delayed { step, until, .. } => {
+                format!("step `{step}` begins in {}, as the flow says", later(until))
+            }
+            Self::NoWorker { step, tasks, version, alive, since } => format!(
+                "no worker serves `{version}`: {} of step `{step}` ready for {} ({alive} workers are alive)",
+                many(*tasks),
+                ago(since)
+            ),
+            Self::Busy { step, tasks, workers, slots, since } => format!(
+                "all {slots} slots of {workers} workers are taken: {} of step `{step}` ready for {}",
+                many(*tasks),
+                ago(since)
+            ),
+            Self::Ready { step, tasks, workers, since } => format!(
+                "{} of step `{step}` ready for {}; one of {workers} workers will take it any moment",
+                many(*tasks),
+                ago(since)
+            ),
+            Self::Crashes { step, index, losses } => format!(
+                "task {index} of step `{step}` lost its worker {losses} times: it may be what ends it"
+            ),
+            Self::Dependencies { step, on } => {
+                let on: Vec<_> = on.iter().map(|step| format!("`{step}`")).collect();
+                format!("step `{step}` waits for {}", on.join(", "))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sentences: Vec<_> = self.reasons.iter().map(|it| it.sentence(self.now)).collect();
+        write!(f, "{}.", sentences.join("; "))
+    }
+}
+
+fn verb(status: RunStatus) -> &'static str {
+    match status {
+        RunStatus::Started => "goes on, since",
+        RunStatus::Completed => "was completed",
+        RunStatus::Failed => "failed",
+        RunStatus::Cancelled => "was cancelled",
+    }
+}
+
+fn many(tasks: usize) -> String {
+    if tasks == 1 { "1 task".to_owned() } else { format!("{tasks} tasks") }
+}
+
+/// A time as one says it: the largest unit that fits.
+fn spoken(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7_200 => format!("{} min", seconds / 60),
+        7_200..172_800 => format!("{} h", seconds / 3_600),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}

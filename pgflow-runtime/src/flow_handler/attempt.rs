@@ -1,0 +1,100 @@
+//! One attempt at one task, from its claim to its verdict.
+
+use std::panic::AssertUnwindSafe;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use pgflow_machine::{Limits, Retry, Until, Verdict};
+use pgflow_model::with_causes;
+
+use super::excuses::{Excuse, held_up};
+use super::shared::Shared;
+use super::{task_input, transaction, verdict};
+use crate::backend::ClaimedTask;
+use crate::worker::{Ended, Signals, panicked};
+use crate::{DataError, Error, Served, StepDef, Task};
+
+/// An attempt that is about to run.
+#[derive(Debug)]
+pub(crate) struct Attempt {
+    pub(crate) served: Served,
+    pub(crate) step: &'static StepDef,
+    pub(crate) task: ClaimedTask,
+    pub(crate) signals: Signals,
+}
+
+impl Attempt {
+    pub(super) async fn run(self, shared: &Shared) -> Ended {
+        let task = match task_input::task(&self, shared).await {
+            Ok(task) => task,
+            Err(error) => return held_up(shared, "read", &with_causes(&error)),
+        };
+        let ended = if self.step.takes_tx {
+            transaction::run(&self, shared, task).await
+        } else {
+            Ended::Verdict(self.verdict(&shared.limits, task).await)
+        };
+        if let Ended::Verdict(Verdict::Failed { error, retry }) = &ended {
+            let is_final = *retry == Retry::Never;
+            tracing::warn!(error, is_final, "attempt failed");
+        }
+        ended
+    }
+
+    /// Calls the handler.
+    pub(crate) async fn verdict(&self, limits: &Limits, task: Task) -> Verdict {
+        self.verdict_of(limits, task, self.task.timeout).await.0
+    }
+
+    /// Calls the handler, for so long; also what it says if it fails because the database is in trouble.
+    pub(super) async fn verdict_of(
+        &self,
+        limits: &Limits,
+        task: Task,
+        within: Duration,
+    ) -> (Verdict, Option<Excuse>) {
+        // An error is read and dropped inside as well: its code is the application's.
+        let call = async {
+            let output = match (self.step.call)(&task) {
+                Ok(call) => call.await,
+                // What is stored cannot be read as the code wants it: the function was not called.
+                Err(error) => match error.as_source().downcast_ref::<DataError>() {
+                    Some(why) => return (unreadable(why, self.task.lease.attempt), None),
+                    None => Err(error),
+                },
+            };
+            match output {
+                Ok(output) => {
+                    (verdict::completed(output, self.served.flow(), self.step, limits), None)
+                }
+                Err(error) => (verdict::failed(&error, self.step), transaction::excuse(&error)),
+            }
+        };
+        self.signals.pulse.begin();
+        let call = AssertUnwindSafe(call).catch_unwind();
+        match tokio::time::timeout(within, call).await {
+            Ok(Ok(verdict)) => verdict,
+            Ok(Err(panic)) => (panicked(panic), None),
+            Err(_) => {
+                // What the handler spawned is told as well.
+                self.signals.cancel.set();
+                (verdict::timed_out(within, self.task.timeout), None)
+            }
+        }
+    }
+}
+
+/// Another program may read what this one cannot.
+fn unreadable(why: &DataError, attempt: u32) -> Verdict {
+    let verdict = verdict::unreadable(why, attempt);
+    if let Verdict::Yielded { until: Until::After(delay), reason } = &verdict {
+        let seconds = delay.as_secs();
+        tracing::warn!(reason, seconds, "holding the task back: another program may read this");
+    }
+    verdict
+}
+
+/// A verdict on something that went wrong around the handler.
+pub(super) fn failure(error: &Error, step: &StepDef) -> Ended {
+    Ended::Verdict(verdict::failed(error, step))
+}

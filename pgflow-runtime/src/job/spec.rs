@@ -1,0 +1,98 @@
+//! A job that is to be submitted.
+
+use std::marker::PhantomData;
+use std::time::Duration;
+
+use pgflow_machine::job::{InvalidJobId, JobId, Moment, NewJob, Wait};
+
+use super::Need;
+use crate::{DataError, Timestamp};
+
+/// A job that is to be submitted: its payload is checked by the compiler.
+///
+/// ```
+/// # use pgflow::prelude::*;
+/// # #[job] mod ping { use super::*; #[need] pub async fn pong(job: u8) -> Result<Next> { Ok(Next::done(job)) } }
+/// use pgflow::job::JobSpec;
+///
+/// # fn main() -> Result<()> {
+/// let job = JobSpec::<ping::pong>::new(&7)?.id("ping-7")?.key("table 1").priority(5);
+/// assert_eq!(job.job_id().as_str(), "ping-7");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+#[must_use = "a job has to be submitted"]
+pub struct JobSpec<N> {
+    job: NewJob,
+    need: PhantomData<fn() -> N>,
+}
+
+impl<N: Need> JobSpec<N> {
+    /// A job that needs this first. Its id is made, in the order of time, unless it is [given](Self::id).
+    pub fn new(payload: &N::Payload) -> Result<Self, DataError> {
+        let payload = ((N::KEPT)().write)(payload)?;
+        let mut job = NewJob::new(JobId::new(), N::DEF.name, payload);
+        job.max_attempts = N::DEF.max_attempts;
+        Ok(Self { job, need: PhantomData })
+    }
+}
+
+impl<N> JobSpec<N> {
+    /// Its name for ever: a job of a name that there is, or was, is refused.
+    pub fn id(mut self, id: impl AsRef<str>) -> Result<Self, InvalidJobId> {
+        self.job.id = id.as_ref().parse()?;
+        Ok(self)
+    }
+
+    /// A singleton: one leased job per key at a time, over all needs and processes.
+    pub fn key(mut self, key: impl Into<String>) -> Self {
+        self.job.key = Some(key.into());
+        self
+    }
+
+    /// Greater ones go first; 0 if it is not said.
+    pub fn priority(mut self, priority: i32) -> Self {
+        self.job.priority = priority;
+        self
+    }
+
+    /// Not before these are over: jobs, and runs of flows.
+    pub fn after<W: Into<Wait>>(mut self, waits: impl IntoIterator<Item = W>) -> Self {
+        self.job.after.extend(waits.into_iter().map(Into::into));
+        self
+    }
+
+    /// Not before so much time has passed, by the database's clock.
+    pub fn delay(mut self, delay: Duration) -> Self {
+        self.job.wake = Some(Moment::In(delay));
+        self
+    }
+
+    /// Not before this moment.
+    pub fn at(mut self, moment: Timestamp) -> Self {
+        self.job.wake = Some(Moment::At(moment));
+        self
+    }
+
+    /// Not leased any more after so much time.
+    pub fn expires_in(mut self, after: Duration) -> Self {
+        self.job.expires = Some(Moment::In(after));
+        self
+    }
+
+    /// Not leased any more after this moment.
+    pub fn expires_at(mut self, moment: Timestamp) -> Self {
+        self.job.expires = Some(Moment::At(moment));
+        self
+    }
+
+    /// The id that it will have.
+    pub fn job_id(&self) -> &JobId {
+        &self.job.id
+    }
+
+    pub(crate) fn into_new(self) -> NewJob {
+        self.job
+    }
+}

@@ -1,0 +1,123 @@
+//! The kinds of jobs that a program brings along.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::JobHandler;
+use crate::backend::Backend;
+use crate::job::{Ending, Job, JobContext, NeedDef, Next};
+use crate::worker::WorkerError;
+use crate::{Error, Result, States};
+
+/// What a need's function leads to, behind JSON.
+pub(super) type Called = Pin<Box<dyn Future<Output = Result<Ending>> + Send>>;
+
+/// A need of another language, or of no kind of job.
+type Raw = Box<dyn Fn(Value, JobContext) -> Called + Send + Sync>;
+
+/// Code for a need.
+pub(super) enum Code {
+    /// Of a kind of job.
+    Typed(&'static NeedDef),
+    /// Of its own.
+    Raw(Raw),
+}
+
+impl fmt::Debug for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Typed(def) => write!(f, "Typed({})", def.name),
+            Self::Raw(_) => f.write_str("Raw"),
+        }
+    }
+}
+
+impl Code {
+    /// How long a lease lasts, if it says so.
+    pub(super) fn lease(&self) -> Option<Duration> {
+        match self {
+            Self::Typed(def) => def.lease.map(|seconds| Duration::from_secs(seconds.into())),
+            Self::Raw(_) => None,
+        }
+    }
+
+    /// Seconds before the second attempt.
+    pub(super) fn base_delay(&self) -> u32 {
+        match self {
+            Self::Typed(NeedDef { base_delay: Some(seconds), .. }) => *seconds,
+            _ => 1,
+        }
+    }
+}
+
+/// The kinds of jobs that a program brings along, with what their needs want.
+#[derive(Debug, Default)]
+pub(crate) struct Kinds {
+    needs: HashMap<&'static str, Arc<Code>>,
+    states: States,
+    /// A need that two bring along.
+    twice: Option<&'static str>,
+}
+
+impl Kinds {
+    pub(crate) fn with<J: Job>(mut self) -> Self {
+        for def in J::NEEDS.iter().copied().filter(|def| !def.is_external) {
+            self.add(def.name, Code::Typed(def));
+        }
+        self
+    }
+
+    pub(crate) fn with_raw<F, R>(mut self, need: &str, handler: F) -> Self
+    where
+        F: Fn(Value, JobContext) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Next<()>>> + Send + 'static,
+    {
+        let raw = move |payload, context| -> Called {
+            let next = handler(payload, context);
+            Box::pin(async move { next.await?.into_ending().map_err(Error::fatal) })
+        };
+        // A worker has few of them, for as long as its process lives.
+        self.add(need.to_owned().leak(), Code::Raw(Box::new(raw)));
+        self
+    }
+
+    fn add(&mut self, need: &'static str, code: Code) {
+        if self.needs.insert(need, Arc::new(code)).is_some() {
+            self.twice = Some(need);
+        }
+    }
+
+    pub(crate) fn state<T: Clone + Send + Sync + 'static>(self, value: T) -> Self {
+        Self { states: self.states.with(value), ..self }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.needs.is_empty()
+    }
+
+    /// Ready to work, or why not.
+    pub(crate) fn start(self, backend: &dyn Backend) -> Result<JobHandler, WorkerError> {
+        let Self { needs, states, twice } = self;
+        if let Some(need) = twice {
+            return Err(WorkerError::NeedTwice { need });
+        }
+        backend.jobs()?;
+        for (need, code) in &needs {
+            let Code::Typed(def) = &**code else { continue };
+            if def.takes_tx {
+                return Err(WorkerError::NoTransaction { need });
+            }
+            for state in def.states.iter().flatten() {
+                if !states.has(state.type_id()) {
+                    return Err(WorkerError::NeedsState { need, state: state.type_name() });
+                }
+            }
+        }
+        Ok(JobHandler { needs, states })
+    }
+}

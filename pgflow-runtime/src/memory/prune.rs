@@ -1,0 +1,28 @@
+//! Forgetting what is old.
+
+use pgflow_machine::{RunId, Timestamp};
+
+use super::data::Data;
+
+impl Data {
+    /// Forgets up to `max` runs that ended by then.
+    pub(super) fn prune(&mut self, ended_by: Timestamp, max: u32) -> u64 {
+        let is_old = |id: &RunId| {
+            let ended_at = self.runs.get(id).and_then(|run| run.ended_at);
+            ended_at.is_some_and(|ended_at| ended_at <= ended_by)
+        };
+        let ended = self.by_start.iter().map(|(_, id)| *id).filter(is_old).take(max as usize);
+        let ended: Vec<_> = ended.collect();
+        for id in &ended {
+            self.delete_run(*id);
+        }
+        ended.len() as u64
+    }
+
+    pub(super) fn delete_run(&mut self, id: RunId) {
+        if let Some(run) = self.runs.remove(&id) {
+            self.by_start.remove(&(run.started_at, id));
+            self.open.remove(&id);
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The database that steps with a transaction write to.
+
+use std::time::Duration;
+
+use pgflow_machine::Settled;
+use sqlx::SqlitePool;
+use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
+
+use super::Sim;
+use crate::sqlite::Writer;
+use crate::tx::{Inner, Tx};
+
+/// A step may have the database for as long as its own timeout says: nobody else waits for it.
+const LONGEST: Duration = Duration::from_hours(24);
+
+/// A database in memory, with one connection: where there was none, there would be no tables.
+#[derive(Debug)]
+pub(super) struct Database {
+    pool: SqlitePool,
+    writer: Writer,
+}
+
+impl Database {
+    /// Connects on a thread of its own: a test may have a runtime that must not be blocked.
+    fn open() -> Self {
+        let connect = || {
+            let options = SqlitePoolOptions::new()
+                .max_connections(1)
+                .acquire_timeout(Duration::from_mins(10))
+                .idle_timeout(None)
+                .max_lifetime(None)
+                .test_before_acquire(false);
+            super::drive::runtime().block_on(options.connect_with(SqliteConnectOptions::new()))
+        };
+        let pool = std::thread::scope(|scope| scope.spawn(connect).join());
+        let pool = pool.ok().and_then(Result::ok).expect("a database in memory needs nothing");
+        Self { pool, writer: Writer::new(LONGEST) }
+    }
+
+    async fn begin(&self) -> Tx {
+        let begun = self.pool.begin_with("begin immediate").await;
+        Tx(Inner::Sqlite(begun.expect("one transaction at a time"), self.writer.clone()))
+    }
+}
+
+impl Sim {
+    /// The database in memory that steps with `tx: &mut Tx` write to: make their tables here, and look at
+    /// what they wrote. It is not the one that has the runs, so a step cannot start a run in its transaction.
+    ///
+    /// ```
+    /// use pgflow::prelude::*;
+    /// use pgflow::testing::{Crash, Sim};
+    ///
+    /// #[flow(input = i64)]
+    /// mod ledger {
+    ///     use super::*;
+    ///
+    ///     #[step]
+    ///     pub async fn book(run: i64, tx: &mut Tx) -> Result<i64> {
+    ///         let sqlite = tx.sqlite().ok_or("not SQLite")?;
+    ///         sqlx::query("insert into entries values (?)").bind(run).execute(sqlite).await?;
+    ///         Ok(run)
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut sim = Sim::new().flow(ledger::Flow);
+    /// sqlx::query("create table entries (amount)").execute(&sim.sqlite()).await?;
+    /// let run = sim.start(ledger::Flow, &7)?;
+    /// sim.crash::<ledger::book>(Crash::BeforeSettle, 1);
+    /// sim.drive().await;
+    ///
+    /// assert_eq!((sim.output(&run)?.book, sim.calls::<ledger::book>()), (7, 2));
+    /// // What the first worker wrote went with it.
+    /// let entries: Vec<i64> =
+    ///     sqlx::query_scalar("select amount from entries").fetch_all(&sim.sqlite()).await?;
+    /// assert_eq!(entries, [7]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn sqlite(&mut self) -> SqlitePool {
+        self.database().pool.clone()
+    }
+
+    fn database(&mut self) -> &Database {
+        self.database.get_or_insert_with(Database::open)
+    }
+}
+
+/// A transaction for a step.
+pub(super) async fn begin(sim: &mut Sim) -> Option<Tx> {
+    Some(sim.database().begin().await)
+}
+
+/// Ends a transaction as its settle ended.
+pub(super) async fn end(tx: Tx, settled: Option<Settled>) {
+    match (tx.0, settled) {
+        (Inner::Sqlite(transaction, _), Some(Settled::Applied)) => {
+            transaction.commit().await.expect("a transaction in memory can be committed");
+        }
+        (inner, _) => Tx(inner).rollback().await,
+    }
+}

@@ -1,0 +1,124 @@
+//! What a parameter must look like, whatever its name means.
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::{Attribute, PatType, Type};
+
+use crate::errors::Errors;
+use crate::item::{StepItem, is_attr};
+use crate::params::{CONTEXT, TRANSACTION, is_called};
+use crate::pretty::pretty;
+
+/// A parameter that is there in some builds only would make another step of it.
+pub(crate) fn check_attributes(item: &StepItem, arg: &PatType, errors: &mut Errors) {
+    let is_conditional = |attr: &&Attribute| is_attr(attr, "cfg") || is_attr(attr, "cfg_attr");
+    for attr in arg.attrs.iter().filter(is_conditional) {
+        errors.at(
+            attr,
+            format!(
+                "a parameter of {} cannot depend on the build: {}",
+                item.what(),
+                item.words.one_shape
+            ),
+        );
+    }
+}
+
+/// What is lent, if it is.
+fn lent(ty: &Type) -> &Type {
+    if let Type::Reference(reference) = ty { &reference.elem } else { ty }
+}
+
+pub(crate) fn is_transaction(ty: &Type) -> bool {
+    is_called(lent(ty), "Tx")
+}
+
+/// Whether this is `State` without what it holds.
+pub fn is_bare_state(ty: &Type) -> bool {
+    matches!(ty, Type::Path(path) if path.path.is_ident("State"))
+}
+
+/// Types that are like ours but for their arguments: the compiler would complain in several places.
+pub(crate) fn check_arguments(item: &StepItem, word: &str, ty: &Type) -> Result<(), String> {
+    if is_bare_state(ty) {
+        return Err("application state has a type\nhelp: write `State<App>`, with yours".to_owned());
+    }
+    let Type::Path(path) = ty else { return Ok(()) };
+    let last = path.path.segments.last();
+    if is_called(ty, "State") && last.is_some_and(|last| holds_rc(last.arguments.to_token_stream()))
+    {
+        return Err(format!(
+            "{} takes `{}`, and an `Rc` cannot leave its thread\nhelp: hold it in an `Arc`",
+            item.what(),
+            pretty(ty)
+        ));
+    }
+    if word == CONTEXT && last.is_some_and(|last| !last.arguments.is_none()) {
+        return Err(format!(
+            "{} takes `{}` as its `{CONTEXT}`\nhelp: take `pgflow::{}`",
+            item.what(),
+            pretty(ty),
+            item.words.context,
+        ));
+    }
+    Ok(())
+}
+
+/// Whether an `Rc` is among these tokens.
+fn holds_rc(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(word) => word == "Rc",
+        TokenTree::Group(group) => holds_rc(group.stream()),
+        _ => false,
+    })
+}
+
+/// A transaction is lent, so it is the one parameter that is borrowed.
+pub(crate) fn check_transaction(item: &StepItem, ty: &Type) -> Result<(), String> {
+    if let Type::Reference(reference) = ty
+        && reference.mutability.is_some()
+        && is_transaction(ty)
+    {
+        return Ok(());
+    }
+    Err(format!(
+        "{} takes a database transaction, which is a `&mut Tx`\n\
+         help: write `{TRANSACTION}: &mut Tx`",
+        item.what(),
+    ))
+}
+
+/// For a transaction that has another name.
+pub(crate) fn transaction_called(item: &StepItem, ty: &Type) -> String {
+    format!(
+        "{} takes a database transaction, which is called `{TRANSACTION}`\n\
+         help: write `{TRANSACTION}: &mut {}`",
+        item.what(),
+        pretty(lent(ty)),
+    )
+}
+
+/// Values come out of the database, so there is nothing to borrow from.
+pub(crate) fn check_owned(item: &StepItem, ty: &Type) -> Result<(), String> {
+    match ty {
+        Type::Reference(reference) => Err(format!(
+            "{} must own its parameters\nhelp: take `{}`",
+            item.what(),
+            pretty(owned(&reference.elem)),
+        )),
+        Type::ImplTrait(_) => Err(format!("{} must name the type of its parameters", item.what())),
+        _ => Ok(()),
+    }
+}
+
+/// What owns the data of a borrowed type.
+fn owned(borrowed: &Type) -> TokenStream {
+    match borrowed {
+        Type::Path(ty) if ty.path.is_ident("str") => quote!(String),
+        Type::Slice(slice) => {
+            let item = &slice.elem;
+            quote!(Vec<#item>)
+        }
+        other => other.to_token_stream(),
+    }
+}

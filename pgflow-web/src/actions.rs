@@ -1,0 +1,137 @@
+//! Retrying and cancelling runs, by a form of ours and nothing else.
+
+use axum::extract::Path;
+use axum::http::HeaderMap;
+use axum::response::Redirect;
+use axum::routing::post;
+use axum::{Form, Router};
+use maud::{Markup, html};
+use pgflow_runtime::RunId;
+use pgflow_runtime::backend::{Cancelled, Retried};
+use serde::Deserialize;
+
+use crate::app::App;
+use crate::error::PageError;
+use crate::guard::{Token, check};
+use crate::pages::run_id;
+use crate::request::Asked;
+
+pub(crate) fn routes() -> Router<App> {
+    Router::new().route("/runs/{id}/retry", post(retry)).route("/runs/{id}/cancel", post(cancel))
+}
+
+/// A form that was sent.
+#[derive(Debug, Deserialize)]
+struct Sent {
+    token: Option<String>,
+    #[serde(default)]
+    reason: String,
+}
+
+/// What became of an action, for the page after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Said {
+    Retried,
+    NotFailed,
+    Cancelled,
+    Ended,
+}
+
+impl Said {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Retried => "retried",
+            Self::NotFailed => "not-failed",
+            Self::Cancelled => "cancelled",
+            Self::Ended => "ended",
+        }
+    }
+
+    pub(crate) const fn sentence(self) -> &'static str {
+        match self {
+            Self::Retried => "The run goes on from what failed.",
+            Self::NotFailed => "The run has not failed, and was left as it is.",
+            Self::Cancelled => "The run was cancelled.",
+            Self::Ended => "The run had ended before, and was left as it is.",
+        }
+    }
+}
+
+/// The forms of a run, for those who may use them. Which of them makes sense changes while people look at it, and is up
+/// to the style sheet.
+pub(crate) fn forms(asked: &Asked, id: RunId) -> Markup {
+    let Some(token) = &asked.form else { return html! {} };
+    let action = |what: &str| format!("{}/runs/{id}/{what}", asked.base);
+    html! {
+        div.actions {
+            form.when-failed method="post" action=(action("retry")) {
+                (field(token))
+                button { "Retry" }
+            }
+            details.when-started {
+                summary { "Cancel…" }
+                form method="post" action=(action("cancel")) {
+                    (field(token))
+                    label { "Reason " input name="reason" maxlength="500" autocomplete="off"; }
+                    button.danger { "Cancel the run" }
+                }
+            }
+        }
+    }
+}
+
+fn field(token: &Token) -> Markup {
+    html! { input type="hidden" name="token" value=(token.text()); }
+}
+
+async fn retry(
+    asked: Asked,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    Form(sent): Form<Sent>,
+) -> Result<Redirect, PageError> {
+    allow(&asked, &headers, &sent)?;
+    let id = run_id(&id)?;
+    let said = match asked.app.db.retry(id).await? {
+        Retried::Retried => Said::Retried,
+        Retried::NotFailed(_) => Said::NotFailed,
+        Retried::Unknown => return Err(unknown(id)),
+    };
+    tracing::info!(run.id = %id, said = said.word(), "retry from the dashboard");
+    Ok(back(&asked, id, said))
+}
+
+async fn cancel(
+    asked: Asked,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    Form(sent): Form<Sent>,
+) -> Result<Redirect, PageError> {
+    allow(&asked, &headers, &sent)?;
+    let id = run_id(&id)?;
+    let reason = Some(sent.reason.trim()).filter(|reason| !reason.is_empty());
+    let said = match asked.app.db.cancel(id, reason).await? {
+        Cancelled::Cancelled => Said::Cancelled,
+        Cancelled::Ended(_) => Said::Ended,
+        Cancelled::Unknown => return Err(unknown(id)),
+    };
+    tracing::info!(run.id = %id, said = said.word(), "cancellation from the dashboard");
+    Ok(back(&asked, id, said))
+}
+
+/// Whether whoever sent the form may, and meant to.
+fn allow(asked: &Asked, headers: &HeaderMap, sent: &Sent) -> Result<(), PageError> {
+    if asked.form.is_none() {
+        return Err(PageError::Forbidden("the dashboard is read-only".into()));
+    }
+    check(headers, sent.token.as_deref())
+}
+
+fn unknown(id: RunId) -> PageError {
+    PageError::NotFound(format!("there is no run {id}"))
+}
+
+fn back(asked: &Asked, id: RunId, said: Said) -> Redirect {
+    Redirect::to(&format!("{}/runs/{id}?said={}", asked.base, said.word()))
+}

@@ -1,0 +1,31 @@
+#![doc = include_str!("front_page.md")]
+#![forbid(unsafe_code)]
+
+mod access;
+mod actions;
+mod app;
+mod assets;
+mod cached;
+mod error;
+mod graph;
+mod guard;
+mod html;
+mod live;
+mod metrics;
+mod number;
+mod options;
+mod pages;
+mod probes;
+mod query;
+mod redact;
+mod request;
+mod router;
+mod run_view;
+mod serve;
+mod stop;
+
+pub use access::{Access, basic};
+pub use options::Options;
+pub use redact::{Payload, PayloadKind};
+pub use router::router;
+pub use serve::{ADDRESS, ServeError, Server, serve};

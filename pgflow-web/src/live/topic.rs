@@ -1,0 +1,76 @@
+//! What can be looked at live.
+
+use std::time::Duration;
+
+use pgflow_runtime::RunId;
+use pgflow_runtime::backend::{self, Wake, Wakes};
+use tokio::time::{Instant, sleep_until, timeout_at};
+
+use super::Frame;
+use crate::app::App;
+use crate::error::PageError;
+use crate::pages::{overview_region, run_region};
+use crate::run_view::RunView;
+
+/// Something to look at.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Topic {
+    Run(RunId),
+    /// With the path that its links are below.
+    Overview(String),
+}
+
+/// How often to look.
+struct Pace {
+    /// Not more often than this, however many hints there are.
+    pause: Duration,
+    /// This often without any.
+    fallback: Duration,
+}
+
+impl Topic {
+    /// Reads it once. For a run, also the version whose hints concern it.
+    pub(super) async fn read(&self, app: &App) -> Result<(Frame, Option<String>), PageError> {
+        match self {
+            Self::Run(id) => {
+                let view = RunView::read(app, *id).await?;
+                // A failed run may be retried; anything else that has ended has ended.
+                let status = view.record.status;
+                let is_last = status.has_ended() && status != pgflow_runtime::RunStatus::Failed;
+                Ok((Frame::new(run_region(app, &view), is_last), Some(view.record.flow)))
+            }
+            Self::Overview(base) => {
+                Ok((Frame::new(overview_region(app, base).await?, false), None))
+            }
+        }
+    }
+
+    const fn pace(&self) -> Pace {
+        let [pause, fallback] = match self {
+            Self::Run(_) => [100, 1_000],
+            Self::Overview(_) => [1_000, 5_000],
+        };
+        Pace { pause: Duration::from_millis(pause), fallback: Duration::from_millis(fallback) }
+    }
+
+    /// Ready when it is worth looking again.
+    pub(super) async fn changed(&self, wakes: &mut Wakes, looked: Instant, flow: Option<&str>) {
+        let Pace { pause, fallback } = self.pace();
+        let hint = async {
+            loop {
+                match wakes.next().await {
+                    Wake::Gap => break,
+                    Wake::Topic(backend::Topic::Queue(slug))
+                        if flow.is_none_or(|flow| *flow == *slug) =>
+                    {
+                        break;
+                    }
+                    Wake::Topic(_) => {}
+                }
+            }
+        };
+        if timeout_at(looked + fallback, hint).await.is_ok() {
+            sleep_until(looked + pause).await;
+        }
+    }
+}

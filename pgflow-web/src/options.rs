@@ -1,0 +1,104 @@
+//! What a dashboard may show and do.
+
+use std::fmt;
+use std::sync::Arc;
+
+use axum::http::HeaderMap;
+
+use crate::Access;
+use crate::redact::Payload;
+use crate::stop::Stop;
+
+/// Says what a request may do.
+pub(crate) type Auth = Arc<dyn Fn(&HeaderMap) -> Access + Send + Sync>;
+/// Changes a payload before it is shown.
+pub(crate) type Redact = Arc<dyn Fn(&mut Payload<'_>) + Send + Sync>;
+/// Metrics of the application, in the text format of Prometheus.
+pub(crate) type Render = Arc<dyn Fn() -> String + Send + Sync>;
+
+/// What a dashboard may show and do: by default, everything is shown and nothing can be done.
+///
+/// ```
+/// use pgflow_web::{Options, basic};
+///
+/// let options = Options::new()
+///     .actions(true)
+///     .auth(basic("ann", "correct horse battery staple"))
+///     .redact(|payload| {
+///         if let Some(card) = payload.value.pointer_mut("/card/number") {
+///             *card = "masked".into();
+///         }
+///     });
+/// # drop(options);
+/// ```
+#[derive(Clone, Default)]
+#[must_use]
+pub struct Options {
+    pub(crate) actions: bool,
+    pub(crate) auth: Option<Auth>,
+    pub(crate) redact: Option<Redact>,
+    pub(crate) hosts: Vec<String>,
+    pub(crate) metrics: Option<Render>,
+    pub(crate) stop: Stop,
+}
+
+impl Options {
+    /// Everything is shown, nothing can be done.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether runs can be retried and cancelled. [`serve`](crate::serve) does not do that on an address that others
+    /// can reach unless [`auth`](Self::auth) says who may.
+    pub fn actions(self, actions: bool) -> Self {
+        Self { actions, ..self }
+    }
+
+    /// Asked with the headers of each request, but for `/healthz` and `/readyz`. [`basic`](crate::basic) is one that
+    /// asks for a password. Whoever mounts the [`router`](crate::router) can put it behind a layer instead.
+    pub fn auth(self, auth: impl Fn(&HeaderMap) -> Access + Send + Sync + 'static) -> Self {
+        Self { auth: Some(Arc::new(auth)), ..self }
+    }
+
+    /// Gets every payload and error message before it is shown, and may change it.
+    pub fn redact(self, redact: impl Fn(&mut Payload<'_>) + Send + Sync + 'static) -> Self {
+        Self { redact: Some(Arc::new(redact)), ..self }
+    }
+
+    /// Shows no payload and no error message at all.
+    pub fn hide_payloads(self) -> Self {
+        self.redact(|payload| payload.value = "hidden".into())
+    }
+
+    /// One more name that [`serve`](crate::serve) answers to on loopback, such as that of a proxy before it. Without it,
+    /// only `localhost` and loopback addresses are: a page elsewhere whose name was made to lead here could read
+    /// everything otherwise (DNS rebinding).
+    pub fn host(mut self, name: impl Into<String>) -> Self {
+        self.hosts.push(name.into());
+        self
+    }
+
+    /// Adds to `/metrics` what this returns, in the text format of Prometheus: the metrics of the application's own
+    /// recorder, and those of its workers with them.
+    pub fn metrics(self, render: impl Fn() -> String + Send + Sync + 'static) -> Self {
+        Self { metrics: Some(Arc::new(render)), ..self }
+    }
+
+    /// When live streams end, for applications that mount the [`router`](crate::router): a server that shuts down
+    /// gracefully waits for all its connections. Needs a tokio runtime. [`serve`](crate::serve) does this by itself.
+    pub fn until(self, shutdown: impl Future<Output = ()> + Send + 'static) -> Self {
+        self.stop.when(shutdown);
+        self
+    }
+}
+
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("actions", &self.actions)
+            .field("auth", &self.auth.is_some())
+            .field("redact", &self.redact.is_some())
+            .field("hosts", &self.hosts)
+            .finish_non_exhaustive()
+    }
+}

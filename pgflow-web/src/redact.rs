@@ -1,0 +1,71 @@
+//! What people may not see.
+
+use serde_json::Value;
+
+use crate::options::Options;
+
+/// Something that is about to be shown.
+///
+/// ```
+/// use pgflow_web::{Options, PayloadKind};
+///
+/// // Outputs of one step are nobody's business; errors are cut.
+/// let options = Options::new().redact(|payload| match payload.kind {
+///     PayloadKind::Output if payload.step == Some("charge") => payload.value = "hidden".into(),
+///     PayloadKind::Error => payload.value = "see the logs".into(),
+///     _ => {}
+/// });
+/// # drop(options);
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Payload<'a> {
+    /// Slug of the version of the flow.
+    pub flow: &'a str,
+    /// Slug of the step; nothing for what a run as a whole was given or has put out.
+    pub step: Option<&'a str>,
+    /// What it is.
+    pub kind: PayloadKind,
+    /// What will be shown. An error message is a text.
+    pub value: Value,
+}
+
+/// What a [`Payload`] is.
+///
+/// ```
+/// assert_ne!(pgflow_web::PayloadKind::Input, pgflow_web::PayloadKind::Error);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PayloadKind {
+    /// What a run or a task was given.
+    Input,
+    /// What a run, a step or a task has put out.
+    Output,
+    /// What an attempt failed with, or why a run was cancelled.
+    Error,
+}
+
+impl Options {
+    /// A payload as people may see it.
+    pub(crate) fn redacted(
+        &self,
+        flow: &str,
+        step: Option<&str>,
+        kind: PayloadKind,
+        value: Value,
+    ) -> Value {
+        let Some(redact) = &self.redact else { return value };
+        let mut payload = Payload { flow, step, kind, value };
+        redact(&mut payload);
+        payload.value
+    }
+
+    /// An error message as people may see it.
+    pub(crate) fn redacted_error(&self, flow: &str, step: Option<&str>, error: &str) -> String {
+        match self.redacted(flow, step, PayloadKind::Error, error.into()) {
+            Value::String(text) => text,
+            other => other.to_string(),
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! A run as pages show it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pgflow_model::FlowShape;
+use pgflow_runtime::backend::{Parts, RunRecord, StepRecord, StepTimes};
+use pgflow_runtime::{RunId, RunStatus, StepStatus, Timestamp};
+
+use crate::app::App;
+use crate::error::PageError;
+use crate::html::status::Look;
+
+/// A run, its graph, and when what happened; no payload.
+pub(crate) struct RunView {
+    pub(crate) record: RunRecord,
+    pub(crate) shape: Option<Arc<FlowShape>>,
+    pub(crate) times: Vec<StepTimes>,
+}
+
+impl RunView {
+    pub(crate) async fn read(app: &App, id: RunId) -> Result<Self, PageError> {
+        let backend = app.db.backend();
+        let unknown = || PageError::NotFound(format!("there is no run {id}"));
+        let record = backend.run(id, Parts::Steps).await?.ok_or_else(unknown)?;
+        let times = backend.step_times(id).await?;
+        let shape = app.shapes.of(&**backend, &record.flow).await?;
+        Ok(Self { record, shape, times })
+    }
+
+    /// Its steps, in the order of the flow.
+    pub(crate) fn steps(&self) -> impl Iterator<Item = StepView<'_>> {
+        self.record.steps.iter().map(|step| self.step_view(step))
+    }
+
+    /// A step by its slug.
+    pub(crate) fn step(&self, slug: &str) -> Option<StepView<'_>> {
+        self.steps().find(|step| step.record.slug == slug)
+    }
+
+    fn step_view<'a>(&'a self, record: &'a StepRecord) -> StepView<'a> {
+        let times = self.times.iter().find(|times| times.slug == record.slug);
+        StepView { record, times, look: look(record, self.record.status) }
+    }
+
+    /// Slugs of what a step depends on.
+    pub(crate) fn depends_on(&self, slug: &str) -> &[String] {
+        let steps = self.shape.as_ref().map_or(&[][..], |shape| &shape.steps);
+        steps.iter().find(|step| step.slug == slug).map_or(&[], |step| &step.depends_on)
+    }
+
+    /// Steps that no other depends on: what they put out is what the run puts out.
+    pub(crate) fn last_steps(&self) -> impl Iterator<Item = StepView<'_>> {
+        self.steps().filter(|step| {
+            let slug = &step.record.slug;
+            !self.record.steps.iter().any(|other| self.depends_on(&other.slug).contains(slug))
+        })
+    }
+
+    /// How long it took; nothing while it goes on.
+    pub(crate) fn took(&self) -> Option<Duration> {
+        self.record.ended_at.map(|ended| self.record.started_at.saturating_until(ended))
+    }
+}
+
+/// A step of a run as pages show it.
+#[derive(Clone, Copy)]
+pub(crate) struct StepView<'a> {
+    pub(crate) record: &'a StepRecord,
+    times: Option<&'a StepTimes>,
+    pub(crate) look: Look,
+}
+
+impl StepView<'_> {
+    pub(crate) fn started_at(&self) -> Option<Timestamp> {
+        self.times?.started_at
+    }
+
+    pub(crate) fn ended_at(&self) -> Option<Timestamp> {
+        self.times?.ended_at
+    }
+
+    pub(crate) fn took(&self) -> Option<Duration> {
+        Some(self.started_at()?.saturating_until(self.ended_at()?))
+    }
+
+    /// Tasks that are completed, and all of them once that is known.
+    pub(crate) fn tasks(&self) -> (u32, Option<u32>) {
+        let all = self.record.tasks;
+        let done = match (self.record.status, self.record.remaining_tasks) {
+            (StepStatus::Completed, _) => all.unwrap_or(0),
+            (_, left) => all.zip(left).map_or(0, |(all, left)| all.saturating_sub(left)),
+        };
+        (done, all)
+    }
+
+    /// How much of a map is done, in hundredths: never all of it before it is.
+    pub(crate) fn ring(&self) -> Option<u32> {
+        let (done, all) = self.tasks();
+        let hundredths = match all {
+            None => 0,
+            Some(0) => 100,
+            Some(all) => u32::try_from(u64::from(done) * 100 / u64::from(all)).unwrap_or(100),
+        };
+        self.record.is_map.then_some(hundredths)
+    }
+
+    /// What its last attempt said: of the step if it has ended, of a task that waits for a reason or was tried most often otherwise.
+    pub(crate) fn error(&self) -> Option<&str> {
+        let of_work = || {
+            let work = self.record.work.as_ref()?;
+            work.yielded.as_deref().or(work.last_error.as_deref())
+        };
+        self.record.error.as_deref().or_else(of_work)
+    }
+}
+
+/// A step that did not end before its run did will not.
+fn look(step: &StepRecord, run: RunStatus) -> Look {
+    let is_held = step.work.as_ref().is_none_or(|work| work.running > 0);
+    match step.status {
+        StepStatus::Completed => Look::Completed,
+        StepStatus::Failed => Look::Failed,
+        StepStatus::Skipped => Look::Skipped,
+        StepStatus::Created | StepStatus::Started if run.has_ended() => Look::Stopped,
+        StepStatus::Created => Look::Waiting,
+        StepStatus::Started if is_held => Look::Running,
+        StepStatus::Started => Look::Queued,
+    }
+}

@@ -1,0 +1,96 @@
+//! Leases that run out.
+
+use std::sync::Arc;
+
+use pgflow_machine::job::{ConcernCleared, JobSettings, JobSettled, JobVerdict, NewJob};
+
+use crate::Check;
+use crate::check::check;
+use crate::kit::Cx;
+use crate::kit::jobs::{JobKit, done, failed, hand_over};
+
+pub(crate) const CHECKS: &[Check] = &[
+    check!("J14", "a lapse counts once, for whoever sees it first", once, Jobs),
+    check!("J15", "lapses in a row are a concern, until somebody clears it", concern, Jobs),
+    check!(
+        "J16",
+        "the last attempt that is lost is a crash; its zombie changes nothing",
+        crash,
+        Jobs
+    ),
+];
+
+async fn once(cx: Arc<Cx>) {
+    let kit = JobKit::new(&cx);
+    kit.submit(&[kit.job("a", "n"), kit.job("b", "nobody")]).await;
+    kit.take("a", "n").await;
+    kit.take("b", "nobody").await;
+    assert_eq!(kit.sweep().await.lapses.lapsed, 0);
+    kit.pass(61).await;
+    let zombie = kit.take("a", "n").await;
+    assert_eq!(kit.sweep().await.lapses.lapsed, 1, "b, which nobody polls; the claim saw a");
+    assert_eq!(kit.sweep().await.lapses.lapsed, 0);
+    for name in ["a", "b"] {
+        let row = kit.record(name).await.summary.row;
+        assert_eq!((row.lapses, row.streak), (1, 1), "{name}");
+    }
+    kit.expect(&[("a", "ACTIVE"), ("b", "READY")]).await;
+    kit.pass(61).await;
+    kit.sweep().await;
+    assert_eq!(kit.settle(&zombie, done()).await, JobSettled::Fenced);
+    assert_eq!(kit.trace("a").await, ["submitted", "claimed", "lapsed", "claimed", "lapsed"]);
+}
+
+async fn concern(cx: Arc<Cx>) {
+    let kit = JobKit::new(&cx);
+    let settings = kit.jobs().job_settings().await.expect("settings");
+    assert_eq!(settings, JobSettings::default());
+    let low = JobSettings { crash_threshold: 1, ..settings };
+    kit.jobs().set_job_settings(low).await.expect("settings can be set");
+    kit.submit(&[kit.job("a", "n")]).await;
+    kit.take("a", "n").await;
+    kit.pass(61).await;
+    let a = kit.take("a", "n").await;
+    kit.settle(&a, hand_over(&kit, "n", &[])).await;
+    for verdict in [failed(0), JobVerdict::Released] {
+        kit.take("a", "n").await;
+        kit.pass(61).await;
+        let a = kit.take("a", "n").await;
+        assert_eq!(kit.record("a").await.summary.row.streak, 1);
+        kit.settle(&a, verdict).await;
+        assert_eq!(kit.record("a").await.summary.row.streak, 1, "in a row still");
+        let a = kit.take("a", "n").await;
+        kit.settle(&a, hand_over(&kit, "n", &[])).await;
+    }
+    for _ in 0..2 {
+        kit.take("a", "n").await;
+        kit.pass(61).await;
+    }
+    let swept = kit.sweep().await.lapses;
+    assert_eq!((swept.lapsed, swept.concerns), (1, 1));
+    kit.expect(&[("a", "CRASH_CONCERN")]).await;
+    assert_eq!(kit.names(&["n"], 9).await, [""; 0]);
+    let jobs = [kit.id("a"), kit.id("a"), kit.id("nowhere")];
+    let cleared = kit.jobs().clear_concern(&jobs, "me").await.expect("answers");
+    let expected = [ConcernCleared::Cleared, ConcernCleared::NoConcern, ConcernCleared::Unknown];
+    assert_eq!(cleared, expected);
+    assert_eq!(kit.record("a").await.summary.row.streak, 0);
+    kit.take("a", "n").await;
+    kit.jobs().set_job_settings(settings).await.expect("settings can be set");
+}
+
+async fn crash(cx: Arc<Cx>) {
+    let kit = JobKit::new(&cx);
+    kit.submit(&[NewJob { max_attempts: Some(2), ..kit.keyed("a", "n", "k") }]).await;
+    kit.submit(&[kit.keyed("b", "n", "k")]).await;
+    kit.take("a", "n").await;
+    kit.pass(61).await;
+    let zombie = kit.take("a", "n").await;
+    kit.pass(61).await;
+    assert_eq!(kit.sweep().await.lapses.ended, 1);
+    kit.expect(&[("a", "crashed"), ("b", "READY")]).await;
+    for verdict in [done(), failed(0), JobVerdict::Released] {
+        assert_eq!(kit.settle(&zombie, verdict).await, JobSettled::Fenced);
+    }
+    kit.take("b", "n").await;
+}

@@ -1,0 +1,28 @@
+//! Jobs, by what checks are about.
+
+mod claiming;
+mod forking;
+mod keys;
+mod lapsing;
+mod operating;
+mod racing;
+mod reading;
+mod settling;
+mod submitting;
+mod waiting;
+
+use crate::Check;
+
+/// All of them.
+pub(super) const GROUPS: &[&[Check]] = &[
+    submitting::CHECKS,
+    claiming::CHECKS,
+    settling::CHECKS,
+    lapsing::CHECKS,
+    keys::CHECKS,
+    waiting::CHECKS,
+    operating::CHECKS,
+    reading::CHECKS,
+    forking::CHECKS,
+    racing::CHECKS,
+];

@@ -1,0 +1,87 @@
+//! What can be read, and forgotten.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pgflow_machine::job::{JobOutcome, JobSettings, Seq};
+use pgflow_runtime::backend::{JobQuery, JobsOf};
+
+use crate::Check;
+use crate::check::check;
+use crate::kit::Cx;
+use crate::kit::jobs::{JobKit, fatal_job};
+
+pub(crate) const CHECKS: &[Check] = &[
+    check!("J27", "jobs are listed in pages, by place", pages, Jobs),
+    check!("J28", "the trace says who did what, and can be switched off", traces, Jobs),
+    check!("J29", "what ended long ago is forgotten with its trace", prunes, Jobs),
+];
+
+async fn pages(cx: Arc<Cx>) {
+    let kit = JobKit::new(&cx);
+    kit.submit(&["c", "b", "a"].map(|name| kit.job(name, "n"))).await;
+    kit.submit(&[kit.job("d", "m")]).await;
+    let query = JobQuery { need: Some(kit.name("n")), max: 2, ..JobQuery::default() };
+    assert_eq!(kit.list(&query).await, ["c", "b"]);
+    let Seq::Given(after) = kit.record("b").await.summary.row.seq else { panic!("a place") };
+    let next = JobQuery { after: Some(after), ..query.clone() };
+    assert_eq!(kit.list(&next).await, ["a"]);
+    let c = kit.take("c", "n").await;
+    kit.settle(&c, fatal_job()).await;
+    let b = kit.take("b", "n").await;
+    kit.finish(&b).await;
+    let ended = |of| JobQuery { of, ..query.clone() };
+    assert_eq!(kit.list(&ended(JobsOf::Ended)).await, ["c", "b"]);
+    assert_eq!(kit.list(&ended(JobsOf::EndedAs(JobOutcome::Failed))).await, ["c"]);
+    assert_eq!(kit.list(&query).await, ["a"]);
+}
+
+async fn traces(cx: Arc<Cx>) {
+    let kit = JobKit::new(&cx);
+    kit.submit(&[kit.job("a", "n")]).await;
+    let a = kit.take("a", "n").await;
+    kit.cancel("a").await;
+    kit.finish(&a).await;
+    let id = kit.id("a");
+    let events = kit.jobs().job_trace(&id, 0, 100).await.expect("a trace");
+    let words: Vec<_> = events
+        .iter()
+        .map(|event| {
+            (event.kind.word(), event.by.as_deref(), event.token.as_ref() == Some(&a.token))
+        })
+        .collect();
+    let expected = [
+        ("submitted", Some("client"), false),
+        ("claimed", Some("worker"), true),
+        ("cancel_asked", Some("me"), false),
+        ("finished", Some("worker"), true),
+    ];
+    assert_eq!(words, expected);
+    let page = kit.jobs().job_trace(&id, events[1].number, 1).await.expect("a trace");
+    assert_eq!(page, events[2..3]);
+    let settings = kit.jobs().job_settings().await.expect("settings");
+    let off = JobSettings { trace: false, ..settings };
+    kit.jobs().set_job_settings(off).await.expect("settings can be set");
+    kit.submit(&[kit.job("b", "n")]).await;
+    let b = kit.take("b", "n").await;
+    kit.finish(&b).await;
+    kit.jobs().set_job_settings(settings).await.expect("settings can be set");
+    assert_eq!(kit.trace("b").await, [""; 0]);
+}
+
+async fn prunes(cx: Arc<Cx>) {
+    let kit = JobKit::new(&cx);
+    kit.submit(&["a", "b", "c"].map(|name| kit.job(name, "n"))).await;
+    let a = kit.take("a", "n").await;
+    kit.finish(&a).await;
+    kit.pass(10_000).await;
+    let b = kit.take("b", "n").await;
+    kit.finish(&b).await;
+    let prune = |max| kit.jobs().prune_jobs(Duration::from_secs(5_000), max);
+    // A database may have jobs of other checks.
+    while prune(100).await.expect("jobs can be pruned") > 0 {}
+    assert!(kit.jobs().job(&kit.id("a")).await.expect("a look").is_none());
+    assert_eq!(kit.trace("a").await, [""; 0]);
+    kit.expect(&[("b", "done"), ("c", "READY")]).await;
+    kit.submit(&[kit.job("a", "n")]).await;
+}

@@ -1,0 +1,195 @@
+//! Plays commands on a database, and says what it answers in words that do not depend on the database.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pgflow_machine::job::{
+    HandOver, JobClaim, JobHold, JobId, JobRetry, JobSettle, JobToken, JobVerdict, Moment, NewJob,
+    Unheld, Wait,
+};
+use pgflow_runtime::backend::{Backend, BackendError, Jobs};
+use serde_json::json;
+use uuid::Uuid;
+
+use super::command::{Command, Draft, Hold, JOBS, Onward, Verdict};
+use crate::subject::Database;
+
+/// How long leases last.
+const LEASE: Duration = Duration::from_secs(4_000);
+
+pub(super) struct Player<'d> {
+    database: &'d dyn Database,
+    backend: Arc<dyn Backend>,
+    prefix: String,
+    /// Tokens of each job's claims, the oldest first.
+    tokens: HashMap<JobId, Vec<JobToken>>,
+}
+
+impl<'d> Player<'d> {
+    pub(super) fn new(database: &'d dyn Database) -> Self {
+        let prefix = format!("d{}.", Uuid::now_v7().simple());
+        Self { database, backend: database.backend(), prefix, tokens: HashMap::new() }
+    }
+
+    pub(super) async fn play(&mut self, command: &Command) -> String {
+        let played = self.try_play(command).await;
+        let text = played.unwrap_or_else(|error| format!("error: {error}"));
+        text.replace(&self.prefix, "")
+    }
+
+    /// Ends all jobs, or the sweeps of the next sequence would meet them.
+    pub(super) async fn end(&self) {
+        self.database.advance_jobs(&self.prefix, LEASE * 2).await;
+        let all: Vec<_> = (0..JOBS).collect();
+        self.jobs().cancel_jobs(&self.ids(&all), "me", None).await.expect("jobs can be cancelled");
+    }
+
+    fn jobs(&self) -> &dyn Jobs {
+        self.backend.jobs().expect("jobs")
+    }
+
+    async fn try_play(&mut self, command: &Command) -> Result<String, BackendError> {
+        let jobs = self.jobs();
+        Ok(match command {
+            Command::Submit(drafts) => {
+                let new: Vec<_> = drafts.iter().map(|draft| self.draft(draft)).collect();
+                format!("{:?}", jobs.submit_jobs(&new, "client").await?)
+            }
+            Command::Claim { needs, max } => self.claim(needs, *max).await?,
+            Command::Beat(holds) => {
+                let holds: Vec<_> = holds.iter().map(|hold| self.hold(*hold)).collect();
+                format!("{:?}", jobs.beat_jobs(&holds, LEASE).await?)
+            }
+            Command::Settle(settles) => {
+                let settles: Vec<_> = settles.iter().map(|settle| self.settle(settle)).collect();
+                format!("{:?}", jobs.settle_jobs(&settles, "worker").await?)
+            }
+            Command::Cancel(numbers) => {
+                format!("{:?}", jobs.cancel_jobs(&self.ids(numbers), "me", Some("why")).await?)
+            }
+            Command::Clear(numbers) => {
+                format!("{:?}", jobs.clear_concern(&self.ids(numbers), "me").await?)
+            }
+            Command::Complete(job) => {
+                let act = Unheld::Complete(json!("by hand"));
+                format!("{:?}", jobs.operate(&self.id(*job), "me", &act).await?)
+            }
+            Command::Reschedule(job, onward) => {
+                let act = Unheld::Reschedule(self.onward(onward));
+                format!("{:?}", jobs.operate(&self.id(*job), "me", &act).await?)
+            }
+            Command::Redrive(numbers) => {
+                let spacing = Duration::from_secs(1_000);
+                format!("{:?}", jobs.redrive_jobs(&self.ids(numbers), "me", spacing).await?)
+            }
+            Command::Advance(seconds) => {
+                self.database.advance_jobs(&self.prefix, Duration::from_secs(*seconds)).await;
+                String::new()
+            }
+            Command::Sweep => format!("{:?}", jobs.sweep_jobs().await?),
+            Command::Look => self.look().await?,
+        })
+    }
+
+    async fn claim(&mut self, needs: &[usize], max: u32) -> Result<String, BackendError> {
+        let needs = needs.iter().map(|need| self.need(*need)).collect();
+        let claim = JobClaim { worker: "worker".into(), needs, lease: LEASE, max };
+        let claimed = self.jobs().claim_jobs(&claim).await?.jobs;
+        let mut names = Vec::new();
+        for job in claimed {
+            let JobHold { job: id, token } = job.taken.hold;
+            names.push(format!("{id} {} {}", job.taken.row.attempts, job.payload));
+            self.tokens.entry(id).or_default().push(token);
+        }
+        Ok(format!("{names:?}"))
+    }
+
+    /// All that people can see of all jobs.
+    async fn look(&self) -> Result<String, BackendError> {
+        let mut text = String::new();
+        for number in 0..JOBS {
+            let id = self.id(number);
+            let Some(record) = self.jobs().job(&id).await? else { continue };
+            let (summary, row) = (&record.summary, &record.summary.row);
+            let counts = (row.attempts, row.forgiven, row.failures, row.lapses, row.streak);
+            let cancel = row.cancel.as_ref().map(|asked| (&asked.by, &asked.reason));
+            let facts = (&row.need, row.priority, &row.key, row.waits, row.max_attempts);
+            let _ = write!(
+                text,
+                "\n{number} {} {facts:?} {counts:?} {cancel:?} {:?} {} {:?} {:?}",
+                summary.standing, summary.error, record.payload, record.output, record.waits_for
+            );
+            for event in self.jobs().job_trace(&id, 0, 1_000).await? {
+                let _ = write!(text, " {}({:?},{:?})", event.kind, event.by, event.detail);
+            }
+        }
+        Ok(text)
+    }
+
+    fn id(&self, number: usize) -> JobId {
+        format!("{}j{number}", self.prefix).parse().expect("a name")
+    }
+
+    fn ids(&self, numbers: &[usize]) -> Vec<JobId> {
+        numbers.iter().map(|number| self.id(*number)).collect()
+    }
+
+    fn need(&self, number: usize) -> String {
+        format!("{}n{number}", self.prefix)
+    }
+
+    fn waits(&self, onward: &Onward) -> Vec<Wait> {
+        onward.after.iter().map(|(job, policy)| Wait::job(self.id(*job)).or(*policy)).collect()
+    }
+
+    fn draft(&self, draft: &Draft) -> NewJob {
+        NewJob {
+            priority: draft.priority,
+            key: draft.key.map(|key| format!("{}k{key}", self.prefix)),
+            after: self.waits(&draft.onward),
+            wake: draft.onward.wake.map(seconds),
+            expires: draft.expires.map(seconds),
+            max_attempts: draft.onward.max_attempts,
+            ..NewJob::new(self.id(draft.job), self.need(draft.onward.need), draft.job)
+        }
+    }
+
+    fn onward(&self, onward: &Onward) -> HandOver {
+        HandOver {
+            after: self.waits(onward),
+            payload: onward.max_attempts.map(|max| json!(max)),
+            wake: onward.wake.map(seconds),
+            max_attempts: onward.max_attempts,
+            ..HandOver::to(self.need(onward.need))
+        }
+    }
+
+    fn hold(&self, hold: Hold) -> JobHold {
+        let job = self.id(hold.job);
+        let tokens = self.tokens.get(&job).map_or(&[][..], Vec::as_slice);
+        let token = tokens.iter().rev().nth(hold.ago).cloned();
+        // A token that there never was.
+        JobHold { token: token.unwrap_or_else(|| JobToken(Uuid::nil().to_string())), job }
+    }
+
+    fn settle(&self, (hold, verdict, forks): &(Hold, Verdict, Vec<Draft>)) -> JobSettle {
+        let verdict = match verdict {
+            Verdict::Finish => JobVerdict::Finished(json!(hold.job)),
+            Verdict::Fail(delay) => {
+                let after = |delay: &u64| JobRetry::After(Duration::from_secs(*delay));
+                let retry = delay.as_ref().map_or(JobRetry::Never, after);
+                JobVerdict::Failed { error: "no".into(), retry }
+            }
+            Verdict::HandOver(onward) => JobVerdict::HandedOver(self.onward(onward)),
+            Verdict::Release => JobVerdict::Released,
+        };
+        let submits = forks.iter().map(|draft| self.draft(draft)).collect();
+        JobSettle { hold: self.hold(*hold), verdict, submits }
+    }
+}
+
+fn seconds(seconds: u64) -> Moment {
+    Moment::In(Duration::from_secs(seconds))
+}

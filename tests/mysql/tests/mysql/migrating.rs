@@ -1,0 +1,130 @@
+//! Migrations that end in the middle, and databases that are not ours.
+
+use std::time::Duration;
+
+use pgflow_mysql_tests::{Cut, Proxy, text};
+use pgflow_runtime::backend::{Backend, BackendError};
+use pgflow_runtime::mysql::MySql;
+use pgflow_test_support::{MariaDb, MariaDbDatabase, MariaDbOptions};
+
+async fn open(url: &str) -> MySql {
+    MySql::connect(url).await.unwrap_or_else(|error| panic!("{}", text(&error)))
+}
+
+/// Tables, columns and indexes, and what is noted about them.
+fn shape(server: &MariaDb, database: &MariaDbDatabase) -> String {
+    let name = database.name();
+    let sql = format!(
+        "select table_name, column_name, column_type, collation_name, is_nullable from information_schema.columns
+          where table_schema = '{name}' order by 1, ordinal_position;
+         select table_name, index_name, seq_in_index, column_name from information_schema.statistics
+          where table_schema = '{name}' order by 1, 2, 3;
+         select name, checksum, done_at is not null from {name}.pgflow_migrations order by name;
+         select * from {name}.pgflow_definitions; select * from {name}.pgflow_news"
+    );
+    server.sql(&sql).expect("it can be read")
+}
+
+/// Through a proxy that cuts every connection at one command; how many commands there were.
+async fn migrate_through(server: &MariaDb, database: &MariaDbDatabase, cut: Cut) -> (bool, u32) {
+    let proxy = Proxy::start(server.port(), cut).await;
+    let url = format!("mysql://root@127.0.0.1:{}/{}", proxy.port(), database.name());
+    let migrated = match MySql::connect(&url).await {
+        Ok(mysql) => mysql.migrate().await,
+        Err(error) => Err(error),
+    };
+    if let Err(error) = &migrated {
+        assert!(matches!(error, BackendError::Unreachable(_)), "{cut:?}: {}", text(error));
+    }
+    (migrated.is_ok(), proxy.commands())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_migration_that_is_cut_is_finished_by_the_next() {
+    let server = MariaDb::shared().await;
+    let whole = MariaDbDatabase::new().await;
+    let (is_done, commands) = migrate_through(server, &whole, Cut::Never).await;
+    assert!(is_done && commands > 30, "{commands} commands");
+    let expected = shape(server, &whole);
+    // Not everywhere each time: that takes a minute.
+    let first = std::process::id() % 8;
+    let (mut cuts, mut tries) = (0, 0);
+    for at in (first..=commands).step_by(8) {
+        let cut = if at / 8 % 2 == first / 4 { Cut::Before(at) } else { Cut::After(at) };
+        let database = MariaDbDatabase::new().await;
+        let (is_done, _) = migrate_through(server, &database, cut).await;
+        (cuts, tries) = (cuts + u32::from(!is_done), tries + 1);
+        let (is_done, _) = migrate_through(server, &database, Cut::Never).await;
+        assert!(is_done, "{cut:?}");
+        assert_eq!(shape(server, &database), expected, "{cut:?}");
+    }
+    assert!(cuts * 4 > tries * 3, "only {cuts} of {tries} were cut");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_migration_survives_the_end_of_the_server() {
+    let options = MariaDbOptions { fsync: true, ..Default::default() };
+    let mut server = MariaDb::start(&options).expect("the server starts");
+    let undisturbed = MariaDbDatabase::new_on(&server);
+    open(&server.url(undisturbed.name())).await.migrate().await.expect("it gets its schema");
+    let whole = shape(&server, &undisturbed);
+    for at in [14, 22, 30, 37, 50] {
+        let database = MariaDbDatabase::new_on(&server);
+        let proxy = Proxy::start(server.port(), Cut::Before(at)).await;
+        let url = format!("mysql://root@127.0.0.1:{}/{}", proxy.port(), database.name());
+        let mysql = open(&url).await;
+        let migrating = tokio::spawn(async move { mysql.migrate().await });
+        while proxy.commands() + 1 < at {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        server.kill9();
+        migrating.await.unwrap().expect_err("the server is gone");
+        server.restart().expect("it starts again");
+        open(&server.url(database.name())).await.migrate().await.expect("it goes on");
+        assert_eq!(shape(&server, &database), whole);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn migrating_twice_or_at_once_is_migrating_once() {
+    let database = MariaDbDatabase::new().await;
+    let mut all = tokio::task::JoinSet::new();
+    for _ in 0..8 {
+        let url = database.url();
+        all.spawn(async move { MySql::connect(&url).await?.migrate().await });
+    }
+    for result in all.join_all().await {
+        result.expect("all find it migrated");
+    }
+    open(&database.url()).await.migrate().await.expect("nothing is left to do");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_schema_that_was_edited_or_is_newer_is_refused() {
+    let (server, database) = (MariaDb::shared().await, MariaDbDatabase::new().await);
+    let mysql = open(&database.url()).await;
+    mysql.migrate().await.expect("it gets its schema");
+    let edit = |sql: &str| server.sql(&format!("use {}; {sql}", database.name())).unwrap();
+    let refusal = || async { mysql.migrate().await.expect_err("it does not fit").to_string() };
+    edit("insert into pgflow_migrations values ('9999_future/01', 'x', 0, 0)");
+    assert!(refusal().await.contains("it is newer: migration 9999_future/01"));
+    edit("delete from pgflow_migrations where name like '9999%'");
+    edit("update pgflow_migrations set checksum = 'x' where name = '0002_runs/01'");
+    assert!(refusal().await.contains("0002_runs/01 was applied with other contents"));
+    edit("delete from pgflow_migrations where name = '0002_runs/01'");
+    assert!(refusal().await.contains("0002_runs/02 was applied where 0002_runs/01 was expected"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_table_of_somebody_else_is_left_alone() {
+    let (server, database) = (MariaDb::shared().await, MariaDbDatabase::new().await);
+    let table = format!("{}.pgflow_steps", database.name());
+    server.sql(&format!("create table {table} select 7 as number")).unwrap();
+    let mysql = open(&database.url()).await;
+    let error = mysql.migrate().await.expect_err("it is in the way");
+    assert!(matches!(error, BackendError::Schema(_)), "{error:?}");
+    assert!(error.to_string().contains("pgflow_steps"), "{error}");
+    assert_eq!(server.sql(&format!("select number from {table}")).unwrap(), "7\n");
+    server.sql(&format!("drop table {table}")).unwrap();
+    mysql.migrate().await.expect("nothing is in the way any more");
+}

@@ -1,0 +1,84 @@
+//! Jobs, their edges, keys, archive and trace.
+
+use super::bench::Break;
+use crate::harness::Db;
+
+/// A job of each kind, live and over.
+pub(super) async fn database() -> Db {
+    let db = Db::new().await;
+    let lease = "select pgflow.claim_jobs('w', array['n'], 600, 1)";
+    let lapse = "update pgflow.jobs set lease_until = created_at, look_at = created_at where id = 'ID'; select pgflow.sweep_jobs()";
+    for script in [
+        "select pgflow.set_job_settings(crash_threshold => 1)",
+        "select pgflow.submit_jobs(array['crashed'], array['n'], max_attempts => array[1])",
+        lease,
+        &lapse.replace("ID", "crashed"),
+        "select pgflow.submit_jobs(array['concern'], array['n'])",
+        lease,
+        &lapse.replace("ID", "concern"),
+        lease,
+        &lapse.replace("ID", "concern"),
+        "select pgflow.submit_jobs(array['done'], array['n'], array['{}']::jsonb[])",
+        "select pgflow.finish_jobs(array_agg(id), array_agg(token), array['1'::jsonb], 'w') from pgflow.claim_jobs('w', array['n'], 600, 1)",
+        "select pgflow.submit_jobs(array['failed'], array['n'], max_attempts => array[1])",
+        "select pgflow.fail_jobs(array_agg(id), array_agg(token), array['boom'], worker => 'w') from pgflow.claim_jobs('w', array['n'], 600, 1)",
+        "select pgflow.submit_jobs(array['expired'], array['n'], lifetimes => array[0]); select pgflow.sweep_jobs()",
+        "select pgflow.submit_jobs(array['leased', 'parked'], array['n', 'n'], keys => array['k', 'k'])",
+        lease,
+        "select pgflow.submit_jobs(array['retried'], array['n'])",
+        "select pgflow.fail_jobs(array_agg(id), array_agg(token), array['boom'], array[3600000]) from pgflow.claim_jobs('w', array['n'], 600, 1)",
+        "select pgflow.submit_jobs(array['ready', 'head', 'behind'], array['m', 'm', 'm'], keys => array[null, 'h', 'h'])",
+        "select pgflow.submit_jobs(array['waiting', 'cancelled'], array['o', 'o'], edge_jobs => array[1, 1, 2], dependencies => array['leased', 'ready', 'ready'])",
+        "select pgflow.cancel_jobs(array['cancelled'], 'why', 'me')",
+        "select pgflow.submit_jobs(array['unwanted'], array['o']); select pgwf.cancel_job('unwanted', 'me', 'why')",
+        "select pgflow.submit_jobs(array['late'], array['o'], lifetimes => array[0]); select pgflow.claim_jobs('w', array['nothing'], 60, 1)",
+    ] {
+        db.run(script).await;
+    }
+    db.check().await;
+    db
+}
+
+pub(super) const BREAKS: &[Break] = &[
+    ("job_waits", "delete from pgflow.job_edges where place = 1"),
+    ("job_twice", "insert into pgflow.job_archive (seq, created_at, priority, attempts, failures, lapses, streak, outcome, id, need, payload)
+        select seq, created_at, 0, 0, 0, 0, 0, 'done', id, need, payload from pgflow.jobs where id = 'ready'"),
+    ("job_place", "update pgflow.jobs set seq = (select seq from pgflow.jobs where id = 'ready') where id = 'head'"),
+    ("job_state", "update pgflow.jobs set state = 'ready', wake_at = null where id = 'concern'"),
+    ("job_counters", "update pgflow.jobs set failures = 2 where id = 'retried'"),
+    ("job_times", "update pgflow.jobs set look_at = lease_until + interval '1 second' where id = 'leased'"),
+    ("job_trace", "update pgflow.jobs set need = 'other' where id = 'ready'"),
+    ("job_edge", "update pgflow.job_edges set dependency = 'nobody' where place = 1"),
+    ("job_edge", "update pgflow.job_edges set waiter = 'nobody' where place = 1"),
+    ("job_ring", "update pgflow.job_edges set dependency = 'waiting' where place = 1"),
+    ("job_key", "update pgflow.job_keys set jobs = 3 where key = 'k'"),
+    ("job_key", "delete from pgflow.job_keys where key = 'k'"),
+    ("job_head", "update pgflow.jobs set state = 'ready' where id = 'parked'"),
+    ("job_head", "update pgflow.jobs set state = 'parked' where id = 'head'"),
+    ("job_head", "update pgflow.jobs set priority = 9 where id = 'behind'"),
+    ("job_holder", "update pgflow.job_keys set holder = 'parked' where key = 'k'"),
+    ("job_holder", "update pgflow.job_keys set holder = 'nobody' where key = 'h'"),
+    ("archived_job", "update pgflow.job_archive set error = null where id = 'failed'"),
+    ("archived_job_times", "update pgflow.job_archive set created_at = archived_at + interval '1 second' where id = 'done'"),
+    ("archived_job_trace", "update pgflow.job_archive set outcome = 'failed', error = 'x', output = null where id = 'done'"),
+    ("job_lost", "delete from pgflow.jobs where id = 'ready'"),
+    ("job_submission", "update pgflow.jobs set created_at = created_at - interval '1 day' where id = 'ready'"),
+    ("job_settings", "delete from pgflow.job_settings"),
+    ("job_trace_entry", "update pgflow.job_trace set kind = 'nonsense'"),
+];
+
+#[tokio::test]
+async fn broken_jobs_are_reported() {
+    let db = database().await;
+    let mut session = db.session().await;
+    for (invariant, sql) in BREAKS {
+        session.run(&format!("begin; {sql}")).await;
+        let reported = session.rows("select distinct invariant from pgflow.check()").await;
+        assert!(
+            reported.iter().any(|name| name == invariant),
+            "{invariant} is not in {reported:?} after {sql}"
+        );
+        session.run("rollback").await;
+    }
+    db.check().await;
+}

@@ -1,0 +1,126 @@
+//! What is refused: a clear error with a problem for programs, and nothing changed.
+
+use super::{live, submit};
+use crate::harness::Db;
+
+/// Call, SQLSTATE, and what is in the problem.
+const REFUSED: &[(&str, &str, &str)] = &[
+    ("submit_jobs(array['x'], array[null]::text[])", "22004", "bad_need"),
+    ("submit_jobs(array['x'], array[''])", "22023", "bad_name"),
+    ("submit_jobs(array['x'], array[repeat('n', 129)])", "22023", "bad_name"),
+    ("submit_jobs(array[''], array['n'])", "22023", "bad_name"),
+    ("submit_jobs(array[repeat('x', 129)], array['n'])", "22023", "bad_name"),
+    ("submit_jobs(array['x'], array['n'], keys => array[''])", "22023", "bad_name"),
+    ("submit_jobs(array['x', 'y'], array['n'])", "2202E", ""),
+    ("submit_jobs(array['x'], null)", "2202E", ""),
+    ("submit_jobs(array['x'], array['n'], delays => array[-1])", "22023", "bad_time"),
+    (
+        "submit_jobs(array['x'], array['n'], wake_ats => array['infinity']::timestamptz[])",
+        "22023",
+        "bad_time",
+    ),
+    (
+        "submit_jobs(array['x'], array['n'], expires_ats => array['-infinity']::timestamptz[])",
+        "22023",
+        "bad_time",
+    ),
+    (
+        "submit_jobs(array['x'], array['n'], lifetimes => array[9223372036854775807])",
+        "22023",
+        "bad_time",
+    ),
+    ("submit_jobs(array['x'], array['n'], max_attempts => array[0])", "22023", "bad_attempts"),
+    (
+        "submit_jobs(array['x'], array['n'], array[to_jsonb(repeat('x', 2000000))])",
+        "54000",
+        "too_large",
+    ),
+    (
+        "submit_jobs(array['x'], array['n'], edge_jobs => array[1], dependencies => array['zz'])",
+        "23503",
+        "unknown_dependency",
+    ),
+    (
+        "submit_jobs(array['x'], array['n'], edge_jobs => array[1], dependencies => array['x'])",
+        "23503",
+        "unknown_dependency",
+    ),
+    (
+        "submit_jobs(array['x'], array['n'], edge_jobs => array[2], dependencies => array['live'])",
+        "22023",
+        "bad_dependency",
+    ),
+    (
+        "submit_jobs(array['x'], array['n'], edge_jobs => array[1], dependencies => array[null]::text[])",
+        "22023",
+        "bad_dependency",
+    ),
+    (
+        "submit_jobs(array['x'], array['n'], edge_jobs => array[1], dependencies => array['live'], policies => array['explode'])",
+        "22023",
+        "bad_dependency",
+    ),
+    (
+        "submit_jobs(array['x'], array['n'], edge_jobs => array[1], dependencies => array['live'], edge_kinds => array['run'])",
+        "22023",
+        "bad_dependency",
+    ),
+    ("submit_jobs(array['x'], array['n'], edge_jobs => array[1])", "2202E", ""),
+    ("claim_jobs('w', null, 60, 1)", "22023", "bad_claim"),
+    ("claim_jobs('w', '{}', 60, 1)", "22023", "bad_claim"),
+    ("claim_jobs('w', array['n'], 0, 1)", "22023", "bad_claim"),
+    ("claim_jobs('w', array['n'], null, 1)", "22023", "bad_claim"),
+    ("claim_jobs('w', array['n'], 60, 0)", "22023", "bad_claim"),
+    ("claim_jobs(null, array['n'], 60, 1)", "22023", "bad_claim"),
+    ("beat_jobs(array['live'], array['x'], 0)", "22023", "bad_lease"),
+    ("beat_jobs(array['live'], null, 60)", "2202E", ""),
+    ("finish_jobs(array['live'], null)", "2202E", ""),
+    (
+        "finish_jobs(array['live'], array['x'], array[to_jsonb(repeat('x', 2000000))])",
+        "54000",
+        "too_large",
+    ),
+    ("fail_jobs(array['live'], array['x'], null)", "2202E", ""),
+    ("fail_jobs(array['live'], array['x'], array['e'], array[-1])", "22023", "bad_time"),
+    ("reschedule_jobs(array['live'], array['x'], array[null]::text[])", "22004", "bad_need"),
+    ("release_jobs(null, null)", "2202E", ""),
+    ("cancel_jobs(null)", "2202E", ""),
+    ("clear_concern(null)", "2202E", ""),
+    ("complete_unheld_jobs(null)", "2202E", ""),
+    ("reschedule_unheld_jobs(array['live'], null)", "2202E", ""),
+    ("redrive_jobs()", "22023", "bad_redrive"),
+    ("redrive_jobs(array['x'], 'n')", "22023", "bad_redrive"),
+    ("redrive_jobs(array['x'], rate => 0)", "22023", "bad_redrive"),
+    ("set_job_settings(crash_threshold => 0)", "22023", "bad_threshold"),
+];
+
+#[tokio::test]
+async fn bad_input_is_refused_and_changes_nothing() {
+    let db = Db::new().await;
+    submit(&db, "n", &["live"]).await;
+    db.run("update pgflow.limits set max_payload_bytes = 1000000").await;
+    for (call, code, problem) in REFUSED {
+        let failure = db.error(&format!("select pgflow.{call}")).await;
+        assert_eq!(failure.code, *code, "{call}: {failure}");
+        if !problem.is_empty() {
+            let detail = failure.detail.unwrap_or_default();
+            assert!(detail.contains(&format!("\"problem\": \"{problem}\"")), "{call}: {detail}");
+        }
+    }
+    assert_eq!(live(&db).await, ["live:n:ready"]);
+    assert_eq!(db.one("select count(*) from pgflow.job_trace").await, "1");
+    db.check().await;
+}
+
+/// Names are data.
+#[tokio::test]
+async fn names_are_never_sql() {
+    let db = Db::new().await;
+    let name = "x'; drop table pgflow.jobs; --\\ \u{1f600} \"";
+    let list = super::list(&[name]);
+    db.run("select pgflow.set_job_settings(notify => true)").await;
+    db.run(&format!("select pgflow.submit_jobs({list}, {list}, keys => {list})")).await;
+    assert_eq!(super::claim(&db, &[name], 1).await, [name]);
+    super::finish(&db, &name.replace('\'', "''")).await;
+    db.check().await;
+}

@@ -1,0 +1,161 @@
+//! Claiming and heartbeats.
+
+use super::{claim, lapse, list, live, settle, submit, submit_with};
+use crate::harness::Db;
+
+#[tokio::test]
+async fn a_claim_says_what_it_took() {
+    let db = Db::new().await;
+    submit_with(
+        &db,
+        "x",
+        "n",
+        "payloads => array['{\"page\": 1}']::jsonb[], priorities => array[2], keys => array['k']",
+    )
+    .await;
+    let taken =
+        "select id, need, payload, attempt, priority, key, failures, lapses, streak, length(token),
+            extract(epoch from lease_until - clock_timestamp()) between 50 and 60
+        from pgflow.claim_jobs('w', array['n'], 60, 5)";
+    assert_eq!(db.rows(taken).await, ["x|n|{\"page\": 1}|1|2|k|0|0|0|36|t"]);
+    assert_eq!(db.one("select worker from pgflow.jobs").await, "w");
+    db.check().await;
+}
+
+#[tokio::test]
+async fn several_needs_are_one_line() {
+    let db = Db::new().await;
+    submit(&db, "a", &["1", "2"]).await;
+    submit(&db, "b", &["3"]).await;
+    submit(&db, "a", &["4"]).await;
+    submit_with(&db, "5", "b", "priorities => array[1]").await;
+    submit(&db, "c", &["6"]).await;
+    assert_eq!(claim(&db, &["a", "b", "b"], 4).await, ["5", "1", "2", "3"]);
+    assert_eq!(claim(&db, &["a", "b"], 4).await, ["4"]);
+    assert_eq!(claim(&db, &["nothing"], 4).await, [""; 0]);
+}
+
+/// Case and dots are part of a need's name.
+#[tokio::test]
+async fn needs_are_taken_by_their_exact_name() {
+    let db = Db::new().await;
+    submit(&db, "Gpu.Render", &["x"]).await;
+    assert_eq!(claim(&db, &["gpu.render", "Gpu_Render", "Gpu"], 1).await, [""; 0]);
+    assert_eq!(claim(&db, &["Gpu.Render"], 1).await, ["x"]);
+}
+
+/// Locks are for what was taken, not for what was looked at.
+#[tokio::test]
+async fn an_open_claim_holds_up_nobody() {
+    let db = Db::new().await;
+    submit(&db, "n", &["1", "2", "3", "4"]).await;
+    submit(&db, "m", &["5", "6"]).await;
+    assert_eq!(claim(&db, &["n"], 1).await, ["1"]);
+    let mut open = db.session().await;
+    assert_eq!(
+        open.rows("begin; select id from pgflow.claim_jobs('o', array['n', 'm'], 60, 1)").await,
+        ["2"]
+    );
+    let mut other = db.session().await;
+    other.run("set lock_timeout = '2s'").await;
+    assert_eq!(
+        other.rows("select id from pgflow.claim_jobs('w', array['n', 'm'], 60, 3)").await,
+        ["3", "4", "5"]
+    );
+    other.run("select pgflow.beat_jobs(array['1'], array[(select token::text from pgflow.jobs where id = '1')], 60)").await;
+    other.run("select pgflow.finish_jobs(array['1'], array[(select token::text from pgflow.jobs where id = '1')])").await;
+    other.run("select pgflow.sweep_jobs()").await;
+    open.run("rollback").await;
+    assert_eq!(claim(&db, &["n", "m"], 9).await, ["2", "6"]);
+    db.check().await;
+}
+
+#[tokio::test]
+async fn a_heartbeat_counts_from_now_and_indexes_nothing() {
+    let db = Db::new().await;
+    submit(&db, "n", &["x"]).await;
+    claim(&db, &["n"], 1).await;
+    let until = "select ceil(extract(epoch from lease_until - clock_timestamp())), look_at <= lease_until from pgflow.jobs";
+    assert_eq!(settle(&db, "beat_jobs", "x", ", 600").await, "extended");
+    assert_eq!(db.one(until).await, "600|t");
+    assert_eq!(settle(&db, "beat_jobs", "x", ", 10").await, "extended");
+    assert_eq!(db.one(until).await, "10|t");
+    // By place: an update that changes no indexed column stays on its page.
+    let place = "select (ctid::text::point)[0] from pgflow.jobs";
+    let page = db.one(place).await;
+    let entries =
+        "select pg_relation_size('pgflow.jobs_leased') + pg_relation_size('pgflow.jobs_pkey')";
+    let size = db.one(entries).await;
+    for _ in 0..20 {
+        assert_eq!(settle(&db, "beat_jobs", "x", ", 600").await, "extended");
+        assert_eq!(db.one("select look_at < lease_until from pgflow.jobs").await, "t");
+    }
+    assert_eq!((db.one(place).await, db.one(entries).await), (page, size));
+    db.check().await;
+}
+
+/// A lease that lasts longer than it was first promised is looked at, and left alone.
+#[tokio::test]
+async fn a_lease_that_was_extended_does_not_lapse() {
+    let db = Db::new().await;
+    submit(&db, "n", &["x"]).await;
+    claim(&db, &["n"], 1).await;
+    db.run("update pgflow.jobs set created_at = created_at - interval '1 hour', look_at = clock_timestamp() - interval '1 second'").await;
+    assert_eq!(claim(&db, &["n"], 1).await, [""; 0]);
+    assert_eq!(db.one("select look_at = lease_until from pgflow.jobs").await, "t");
+    assert_eq!(live(&db).await, ["x:n:leased a1"]);
+}
+
+#[tokio::test]
+async fn a_lapsed_lease_is_counted_once_and_taken_again() {
+    let db = Db::new().await;
+    submit(&db, "n", &["x"]).await;
+    claim(&db, &["n"], 1).await;
+    let old = db.one("select token from pgflow.jobs").await;
+    lapse(&db, &["x"]).await;
+    assert_eq!(
+        db.rows(
+            "select id, attempt, lapses, streak from pgflow.claim_jobs('w', array['n'], 60, 1)"
+        )
+        .await,
+        ["x|2|1|1"]
+    );
+    for call in ["finish_jobs", "release_jobs"] {
+        let zombie = format!("select outcome from pgflow.{call}(array['x'], array['{old}'])");
+        assert_eq!(db.one(&zombie).await, "fenced", "{call}");
+    }
+    let beat = format!("select outcome from pgflow.beat_jobs(array['x'], array['{old}'], 60)");
+    assert_eq!(db.one(&beat).await, "lost");
+    assert_eq!(live(&db).await, ["x:n:leased a2 l1 s1"]);
+    db.check().await;
+}
+
+/// What a claim counts is not counted by the sweep, nor the other way round.
+#[tokio::test]
+async fn a_lapse_of_a_need_that_nobody_polls_is_counted_by_the_sweep() {
+    let db = Db::new().await;
+    submit(&db, "n", &["x"]).await;
+    claim(&db, &["n"], 1).await;
+    lapse(&db, &["x"]).await;
+    assert_eq!(db.one("select lapsed from pgflow.sweep_jobs()").await, "1");
+    assert_eq!(db.one("select lapsed from pgflow.sweep_jobs()").await, "0");
+    assert_eq!(live(&db).await, ["x:n:ready a1 l1 s1"]);
+    assert_eq!(claim(&db, &["n"], 1).await, ["x"]);
+    assert_eq!(live(&db).await, ["x:n:leased a2 l1 s1"]);
+    db.check().await;
+}
+
+#[tokio::test]
+async fn a_heartbeat_answers_for_each() {
+    let db = Db::new().await;
+    submit(&db, "n", &["a", "b", "c"]).await;
+    claim(&db, &["n"], 2).await;
+    db.run("select pgflow.cancel_jobs(array['b'])").await;
+    let tokens = "array(select token::text from pgflow.jobs order by seq) || array[null, 'x']";
+    let beat = format!(
+        "select id, outcome from pgflow.beat_jobs({}, {tokens}, 60)",
+        list(&["a", "b", "c", "a", "zz"])
+    );
+    assert_eq!(db.rows(&beat).await, ["a|extended", "b|cancelled", "c|lost", "a|lost", "zz|lost"]);
+    db.check().await;
+}

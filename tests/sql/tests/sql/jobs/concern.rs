@@ -1,0 +1,73 @@
+//! Jobs that lose their worker again and again.
+
+use super::{claim, lapse, live, submit};
+use crate::harness::Db;
+
+async fn status(db: &Db, id: &str) -> String {
+    db.one(&format!("select status from pgflow.get_jobs(array['{id}'])")).await
+}
+
+/// With a threshold of n it is the lease n + 1 that must not lapse, whoever counts.
+#[tokio::test]
+async fn a_streak_past_the_threshold_sets_a_job_aside() {
+    for swept in [false, true] {
+        let db = Db::new().await;
+        db.run("select pgflow.set_job_settings(crash_threshold => 2)").await;
+        submit(&db, "n", &["x"]).await;
+        for streak in 0..3 {
+            assert_eq!(claim(&db, &["n"], 1).await, ["x"], "{streak}");
+            lapse(&db, &["x"]).await;
+            if swept {
+                db.run("select pgflow.sweep_jobs()").await;
+            }
+        }
+        assert_eq!(status(&db, "x").await, "CRASH_CONCERN");
+        assert_eq!(claim(&db, &["n"], 1).await, [""; 0]);
+        assert_eq!(live(&db).await, ["x:n:concern a3 l3 s3"]);
+        assert_eq!(db.one("select in_concern from pgflow.sweep_jobs()").await, "1");
+        db.check().await;
+        assert_eq!(
+            db.one("select outcome from pgflow.clear_concern(array['x'], 'fixed', 'ops')").await,
+            "applied"
+        );
+        assert_eq!(live(&db).await, ["x:n:ready a3 l3"]);
+        assert_eq!(claim(&db, &["n"], 1).await, ["x"]);
+        db.check().await;
+    }
+}
+
+/// A lease that has run out unnoticed is forgotten with the rest, and not counted again.
+#[tokio::test]
+async fn clearing_counts_what_nobody_has_noticed() {
+    let db = Db::new().await;
+    db.run("select pgflow.set_job_settings(crash_threshold => 1)").await;
+    submit(&db, "n", &["x"]).await;
+    claim(&db, &["n"], 1).await;
+    lapse(&db, &["x"]).await;
+    claim(&db, &["n"], 1).await;
+    lapse(&db, &["x"]).await;
+    assert_eq!(status(&db, "x").await, "CRASH_CONCERN");
+    db.run("select pgflow.clear_concern(array['x'])").await;
+    assert_eq!(claim(&db, &["n"], 1).await, ["x"]);
+    assert_eq!(live(&db).await, ["x:n:leased a3 l2"]);
+    db.check().await;
+}
+
+#[tokio::test]
+async fn another_threshold_counts_at_once() {
+    let db = Db::new().await;
+    super::submit_with(&db, "x", "n", "keys => array['k']").await;
+    for _ in 0..3 {
+        claim(&db, &["n"], 1).await;
+        lapse(&db, &["x"]).await;
+        db.run("select pgflow.sweep_jobs()").await;
+    }
+    for (threshold, expected) in
+        [(2, "CRASH_CONCERN"), (3, "READY"), (1, "CRASH_CONCERN"), (9, "READY")]
+    {
+        db.run(&format!("select pgflow.set_job_settings(crash_threshold => {threshold})")).await;
+        assert_eq!(status(&db, "x").await, expected, "{threshold}");
+        db.check().await;
+    }
+    assert_eq!(claim(&db, &["n"], 1).await, ["x"]);
+}

@@ -1,0 +1,93 @@
+//! Waiting for runs of flows.
+
+use super::{archive, live, submit_with};
+use crate::harness::{Db, define};
+
+async fn after_run(db: &Db, id: &str, run: &str, policy: &str) {
+    let edges = format!(
+        "edge_jobs => array[1], edge_kinds => array['run'], dependencies => array['{run}'], policies => array['{policy}']"
+    );
+    submit_with(db, id, "n", &edges).await;
+}
+
+#[tokio::test]
+async fn a_run_releases_its_waiters_however_it_ends() {
+    let db = Db::with(&define("f", &["a; max_attempts => 1"])).await;
+    for end in ["completed", "failed", "cancelled"] {
+        let run = db.start("f", "{}").await;
+        let id = run.id.to_string();
+        after_run(&db, &format!("released-{end}"), &id, "release").await;
+        after_run(&db, &format!("fails-{end}"), &id.to_uppercase(), "fail").await;
+        after_run(&db, &format!("cancelled-{end}"), &id, "cancel").await;
+        db.check().await;
+        match end {
+            "completed" => run.finish("a", "1").await,
+            "failed" => run.exhaust("a", "boom").await,
+            _ => db.run(&format!("select pgflow.cancel_run('{id}')")).await,
+        }
+        // What is over is not waited for.
+        after_run(&db, &format!("late-{end}"), &id, "release").await;
+        db.check().await;
+    }
+    assert_eq!(
+        live(&db).await,
+        [
+            "released-completed:n:ready",
+            "fails-completed:n:ready",
+            "cancelled-completed:n:ready",
+            "late-completed:n:ready",
+            "released-failed:n:ready",
+            "late-failed:n:ready",
+            "released-cancelled:n:ready",
+            "late-cancelled:n:ready",
+        ]
+    );
+    assert_eq!(
+        archive(&db).await,
+        [
+            "fails-failed:failed",
+            "cancelled-failed:cancelled",
+            "fails-cancelled:failed",
+            "cancelled-cancelled:cancelled",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_run_that_is_deleted_releases_too() {
+    let db = Db::with(&define("f", &["a"])).await;
+    let run = db.start("f", "{}").await;
+    after_run(&db, "x", &run.id.to_string(), "release").await;
+    db.run("select pgflow.delete_flow_and_data('f')").await;
+    assert_eq!(live(&db).await, ["x:n:ready"]);
+    db.check().await;
+}
+
+/// The submission holds the run; its end waits, and sees the edge.
+#[tokio::test]
+async fn no_wake_up_is_lost_between_a_run_and_a_submission() {
+    let db = Db::with(&define("f", &["a"])).await;
+    let run = db.start("f", "{}").await;
+    let mut first = db.session().await;
+    first.run("begin").await;
+    first.run(&format!("select pgflow.submit_jobs(array['x'], array['n'], edge_jobs => array[1], edge_kinds => array['run'], dependencies => array['{}'])", run.id)).await;
+    let end = crate::harness::Waiting::for_a_lock(
+        &db,
+        &format!("select pgflow.cancel_run('{}')", run.id),
+    )
+    .await;
+    first.run("commit").await;
+    end.answer().await.expect("cancelled");
+    assert_eq!(live(&db).await, ["x:n:ready"]);
+    db.check().await;
+}
+
+#[tokio::test]
+async fn a_run_that_never_was_is_refused() {
+    let db = Db::new().await;
+    let unknown = "select pgflow.submit_jobs(array['x'], array['n'], edge_jobs => array[1], edge_kinds => array['run'],
+        dependencies => array['00000000-0000-4000-8000-000000000001'])";
+    let refused = db.error(unknown).await;
+    assert!(refused.detail.expect("a problem").contains("unknown_dependency"));
+    assert_eq!(live(&db).await, [""; 0]);
+}

@@ -1,0 +1,142 @@
+//! A job's life through the facade.
+
+use super::{lease, status, submit};
+use crate::harness::Db;
+
+#[tokio::test]
+async fn submit_says_what_it_stored() {
+    let db = Db::new().await;
+    submit(&db, "n", &["dep"]).await;
+    let row = "select job_id, next_need, wait_for, payload, available_at = timestamptz '2030-01-01' from pgwf.submit_job(
+        'x', 'w', 'Need.Of', array['dep', null, 'dep'], '{\"a\": 1}'::jsonb, 'key', timestamptz '2030-01-01')";
+    assert_eq!(db.one(row).await, "x|Need.Of|{dep,dep}|{\"a\": 1}|t");
+    let stored = "select next_need, wait_for, payload, singleton_key, available_at = timestamptz '2030-01-01', expires_at, lease_id,
+        lease_expires_at, lease_expiration_count, consecutive_expirations, cancel_requested, cancel_requested_by
+        from pgwf.jobs where job_id = 'x'";
+    assert_eq!(
+        db.one(stored).await,
+        "Need.Of|{dep,dep}|{\"a\": 1}|key|t|infinity|NULL|-infinity|0|0|f|NULL"
+    );
+    db.run("select pgwf.submit_job('nulls', 'w', 'n', null, null, null, null, null)").await;
+    let nulls = "select wait_for, payload, expires_at, available_at <= clock_timestamp() from pgwf.jobs where job_id = 'nulls'";
+    assert_eq!(db.one(nulls).await, "{}|{}|infinity|t");
+    db.check().await;
+}
+
+#[tokio::test]
+async fn work_is_given_to_who_can_do_it_the_oldest_first() {
+    let db = Db::new().await;
+    submit(&db, "a", &["1"]).await;
+    submit(&db, "b", &["2"]).await;
+    submit(&db, "a", &["3", "4"]).await;
+    let work =
+        "select job_id, next_need, singleton_key, wait_for, payload, lease_id ~ '^[0-9a-f-]{36}$',
+        extract(epoch from lease_expires_at - clock_timestamp()) between 20 and 30
+        from pgwf.get_work('w', array['a', 'b', 'c'], 30, 3)";
+    assert_eq!(
+        db.rows(work).await,
+        ["1|a|NULL|{}|{}|t|t", "2|b|NULL|{}|{}|t|t", "3|a|NULL|{}|{}|t|t"]
+    );
+    assert_eq!(status(&db, "1").await, "ACTIVE");
+    assert_eq!(db.rows("select job_id from pgwf.get_work('w', array['a', null])").await, ["4"]);
+    assert_eq!(db.rows("select job_id from pgwf.get_work('w', array['a'])").await, [""; 0]);
+}
+
+#[tokio::test]
+async fn a_lease_is_extended_from_now() {
+    let db = Db::new().await;
+    submit(&db, "n", &["x"]).await;
+    let lease = lease(&db, "n", "x").await;
+    for seconds in [600, 10] {
+        let extend = format!(
+            "select ceil(extract(epoch from pgwf.extend_lease('x', '{lease}', 'w', {seconds}) - clock_timestamp()))"
+        );
+        assert_eq!(db.one(&extend).await, seconds.to_string());
+    }
+    db.run("update pgflow.jobs set expires_at = created_at").await;
+    db.run(&format!("select pgwf.extend_lease('x', '{lease}', 'w')")).await;
+    db.check().await;
+}
+
+#[tokio::test]
+async fn a_job_is_handed_over_and_comes_back_at_its_place() {
+    let db = Db::new().await;
+    submit(&db, "n", &["x", "dep"]).await;
+    let lease = lease(&db, "n", "x").await;
+    let moved = format!("select job_id, next_need, wait_for, available_at <= clock_timestamp() from pgwf.reschedule_job(
+        'x', '{lease}', 'w', 'm', array['dep'], p_payload => '{{\"b\": 2}}')");
+    assert_eq!(db.one(&moved).await, "x|m|{dep}|t");
+    assert_eq!(status(&db, "x").await, "PENDING_JOBS");
+    assert_eq!(
+        db.one("select payload, lease_id, lease_expires_at from pgwf.jobs where job_id = 'x'")
+            .await,
+        "{\"b\": 2}|NULL|-infinity"
+    );
+    assert_eq!(db.one("select pgwf.complete_unheld_job('dep', 'ops')").await, "t");
+    assert_eq!(status(&db, "x").await, "READY");
+    let lease = super::lease(&db, "m", "x").await;
+    assert_eq!(db.one(&format!("select pgwf.complete_job('x', '{lease}', 'w')")).await, "t");
+    let archived = format!("select job_id, wait_for, lease_id = '{lease}', lease_expiration_count, consecutive_expirations, cancel_requested
+        from pgwf.jobs_archive order by job_id");
+    assert_eq!(db.rows(&archived).await, ["dep|{}|NULL|0|0|f", "x|{}|t|0|0|f"]);
+    db.check().await;
+}
+
+#[tokio::test]
+async fn cancelled_jobs_stay_until_they_are_archived() {
+    let db = Db::new().await;
+    submit(&db, "n", &["leased", "waiting", "sleeping"]).await;
+    let lease = lease(&db, "n", "leased").await;
+    db.run("select pgwf.submit_job('dependent', 'w', 'm', array['waiting'])").await;
+    let row = "select (pgwf.cancel_job('waiting', 'ops', 'why')).job_id";
+    assert_eq!(db.one(row).await, "waiting");
+    db.run("select pgwf.cancel_job('leased', 'ops')").await;
+    assert_eq!(status(&db, "waiting").await, "CANCELLED");
+    assert_eq!(status(&db, "leased").await, "ACTIVE");
+    assert_eq!(
+        db.one("select cancelled_by, cancelled_at is not null from pgwf.jobs_friendly_status where job_id = 'waiting'").await,
+        "ops|t"
+    );
+    assert_eq!(status(&db, "dependent").await, "PENDING_JOBS");
+    db.check().await;
+    assert_eq!(db.one("select pgwf.archive_cancelled_jobs('ops', 10)").await, "1");
+    assert_eq!(status(&db, "dependent").await, "READY");
+    assert_eq!(db.one("select pgwf.archive_cancelled_jobs('ops')").await, "0");
+    // Who works on it may still complete it.
+    assert_eq!(db.one(&format!("select pgwf.complete_job('leased', '{lease}', 'w')")).await, "t");
+    assert_eq!(
+        db.rows("select job_id, cancel_requested, cancel_requested_by from pgwf.jobs_archive order by job_id").await,
+        ["leased|t|ops", "waiting|t|ops"]
+    );
+    db.check().await;
+}
+
+#[tokio::test]
+async fn a_cancelled_job_whose_lease_lapsed_is_archived_too() {
+    let db = Db::new().await;
+    submit(&db, "n", &["x"]).await;
+    lease(&db, "n", "x").await;
+    db.run("select pgwf.cancel_job('x', 'ops')").await;
+    assert_eq!(db.one("select pgwf.archive_cancelled_jobs('ops')").await, "0");
+    super::lapse(&db, "x").await;
+    assert_eq!(status(&db, "x").await, "CANCELLED");
+    assert_eq!(db.one("select pgwf.archive_cancelled_jobs('ops')").await, "1");
+    db.check().await;
+}
+
+#[tokio::test]
+async fn toggles_are_settings_of_the_database() {
+    let db = Db::new().await;
+    assert_eq!(db.one("select pgwf.is_trace_enabled(), pgwf.is_notify_enabled(), pgwf.crash_concern_threshold()").await, "t|f|5");
+    assert_eq!(db.one("select pgwf.set_trace(false), pgwf.set_notify(true), pgwf.set_crash_concern_threshold(2)").await, "f|t|2");
+    assert_eq!(db.one("select pgwf.is_trace_enabled(), pgwf.is_notify_enabled(), pgwf.crash_concern_threshold()").await, "f|t|2");
+    submit(&db, "n", &["x"]).await;
+    assert_eq!(db.one("select count(*) from pgwf.jobs_trace").await, "0");
+    // Two at once: the second waits, and counts.
+    let mut first = db.session().await;
+    first.run("begin; select pgwf.set_trace(true)").await;
+    let second = crate::harness::Waiting::for_a_lock(&db, "select pgwf.set_trace(false)").await;
+    first.run("commit").await;
+    assert_eq!(second.answer().await.expect("no error"), ["f"]);
+    assert_eq!(db.one("select pgwf.is_trace_enabled()").await, "f");
+}

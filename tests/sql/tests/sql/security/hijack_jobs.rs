@@ -1,0 +1,62 @@
+//! One call of each function of jobs that runs as the owner.
+
+/// In an order in which each finds something to do.
+pub(super) const CALLS: &[(&str, &str)] = &[
+    (
+        "submit_jobs",
+        "select pgflow.submit_jobs('{j1,j2,j3,j4,j5,j6,j7}', '{n,n,n,n,n,n,n}', keys => '{k,k,NULL,NULL,NULL,NULL,NULL}',
+           max_attempts => '{1,1,1,1,1,1,1}', edge_jobs => '{7}', dependencies => '{j6}', policies => '{fail}')",
+    ),
+    ("claim_jobs", "select pgflow.claim_jobs('w', '{n}', 60, 1)"),
+    ("beat_jobs", "select pgflow.beat_jobs(pg_catalog.array_agg(id), pg_catalog.array_agg(token), 60) from pgflow.claim_jobs('w', '{n}', 60, 1)"),
+    (
+        "release_jobs",
+        "select pgflow.release_jobs(pg_catalog.array_agg(id), pg_catalog.array_agg(token)) from pgflow.claim_jobs('w', '{n}', 60, 1)",
+    ),
+    (
+        "reschedule_jobs",
+        "select pgflow.reschedule_jobs(pg_catalog.array_agg(id), pg_catalog.array_agg(token), '{m}', edge_jobs => '{1}', dependencies => '{j6}')
+           from pgflow.claim_jobs('w', '{n}', 60, 1)",
+    ),
+    (
+        "finish_jobs",
+        "select pgflow.finish_jobs(pg_catalog.array_agg(id), pg_catalog.array_agg(token)) from pgflow.claim_jobs('w', '{n}', 60, 1)",
+    ),
+    (
+        "fail_jobs",
+        "select pgflow.fail_jobs(pg_catalog.array_agg(id), pg_catalog.array_agg(token), '{x}') from pgflow.claim_jobs('w', '{n}', 60, 1)",
+    ),
+    ("redrive_jobs", "select pgflow.redrive_jobs(need => 'n', rate => 1)"),
+    ("cancel_jobs", "select pgflow.cancel_jobs('{j1,j2}', 'x')"),
+    ("clear_concern", "select pgflow.clear_concern('{j1,j2}')"),
+    ("complete_unheld_jobs", "select pgflow.complete_unheld_jobs('{j3,j4,j5}')"),
+    ("reschedule_unheld_jobs", "select pgflow.reschedule_unheld_jobs('{j6,j7}', '{n,n}')"),
+    ("sweep_jobs", "select pgflow.sweep_jobs()"),
+    ("get_jobs", "select pgflow.get_jobs('{j1,j2,j3,j4,j5,j6,j7}')"),
+    ("read_job_trace", "select pgflow.read_job_trace('j1')"),
+    ("prune_jobs", "select pgflow.prune_jobs('0 seconds')"),
+    ("set_job_settings", "select pgflow.set_job_settings(true, true, 3)"),
+    ("submit_job", "select pgwf.submit_job('p1', 'w', 'p', '{}', '{}', 'k'); select pgwf.submit_job('p2', 'w', 'p', '{p1}')"),
+    ("normalize_wait_for", "select pgwf.normalize_wait_for('{p1}')"),
+    ("get_work", "select pgwf.get_work('w', '{nothing}')"),
+    (
+        "extend_lease",
+        "select pgwf.extend_lease(job_id, lease_id, 'w') from pgwf.get_work('w', '{p}')",
+    ),
+    (
+        "reschedule_job",
+        "select pgwf.submit_job('p3', 'w', 'q'); select pgwf.reschedule_job(job_id, lease_id, 'w', 'r') from pgwf.get_work('w', '{q}')",
+    ),
+    ("complete_job", "select pgwf.complete_job(job_id, lease_id, 'w') from pgwf.get_work('w', '{r}')"),
+    ("reschedule_unheld_job", "select pgwf.submit_job('p4', 'w', 'q'); select pgwf.reschedule_unheld_job('p4', 'w', 's')"),
+    ("clear_crash_concern", "select pgwf.clear_crash_concern('p4', 'w')"),
+    ("complete_unheld_job", "select pgwf.complete_unheld_job('p4', 'w')"),
+    ("cancel_job", "select pgwf.cancel_job('p2', 'w')"),
+    ("archive_cancelled_jobs", "select pgwf.archive_cancelled_jobs('w')"),
+    ("set_trace", "select pgwf.set_trace(true)"),
+    ("set_notify", "select pgwf.set_notify(false)"),
+    ("set_crash_concern_threshold", "select pgwf.set_crash_concern_threshold(5)"),
+    ("is_trace_enabled", "select pgwf.is_trace_enabled()"),
+    ("is_notify_enabled", "select pgwf.is_notify_enabled()"),
+    ("crash_concern_threshold", "select pgwf.crash_concern_threshold()"),
+];

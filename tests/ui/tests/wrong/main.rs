@@ -1,0 +1,142 @@
+//! Hundreds of wrong programs, as a user has them: with the default features. Each is one short error at
+//! the right token, and whoever follows its help gets a program that compiles.
+//!
+//! `WRONG=word,other cargo test -p pgflow-ui-tests --test wrong -- --nocapture` shows what the compiler says
+//! about the programs with one of these words in their name.
+
+mod exceptions;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::{env, fs};
+
+use exceptions::EXCEPTIONS;
+use pgflow_ui_tests::{Many, Program, Shown, programs};
+
+/// Lines an error may take.
+const LIMIT: usize = 12;
+
+/// Of a hundred programs, so many keep all three measures.
+const SHARE: usize = 88;
+
+fn chosen() -> Vec<Program> {
+    let words = env::var("WRONG").unwrap_or_default();
+    let is_chosen = |it: &Program| words.split(',').any(|word| it.name.contains(word));
+    programs().into_iter().filter(is_chosen).collect()
+}
+
+fn check<'a>(
+    name: &str,
+    sources: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> BTreeMap<String, Vec<Shown>> {
+    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("editor");
+    Many::write(&scratch, name, sources).errors()
+}
+
+/// What is not as it should be; nothing if the program is one short error at the right token.
+fn shortfalls(program: &Program, shown: &[Shown]) -> Vec<String> {
+    let mut found = Vec::new();
+    match shown.len() {
+        0 => return vec!["accepted".to_owned()],
+        1 => {}
+        several => found.push(format!("{several} errors")),
+    }
+    let long = shown.iter().map(Shown::length).filter(|length| *length > LIMIT);
+    found.extend(long.map(|length| format!("{length} lines")));
+    if !shown.iter().any(|it| it.mark.as_ref() == Some(&program.mark)) {
+        found.push(format!("not at `{}`", program.mark.text));
+    }
+    found
+}
+
+/// What we print as help: rustc's own has a line of its own, and another place in the message.
+fn has_help(shown: &[Shown]) -> bool {
+    shown.iter().any(|it| it.message.contains("\nhelp: "))
+}
+
+#[test]
+fn each_is_one_short_error_at_the_right_token() {
+    let (all, is_whole) = (chosen(), env::var_os("WRONG").is_none());
+    let found =
+        check("wrong_programs", all.iter().map(|it| (it.name.as_str(), it.source.as_str())));
+    let (mut report, mut short) = (String::new(), Vec::new());
+    for program in &all {
+        let shown = found.get(&program.name).map_or(&[][..], Vec::as_slice);
+        let shortfalls = shortfalls(program, shown);
+        let is_known = EXCEPTIONS.iter().any(|(name, _)| *name == program.name);
+        if !shortfalls.is_empty() {
+            short.push(program.name.as_str());
+        }
+        if shortfalls.is_empty() == is_known || shown.is_empty() || !is_whole {
+            let text: String = shown.iter().map(|it| it.rendered.as_str()).collect();
+            let _ = write!(report, "\n{}: {}\n{text}", program.name, shortfalls.join(", "));
+        }
+        let is_explained = program.not_followed.is_some() || !program.followed.is_empty();
+        if has_help(shown) && !is_explained {
+            let _ = write!(report, "\n{}: follow its help\n{}", program.name, shown[0].rendered);
+        }
+    }
+    assert!(is_whole, "{report}\n{} of {} keep all measures", all.len() - short.len(), all.len());
+    assert!(
+        report.is_empty(),
+        "these do not keep their measures, or no longer need an exception:\n{report}"
+    );
+    let kept = all.len() - short.len();
+    assert!(kept * 100 >= all.len() * SHARE, "{kept} of {}, without {short:?}", all.len());
+    println!(
+        "{kept} of {} programs: one error, at most {LIMIT} lines, at the right token",
+        all.len()
+    );
+    every_help_is_printed(found.values().flatten());
+}
+
+#[test]
+fn whoever_follows_a_help_gets_a_program_that_compiles() {
+    let mended = chosen().into_iter().filter_map(|it| Some((it.mended()?, it.name)));
+    let mended: Vec<_> = mended.collect();
+    let found = check(
+        "mended_programs",
+        mended.iter().map(|(source, name)| (name.as_str(), source.as_str())),
+    );
+    assert!(found.is_empty(), "{found:#?}");
+    println!("{} helps followed", mended.len());
+}
+
+/// Whether what we print as help is printed by one of the programs, or by a case of `fail/`.
+fn every_help_is_printed<'a>(shown: impl Iterator<Item = &'a Shown>) {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut printed: String = shown.map(|it| it.message.as_str()).collect();
+    for entry in fs::read_dir(here.join("fail")).expect("there are cases") {
+        let path = entry.expect("they can be read").path();
+        if path.extension().is_some_and(|it| it == "stderr") {
+            printed += &fs::read_to_string(path).expect("they can be read");
+        }
+    }
+    let rooms = ["pgflow-syntax/src", "pgflow-macros/src", "pgflow-runtime/src/check"];
+    let sources = rooms.map(|room| here.join("../..").join(room));
+    let is_elsewhere =
+        |help: &String| exceptions::PRINTED_ELSEWHERE.iter().any(|(it, _)| help.starts_with(it));
+    let mut missing: Vec<_> = sources.iter().flat_map(|source| helps(source)).collect();
+    missing.retain(|help| !is_elsewhere(help) && !printed.contains(help));
+    assert!(missing.is_empty(), "no program prints {missing:#?}");
+}
+
+/// The beginnings of everything that is printed as help, as far as they are literal.
+fn helps(directory: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).expect("there are sources") {
+        let path = entry.expect("they can be read").path();
+        if path.is_dir() {
+            found.extend(helps(&path));
+            continue;
+        }
+        let text = fs::read_to_string(&path).expect("they can be read");
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let literals = code.split("\\nhelp: ").skip(1).chain(code.split("   help: ").skip(1));
+        let start =
+            |text: &str| text.split(['{', '"', '\n', '\\']).next().unwrap_or_default().to_owned();
+        found.extend(literals.map(start).filter(|it| it.len() > 6).map(|it| format!("help: {it}")));
+    }
+    found
+}

@@ -1,0 +1,16 @@
+//! What the tests of the dashboard share: a flow that does what a test tells it, a dashboard of it, and a real browser.
+
+#![forbid(unsafe_code)]
+
+mod browser;
+mod cdp;
+mod dashboard;
+mod driver;
+pub mod hostile;
+mod shop;
+mod shot;
+
+pub use browser::{Browser, drive};
+pub use dashboard::{Answer, Dashboard};
+pub use pgflow_worker_tests::Outcome;
+pub use shop::{Order, Tools, orders};

@@ -1,0 +1,100 @@
+//! Hostile texts are shown, and nothing else.
+
+use pgflow_web::Options;
+use pgflow_web_tests::hostile::{TEXTS, visible_part};
+use pgflow_web_tests::{Browser, Order, Outcome, Tools, drive};
+
+use crate::place::Place;
+
+/// Nothing ran, nothing asks, nothing was put into the page, and it is still there to be seen.
+async fn is_harmless(browser: &Browser, at: &str) -> Outcome {
+    assert_eq!(browser.alert().await, None, "{at}");
+    assert_eq!(browser.evaluate("typeof window.pwned").await?, "undefined", "{at}");
+    let intruders = "document.querySelectorAll('script:not([src]), iframe, img, style, base, object, template, \
+                     main a[href^=javascript], [onerror], [onload], [ontoggle], [onfocus], meta[http-equiv]').length";
+    assert_eq!(browser.evaluate(intruders).await?, 0, "{at}");
+    assert_eq!(browser.evaluate("document.scripts.length").await?, 1, "{at}");
+    let shown =
+        "getComputedStyle(document.body).display !== 'none' && document.title.endsWith('· pgflow')";
+    assert_eq!(browser.evaluate(shown).await?, true, "{at}");
+    Ok(())
+}
+
+#[test]
+fn hostile_texts_are_shown_and_not_run() -> Outcome {
+    drive(async |browser| {
+        let tools = Tools::default();
+        let place = Place::new(&tools, Options::new().actions(true)).await?;
+        // Each is what a run is given, and one of its items; the last step repeats the name, and `broken` fails.
+        let lines = TEXTS.iter().map(|text| (*text).to_owned()).collect();
+        let order = Order { customer: TEXTS.concat(), lines, is_gift: true };
+        let done = place.ended(&order).await?;
+        let failing = order.with(format!("broken {}", TEXTS.concat()));
+        let failed = place.ended(&failing).await?;
+        let cancelled = place.start(&failing).await?;
+        cancelled.cancel(Some(&TEXTS.concat())).await?;
+        for run in [&done, &failed, &cancelled] {
+            for rest in ["", "?step=check", "?step=pack", "?step=wrap", "?step=ship"] {
+                let url = format!("{}{rest}", place.url(run));
+                browser.goto(&url).await?;
+                is_harmless(browser, &url).await?;
+            }
+        }
+        for (index, text) in TEXTS.iter().enumerate() {
+            let url = format!("{}?step=pack&task={index}", place.url(&done));
+            browser.goto(&url).await?;
+            is_harmless(browser, &url).await?;
+            let shown = browser.text("#detail").await?;
+            let part = visible_part(text).replace('"', "\\\"");
+            assert!(shown.contains(&part), "{part} is not in {shown}");
+        }
+        browser.goto(&format!("{}?step=pack", place.url(&failed))).await?;
+        browser.picture("hostile").await?;
+        let failure = browser.text("#detail .error").await?;
+        assert!(failure.contains("<script>window.pwned=1</script>"), "{failure}");
+        let page = browser.text("main").await?;
+        assert!(page.contains("␛[31m") && page.contains("⟨U+202E⟩") && page.contains("⟨U+009B⟩"));
+        place.close().await
+    })
+}
+
+#[test]
+fn hostile_texts_are_not_run_by_live_updates_either() -> Outcome {
+    drive(async |browser| {
+        let tools = Tools::without_boxes();
+        let place = Place::new(&tools, Options::new()).await?;
+        let run = place.start(&Order::of(1).with(format!("broken {}", TEXTS.concat()))).await?;
+        browser.goto(&place.url(&run)).await?;
+        browser
+            .until(
+                "document.querySelector('.node[data-step=pack]').classList.contains('is-running')",
+            )
+            .await?;
+        tools.boxes.add_permits(100);
+        browser
+            .until("document.querySelector('[data-status]').dataset.status === 'failed'")
+            .await?;
+        assert!(browser.text(".failure").await?.contains("<script>window.pwned=1</script>"));
+        is_harmless(browser, "live").await?;
+        place.close().await
+    })
+}
+
+#[test]
+fn hostile_searches_and_addresses_are_texts_too() -> Outcome {
+    drive(async |browser| {
+        let place = Place::new(&Tools::default(), Options::new()).await?;
+        for text in TEXTS {
+            let encoded: String = url::form_urlencoded::byte_serialize(text.as_bytes()).collect();
+            for path in
+                ["/runs?q=", "/runs?flow=", "/runs?status=", "/runs?after=", "/runs/", "/flows/"]
+            {
+                let url = place.dashboard.url(&format!("{path}{}", encoded.replace('+', "%20")));
+                browser.goto(&url).await?;
+                assert_eq!(browser.alert().await, None, "{url}");
+                assert_eq!(browser.evaluate("typeof window.pwned").await?, "undefined", "{url}");
+            }
+        }
+        place.close().await
+    })
+}

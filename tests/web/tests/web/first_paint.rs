@@ -1,0 +1,62 @@
+//! Reading works without JavaScript.
+
+use pgflow_web::Options;
+use pgflow_web_tests::{Order, Outcome, Tools, drive};
+
+use crate::place::Place;
+
+#[test]
+fn everything_can_be_read_without_javascript() -> Outcome {
+    drive(async |browser| {
+        let place = Place::new(&Tools::default(), Options::new()).await?;
+        let done = place.ended(&Order::of(3)).await?;
+        let failed = place.ended(&Order::of(2).with("broken cup")).await?;
+        browser.scripts(false).await?;
+
+        browser.goto(&place.dashboard.url("/")).await?;
+        assert_eq!(browser.text("h1").await?, "Overview");
+        assert!(browser.text(".card:nth-child(1)").await?.contains('2'), "two runs were started");
+        assert_eq!(browser.count("svg.spark").await?, 3);
+
+        browser.click("nav a[href$='/runs']").await?;
+        assert_eq!(browser.count("tbody tr").await?, 2);
+        browser.goto(&place.dashboard.url("/runs?status=failed")).await?;
+        assert_eq!(browser.text("td a.id").await?, failed.id().to_string());
+
+        browser.click("td a.id").await?;
+        assert_eq!(browser.count("svg.graph .node").await?, 7);
+        assert_eq!(browser.count(".node.is-failed").await?, 1);
+        browser.click(".node.is-failed").await?;
+        assert!(browser.text("#detail .error").await?.contains("it is in two pieces"));
+
+        browser.goto(&place.url(&done)).await?;
+        assert_eq!(browser.count(".node.is-completed").await?, 6);
+        assert_eq!(browser.count(".node.is-skipped").await?, 1);
+        assert!(browser.text("#detail").await?.contains("3 boxes, Ann owes 30"));
+
+        browser.goto(&place.dashboard.url("/flows/orders")).await?;
+        assert_eq!(browser.count("svg.graph .node").await?, 7);
+        assert!(browser.text("#step-pack").await?.contains("50.0 %"), "one of two failed");
+        browser.goto(&place.dashboard.url("/workers")).await?;
+        assert!(browser.text("tbody tr").await?.contains("alive"));
+        place.close().await
+    })
+}
+
+#[test]
+fn a_run_is_found_by_its_id_and_by_its_key() -> Outcome {
+    drive(async |browser| {
+        let place = Place::new(&Tools::default(), Options::new()).await?;
+        let run =
+            place.db().start(pgflow_web_tests::orders::Flow, &Order::of(1)).key("order 7").await?;
+        let id = run.id().to_string();
+        for text in ["order 7\n".to_owned(), format!("{id}\n"), format!("{}\n", &id[..8])] {
+            browser.goto(&place.dashboard.url("/")).await?;
+            browser.type_into(".find input", &text).await?;
+            browser.until(&format!("location.pathname === '/runs/{}'", run.id())).await?;
+        }
+        browser.goto(&place.dashboard.url("/runs?q=order+8")).await?;
+        assert_eq!(browser.text(".notice").await?, "No run has this id or key.");
+        place.close().await
+    })
+}

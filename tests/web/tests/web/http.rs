@@ -1,0 +1,146 @@
+//! Pages as programs meet them, on every database.
+
+use pgflow_web::Options;
+use pgflow_web_tests::{Order, Outcome, Tools};
+use pgflow_worker_tests::{Fresh, everywhere};
+
+use crate::place::{Place, path};
+
+everywhere!(
+    every_page_answers_and_is_locked_down,
+    wrong_addresses_get_a_sentence,
+    lists_go_on_where_they_stopped,
+    payloads_are_escaped,
+    a_run_says_what_it_waits_for,
+);
+
+async fn every_page_answers_and_is_locked_down(fresh: Fresh) -> Outcome {
+    let place = Place::on(fresh, &Tools::default(), Options::new()).await?;
+    let run = place.ended(&Order::of(2)).await?;
+    let run = path(&run);
+    let paths = [
+        "/",
+        "/runs",
+        &run,
+        "/flows",
+        "/flows/orders",
+        "/workers",
+        "/assets/style.css",
+        "/nowhere",
+    ];
+    for path in paths.into_iter().map(str::to_owned).chain([format!("{run}?step=pack&task=1")]) {
+        let answer = place.dashboard.get(&path, &[]).await?;
+        assert_eq!(
+            answer.status,
+            if path == "/nowhere" { 404 } else { 200 },
+            "{path}: {}",
+            answer.body
+        );
+        let policy = answer.header("content-security-policy").ok_or("no policy")?;
+        assert!(
+            policy.starts_with("default-src 'none';") && !policy.contains("unsafe"),
+            "{policy}"
+        );
+        assert!(policy.contains("frame-ancestors 'none'") && policy.contains("form-action 'self'"));
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
+        let kept = answer.header("cache-control").ok_or("no word about caches")?;
+        assert_eq!(kept == "no-store", !path.starts_with("/assets/"), "{path}: {kept}");
+        assert!(answer.header("set-cookie").is_none(), "nobody needs a cookie to read");
+        assert!(!answer.body.contains("style=\"") && !answer.body.contains("<style"), "{path}");
+    }
+    place.close().await
+}
+
+async fn wrong_addresses_get_a_sentence(fresh: Fresh) -> Outcome {
+    let place = Place::on(fresh, &Tools::default(), Options::new()).await?;
+    let run = path(&place.ended(&Order::of(1)).await?);
+    for (path, status, sentence) in [
+        ("/runs/seven".to_owned(), 404, "is not the id of a run"),
+        ("/runs/018f3c1e-0000-7000-8000-000000000001".to_owned(), 404, "there is no run 018f3c1e"),
+        (format!("{run}?step=none"), 404, "the run has no step `none`"),
+        (format!("{run}?step=pack&task=7"), 404, "step `pack` has no task 7"),
+        (format!("{run}?step=pack&only=odd"), 400, "there is no status `odd`"),
+        ("/runs?status=odd".to_owned(), 400, "there is no status `odd`"),
+        ("/runs?after=odd".to_owned(), 400, "`odd` is not the end of a page of runs"),
+        ("/flows/none".to_owned(), 404, "there is no such version of a flow `none`"),
+        ("/flows/orders?version=9".to_owned(), 404, "there is no such version"),
+        ("/live/runs/018f3c1e-0000-7000-8000-000000000001".to_owned(), 404, "there is no run"),
+        ("/nowhere".to_owned(), 404, "there is no such page"),
+    ] {
+        let answer = place.dashboard.get(&path, &[]).await?;
+        assert_eq!(answer.status, status, "{path}: {}", answer.body);
+        assert!(answer.body.contains(sentence), "{path}: {}", answer.body);
+    }
+    place.close().await
+}
+
+async fn lists_go_on_where_they_stopped(fresh: Fresh) -> Outcome {
+    let place = Place::on(fresh, &Tools::without_boxes(), Options::new()).await?;
+    let mut started = Vec::new();
+    for _ in 0..60 {
+        started.push(place.start(&Order::of(0)).await?.id().to_string());
+    }
+    let first = place.dashboard.get("/runs?flow=orders", &[]).await?.body;
+    let next = first.split_once("rel=\"next\" href=\"").ok_or("no next page")?.1;
+    let next = next.split('"').next().unwrap_or_default().replace("&amp;", "&");
+    let second = place.dashboard.get(&next, &[]).await?.body;
+    let on = |page: &str| started.iter().filter(|id| page.contains(id.as_str())).count();
+    assert_eq!((on(&first), on(&second)), (50, 10));
+    assert!(started.iter().all(|id| first.contains(id.as_str()) != second.contains(id.as_str())));
+    assert!(!second.contains("rel=\"next\"") && second.contains("Newest"));
+    let none = place.dashboard.get("/runs?flow=other", &[]).await?.body;
+    assert_eq!(on(&none), 0);
+    place.close().await
+}
+
+async fn payloads_are_escaped(fresh: Fresh) -> Outcome {
+    let place = Place::on(fresh, &Tools::default(), Options::new()).await?;
+    let customer = "<script>x</script>\u{1b}[31m\u{202e}\"'&".to_owned();
+    let run = place.ended(&Order { customer, ..Order::of(1) }).await?;
+    let page = place.dashboard.get(&path(&run), &[]).await?.body;
+    assert!(!page.contains("<script>x"), "{page}");
+    assert!(page.contains("&lt;script&gt;x&lt;/script&gt;"), "{page}");
+    assert!(page.contains("⟨U+202E⟩") && !page.contains('\u{1b}') && !page.contains('\u{202e}'));
+    place.close().await
+}
+
+async fn a_run_says_what_it_waits_for(fresh: Fresh) -> Outcome {
+    let tools = Tools::without_boxes();
+    let place = Place::on(fresh, &tools, Options::new()).await?;
+    let run = place.start(&Order::of(1)).await?;
+    let is_packing =
+        || async {
+            let steps = run.progress().await?;
+            Outcome::Ok(steps.iter().any(|it| {
+                it.step == "pack" && it.work.as_ref().is_some_and(|work| work.running > 0)
+            }))
+        };
+    while !is_packing().await? {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    let quiet = place.dashboard.get(&path(&run), &[]).await?.body;
+    assert!(quiet.contains("What does it wait for?") && !quiet.contains("is being worked on"));
+    let asked = place.dashboard.get(&format!("{}?why=1", path(&run)), &[]).await?.body;
+    assert!(asked.contains("step `pack` is being worked on"), "{asked}");
+    tools.boxes.add_permits(1);
+    run.wait().await?;
+    let ended = place.dashboard.get(&format!("{}?why=1", path(&run)), &[]).await?.body;
+    assert!(!ended.contains("What"), "{ended}");
+    place.close().await
+}
+
+/// The measurement works; what it says about speed is for a machine that is quiet.
+#[test]
+fn pages_can_be_measured_on_every_database() -> Outcome {
+    let pages = std::process::Command::new(env!("CARGO_BIN_EXE_pages"))
+        .args(["--short", "--rounds", "2", "--json"])
+        .output()?;
+    assert!(pages.status.success(), "{}", String::from_utf8_lossy(&pages.stderr));
+    let report: serde_json::Value = serde_json::from_slice(&pages.stdout)?;
+    let figures = report["pages"].as_array().ok_or("no figures")?;
+    for database in ["sqlite", "postgres", "mysql"] {
+        let of = figures.iter().filter(|figure| figure["database"] == database);
+        assert_eq!(of.filter(|figure| figure["p50_ms"].as_f64() > Some(0.0)).count(), 17);
+    }
+    Ok(())
+}

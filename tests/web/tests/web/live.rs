@@ -1,0 +1,75 @@
+//! Pages move while people look at them.
+
+use pgflow_web::Options;
+use pgflow_web_tests::{Browser, Order, Outcome, Tools, drive};
+
+use crate::place::Place;
+
+const PACK: &str = ".node[data-step=pack]";
+
+#[test]
+fn a_map_fills_its_ring_and_the_run_ends_before_our_eyes() -> Outcome {
+    drive(async |browser| {
+        let tools = Tools::without_boxes();
+        let place = Place::new(&tools, Options::new()).await?;
+        let run = place.start(&Order::of(8)).await?;
+        browser.goto(&place.url(&run)).await?;
+        browser.evaluate("window.same = true").await?;
+        packed(browser, 0).await?;
+        browser
+            .until(
+                "document.querySelector('.node[data-step=pack]').classList.contains('is-running')",
+            )
+            .await?;
+        for done in [1, 4] {
+            tools.boxes.add_permits(if done == 1 { 1 } else { 3 });
+            packed(browser, done).await?;
+            let ring = browser.attribute(&format!("{PACK} .done"), "stroke-dasharray").await?;
+            assert_eq!(ring, Some(format!("{} 100", done * 100 / 8)));
+        }
+        browser.picture("run-live").await?;
+        // What is open beside the graph moves with it.
+        browser.click(PACK).await?;
+        browser.until("document.querySelector('#detail h2')?.textContent.includes('pack')").await?;
+        tools.boxes.add_permits(100);
+        browser
+            .until("document.querySelector('[data-status]').dataset.status === 'completed'")
+            .await?;
+        browser
+            .until("document.querySelector('#detail').textContent.includes('box with vase no. 8')")
+            .await?;
+        browser.until("document.querySelectorAll('.node.is-completed').length === 6").await?;
+        assert_eq!(browser.evaluate("window.same").await?, true, "the page was not loaded again");
+        place.close().await
+    })
+}
+
+async fn packed(browser: &Browser, done: usize) -> Outcome {
+    let text = format!("document.querySelector('{PACK} .note')?.textContent === '{done} of 8'");
+    browser.until(&text).await
+}
+
+#[test]
+fn the_overview_counts_what_starts() -> Outcome {
+    drive(async |browser| {
+        let place = Place::new(&Tools::default(), Options::new()).await?;
+        browser.goto(&place.dashboard.url("/")).await?;
+        assert_eq!(browser.text(".card:nth-child(1) .figure").await?, "0");
+        place.ended(&Order::of(1)).await?;
+        browser.until("document.querySelector('.card .figure').textContent === '1'").await?;
+        place.close().await
+    })
+}
+
+#[test]
+fn a_lost_connection_is_said_and_mended() -> Outcome {
+    drive(async |browser| {
+        let tools = Tools::without_boxes();
+        let place = Place::new(&tools, Options::new()).await?;
+        let run = place.start(&Order::of(1)).await?;
+        browser.goto(&place.url(&run)).await?;
+        browser.until("!document.body.classList.contains('is-lost')").await?;
+        place.dashboard.stop().await?;
+        browser.until("getComputedStyle(document.querySelector('.lost')).display !== 'none'").await
+    })
+}

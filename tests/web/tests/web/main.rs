@@ -1,0 +1,17 @@
+//! The dashboard in a real browser, and as programs meet it.
+
+mod actions;
+mod clicking;
+mod escaping;
+mod fan_out;
+mod first_paint;
+mod http;
+mod live;
+mod loopback;
+mod measured;
+mod mounted;
+mod narrow;
+mod place;
+mod probes;
+mod redaction;
+mod signing_in;

@@ -1,0 +1,64 @@
+//! What Prometheus gets.
+
+use pgflow_web::Options;
+use pgflow_web_tests::{Order, Outcome, Tools};
+use pgflow_worker_tests::{Fresh, everywhere};
+
+use crate::place::Place;
+
+everywhere!(metrics_say_what_waits_and_who_works);
+
+async fn metrics_say_what_waits_and_who_works(fresh: Fresh) -> Outcome {
+    let options = Options::new().metrics(|| "app_own_total 7\n".to_owned());
+    let tools = Tools::without_boxes();
+    let place = Place::on(fresh, &tools, options).await?;
+    let run = place.start(&Order::of(20)).await?;
+    // Eight slots of the worker hold a task each, and nobody has a box for them.
+    loop {
+        let steps = run.progress().await?;
+        let pack = steps.iter().find(|step| step.step == "pack").and_then(|step| step.work.clone());
+        if pack.is_some_and(|work| work.running == 8) {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    let answer = place.dashboard.get("/metrics", &[]).await?;
+    assert!(answer.header("content-type").is_some_and(|kind| kind.starts_with("text/plain")));
+    for line in [
+        "pgflow_tasks_running{flow=\"orders\"} 8",
+        "pgflow_tasks_delayed{flow=\"orders\"} 0",
+        "pgflow_workers{state=\"alive\"} 1",
+        "pgflow_workers{state=\"lost\"} 0",
+        "pgflow_worker_slots 8",
+        "pgflow_recent_runs{status=\"started\"} 1",
+        "# TYPE pgflow_oldest_ready_seconds gauge",
+        "app_own_total 7",
+    ] {
+        assert!(answer.body.lines().any(|it| it == line), "{line} is not in\n{}", answer.body);
+    }
+    // Twelve lines, and what comes of the invoice meanwhile.
+    let ready = [12, 13].map(|ready| format!("pgflow_tasks_ready{{flow=\"orders\"}} {ready}"));
+    assert!(ready.iter().any(|line| answer.body.contains(line)), "{}", answer.body);
+    tools.boxes.add_permits(100);
+    run.wait().await?;
+    let after = place.dashboard.get("/metrics", &[]).await?.body;
+    assert!(after.contains("pgflow_recent_runs{status=\"completed\"} 1"), "{after}");
+    assert!(after.contains("pgflow_recent_run_seconds{quantile=\"0.95\"}"), "{after}");
+    place.close().await
+}
+
+/// The documentation, the Grafana dashboard and the code name the same metrics.
+#[test]
+fn every_metric_is_documented() -> Outcome {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let code = std::fs::read_to_string(format!("{root}/pgflow-web/src/metrics.rs"))?;
+    let docs = std::fs::read_to_string(format!("{root}/docs/dashboard.md"))?;
+    let mut names: Vec<&str> = code.split('"').filter(|text| text.starts_with("pgflow_")).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert!(names.len() >= 8);
+    for name in names {
+        assert!(docs.contains(&format!("`{name}`")), "docs/dashboard.md does not name {name}");
+    }
+    Ok(())
+}

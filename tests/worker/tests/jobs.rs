@@ -1,0 +1,334 @@
+//! Jobs through a worker and a client, from their submission to their end.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use pgflow::backend::JobStanding;
+use pgflow::client::{ClientError, JobHandle};
+use pgflow::job::{JobId, Next as AnyNext, Policy, Wait};
+use pgflow::prelude::*;
+use pgflow_worker_tests::{Fresh, Outcome, Working};
+use serde_json::json;
+use tokio::sync::Notify;
+
+#[data]
+#[derive(Clone)]
+struct Upload {
+    customer: String,
+    pages: Vec<String>,
+}
+
+#[data]
+#[derive(Clone)]
+struct Draft {
+    customer: String,
+    scans: Vec<ScanId>,
+}
+
+/// An id in a payload.
+#[data]
+#[derive(Clone)]
+struct ScanId(String);
+
+#[job]
+mod invoice {
+    use super::*;
+
+    #[need]
+    pub(crate) async fn ingest(job: Upload, ctx: JobContext) -> Result<Next> {
+        let scans = ctx.submit_all::<page::scan>(job.pages)?;
+        let names = scans.iter().map(|id| ScanId(id.to_string())).collect();
+        let draft = Draft { customer: job.customer, scans: names };
+        Ok(Next::to::<merge>(draft).after(scans))
+    }
+
+    #[need]
+    pub(crate) async fn merge(job: Draft, State(db): State<Db>) -> Result<Next> {
+        let mut letters = 0;
+        for ScanId(id) in &job.scans {
+            letters += db.job(&id.parse()?).output::<usize>().await.map_err(Error::fatal)?;
+        }
+        if letters > 20 {
+            return Ok(Next::to::<review>(format!("{letters} letters for {}", job.customer)));
+        }
+        Ok(Next::done(letters))
+    }
+
+    #[need("human.review", external)]
+    pub(crate) async fn review(job: String) -> Result<Next>;
+}
+
+#[job]
+mod page {
+    use super::*;
+
+    #[need]
+    pub(crate) async fn scan(job: String) -> Result<Next> {
+        Ok(Next::done(job.len()))
+    }
+}
+
+fn upload(pages: &[&str]) -> Upload {
+    Upload { customer: "Ann".into(), pages: pages.iter().map(|&page| page.into()).collect() }
+}
+
+fn work(fresh: &Fresh) -> Working {
+    let worker = Worker::new(&fresh.db).job(invoice::Job).job(page::Job);
+    Working::start(worker.state(fresh.db.clone()))
+}
+
+/// What an error says, with its causes.
+async fn why(job: &JobHandle) -> String {
+    job.output::<serde_json::Value>().await.expect_err("it is not done").to_string()
+}
+
+async fn a_job_forks_joins_and_is_done(fresh: Fresh) -> Outcome {
+    let worker = work(&fresh);
+    let job = fresh.db.submit::<invoice::ingest>(&upload(&["one", "three"])).id("inv-1").await?;
+    assert_eq!(job.output::<usize>().await?, 8);
+    let again = fresh.db.submit::<invoice::ingest>(&upload(&[])).id("inv-1").await?;
+    assert!(!again.is_new(), "a name is used once, also when its job is over");
+    let kinds: Vec<_> = job.trace().await?.iter().map(|event| event.kind.to_string()).collect();
+    assert_eq!(kinds.first().map(String::as_str), Some("submitted"));
+    assert_eq!(kinds.last().map(String::as_str), Some("finished"));
+    assert!(kinds.contains(&"handed_over".to_owned()), "{kinds:?}");
+    worker.stop().await?;
+    Ok(())
+}
+
+/// Another program, or a person, does what nobody here can.
+async fn others_handle_what_is_external(fresh: Fresh) -> Outcome {
+    let worker = work(&fresh);
+    let job =
+        fresh.db.submit::<invoice::ingest>(&upload(&["a long page", "another long one"])).await?;
+    let person = Worker::new(&fresh.db).need("human.review", |case, ctx| async move {
+        assert_eq!(ctx.need(), "human.review");
+        Ok(AnyNext::<()>::done(json!({ "approved": case })))
+    });
+    assert_eq!(job.wait_for(Duration::from_millis(200)).await?, None, "nobody has looked at it");
+    let person = Working::start(person);
+    let output: serde_json::Value = job.output().await?;
+    assert_eq!(output["approved"], "27 letters for Ann");
+    person.stop().await?;
+    worker.stop().await?;
+    Ok(())
+}
+
+#[derive(Clone, Default)]
+struct Counted(Arc<AtomicU32>);
+
+#[job]
+mod shaky {
+    use super::*;
+
+    #[need(max_attempts = 3, base_delay = 0)]
+    pub(crate) async fn third_time(job: u32, State(count): State<Counted>) -> Result<Next> {
+        let nth = count.0.fetch_add(1, Ordering::SeqCst) + 1;
+        if nth < job {
+            return Err(format!("attempt {nth} of {job}").into());
+        }
+        Ok(Next::done(nth))
+    }
+
+    #[need(max_attempts = 5, base_delay = 0)]
+    pub(crate) async fn fatal() -> Result<Next> {
+        Err(Error::fatal("no such customer"))
+    }
+
+    #[need(max_attempts = 2, base_delay = 0)]
+    pub(crate) async fn panics() -> Result<Next> {
+        panic!("out of paper");
+    }
+
+    #[need(max_attempts = 5, base_delay = 0)]
+    pub(crate) async fn strange(job: u32) -> Result<Next> {
+        Ok(Next::done(job))
+    }
+
+    #[need]
+    pub(crate) async fn waits_for_nobody() -> Result<Next> {
+        let nobody: JobId = "nobody".parse()?;
+        Ok(Next::to::<fatal>(()).after([nobody]))
+    }
+}
+
+async fn failures_are_tried_again_and_end(fresh: Fresh) -> Outcome {
+    let worker = |count: &Counted| {
+        Working::start(Worker::new(&fresh.db).job(shaky::Job).state(count.clone()))
+    };
+    let count = Counted::default();
+    let working = worker(&count);
+    let job = fresh.db.submit::<shaky::third_time>(&3).await?;
+    assert_eq!(job.output::<u32>().await?, 3);
+    let job = fresh.db.submit::<shaky::third_time>(&99).await?;
+    assert!(why(&job).await.contains("attempt 6 of 99"), "three attempts of its own");
+    let job = fresh.db.submit::<shaky::fatal>(&()).await?;
+    assert!(why(&job).await.ends_with("no such customer"));
+    assert_eq!(job.record().await?.summary.row.attempts, 1, "nothing would mend it");
+    let job = fresh.db.submit::<shaky::panics>(&()).await?;
+    assert!(why(&job).await.contains("out of paper"));
+    let job = fresh.db.submit_raw("shaky.strange", json!("seven")).await?;
+    assert!(why(&job).await.contains("cannot read the payload"), "{}", why(&job).await);
+    let job = fresh.db.submit::<shaky::waits_for_nobody>(&()).await?;
+    assert!(why(&job).await.contains("nobody"), "{}", why(&job).await);
+    let report = working.stop().await?;
+    assert!(report.is_clean(), "{report}");
+    Ok(())
+}
+
+#[derive(Clone, Default)]
+struct Bells {
+    began: Arc<Notify>,
+    told: Arc<Notify>,
+}
+
+#[job]
+mod patient {
+    use super::*;
+
+    #[need(lease = 2)]
+    pub(crate) async fn wait(ctx: JobContext, State(bells): State<Bells>) -> Result<Next> {
+        bells.began.notify_one();
+        ctx.cancelled().await;
+        bells.told.notify_one();
+        Err("told to stop".into())
+    }
+
+    #[need(lease = 2)]
+    pub(crate) async fn long(job: u64) -> Result<Next> {
+        tokio::time::sleep(Duration::from_millis(job)).await;
+        Ok(Next::done(job))
+    }
+}
+
+async fn a_cancelled_job_tells_its_handler(fresh: Fresh) -> Outcome {
+    let bells = Bells::default();
+    let worker = Worker::new(&fresh.db).job(patient::Job).state(bells.clone());
+    let worker = Working::start(worker);
+    let job = fresh.db.submit::<patient::wait>(&()).await?;
+    bells.began.notified().await;
+    job.cancel("not needed").await?;
+    bells.told.notified().await;
+    assert_eq!(job.wait().await?.to_string(), "cancelled");
+    worker.stop().await?;
+    Ok(())
+}
+
+/// The lease is much shorter than the work.
+async fn a_lease_is_kept_while_the_handler_runs(fresh: Fresh) -> Outcome {
+    let worker =
+        || Working::start(Worker::new(&fresh.db).job(patient::Job).state(Bells::default()));
+    let workers = [worker(), worker()];
+    let job = fresh.db.submit::<patient::long>(&5_000).await?;
+    assert_eq!(job.output::<u64>().await?, 5_000);
+    let row = job.record().await?.summary.row;
+    assert_eq!((row.attempts, row.lapses), (1, 0), "nobody took it away");
+    for worker in workers {
+        worker.stop().await?;
+    }
+    Ok(())
+}
+
+/// What a worker has when it stops is given back, without an attempt.
+async fn a_worker_that_stops_gives_jobs_back(fresh: Fresh) -> Outcome {
+    let bells = Bells::default();
+    let worker = Worker::new(&fresh.db).job(patient::Job).state(bells.clone());
+    let worker = Working::start(worker.grace(Duration::ZERO));
+    let job = fresh.db.submit::<patient::wait>(&()).await?;
+    bells.began.notified().await;
+    let report = worker.stop().await?;
+    assert!(report.is_clean(), "{report}");
+    let record = job.record().await?;
+    assert!(matches!(record.summary.standing, JobStanding::Live(_)), "{record:?}");
+    Ok(())
+}
+
+#[flow(input = u8)]
+mod counting {
+    #[step]
+    pub(crate) async fn one(run: u8) -> pgflow::Result<u8> {
+        Ok(run + 1)
+    }
+}
+
+/// Flows and jobs in one worker, and a job that waits for a run.
+async fn a_job_waits_for_a_run(fresh: Fresh) -> Outcome {
+    fresh.db.register(counting::Flow).await?;
+    let run = fresh.db.start(counting::Flow, &1).await?;
+    let waits = Wait::from(run.id()).or(Policy::Fail);
+    let job = fresh.db.submit::<page::scan>(&"four".to_owned()).after([waits]).await?;
+    assert_eq!(job.status().await?.to_string(), "PENDING_JOBS");
+    let worker = Worker::new(&fresh.db).flow(counting::Flow).job(page::Job);
+    let worker = Working::start(worker);
+    assert_eq!(job.output::<usize>().await?, 4);
+    assert_eq!(run.output().await?.one, 2);
+    let cancelled = fresh.db.start(counting::Flow, &1).await?;
+    cancelled.cancel(None).await?;
+    let waits = Wait::from(cancelled.id()).or(Policy::Fail);
+    let job = fresh.db.submit::<page::scan>(&"four".to_owned()).after([waits]).await?;
+    assert_eq!(job.wait().await?.to_string(), "failed");
+    worker.stop().await?;
+    Ok(())
+}
+
+/// One slot, many tasks ahead: a job must not wait for all of them.
+async fn tasks_do_not_starve_jobs(fresh: Fresh) -> Outcome {
+    fresh.db.register(counting::Flow).await?;
+    let mut runs = Vec::new();
+    for n in 0..200_u8 {
+        runs.push(fresh.db.start(counting::Flow, &n).await?);
+    }
+    let job = fresh.db.submit::<page::scan>(&"four".to_owned()).await?;
+    let worker = Worker::new(&fresh.db).flow(counting::Flow).job(page::Job).concurrency(1);
+    let worker = Working::start(worker);
+    assert_eq!(job.output::<usize>().await?, 4);
+    let ended = job.record().await?.summary.ended_at.ok_or("it has ended")?;
+    let last = runs.last().ok_or("there are runs")?;
+    last.wait().await?;
+    let record = last.record(pgflow::Parts::Run).await?;
+    assert!(record.ended_at.is_some_and(|last| ended < last), "the job was the last of all");
+    worker.stop().await?;
+    Ok(())
+}
+
+async fn wrong_requests_are_refused(fresh: Fresh) -> Outcome {
+    let nobody: JobId = "nobody".parse()?;
+    let job = fresh.db.submit::<page::scan>(&String::new()).after([&nobody]);
+    let refused = job.await.expect_err("there is no such job");
+    assert!(matches!(&refused, ClientError::Job { .. }), "{refused}");
+    let refused = fresh.db.submit_raw("", json!(1)).await.expect_err("a need has a name");
+    assert!(refused.to_string().contains("need"), "{refused}");
+    let refused = fresh.db.submit_raw("n", json!(1)).id("").await.expect_err("a job has a name");
+    assert!(matches!(refused, ClientError::JobId(_)), "{refused}");
+    assert!(matches!(fresh.db.job(&nobody).status().await, Err(ClientError::UnknownJob { .. })));
+    let twice = Worker::new(&fresh.db)
+        .job(page::Job)
+        .need("page.scan", |_, _| async { Ok(AnyNext::<()>::done(1)) });
+    let refused = twice.run(std::future::pending()).await.expect_err("one function per need");
+    assert!(refused.to_string().contains("page.scan"), "{refused}");
+    let poor = Worker::new(&fresh.db).job(shaky::Job);
+    let refused = poor.run(std::future::pending()).await.expect_err("its state is missing");
+    assert!(refused.to_string().contains("Counted"), "{refused}");
+    Ok(())
+}
+
+macro_rules! on_stores {
+    ($($test:ident),+ $(,)?) => {
+        pgflow_worker_tests::on!(memory: $($test),+);
+        pgflow_worker_tests::on!(sqlite: $($test),+);
+        pgflow_worker_tests::on!(mysql: $($test),+);
+    };
+}
+
+on_stores!(
+    a_job_forks_joins_and_is_done,
+    others_handle_what_is_external,
+    failures_are_tried_again_and_end,
+    a_cancelled_job_tells_its_handler,
+    a_lease_is_kept_while_the_handler_runs,
+    a_worker_that_stops_gives_jobs_back,
+    a_job_waits_for_a_run,
+    tasks_do_not_starve_jobs,
+    wrong_requests_are_refused,
+);
