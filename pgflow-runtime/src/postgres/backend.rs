@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use ::pgmq::PgmqError;
 use pgflow_machine::{Beat, Event, Lease, Limits, RunId, Settle, Settled, WorkerId};
 use serde_json::Value;
 use sqlx::PgPool;
@@ -208,6 +209,7 @@ fn why_not_migrated(error: MigrateError) -> BackendError {
         MigrateError::Database { source, .. } | MigrateError::Apply { source, .. } => {
             translate(source)
         }
+        MigrateError::Pgmq(PgmqError::DatabaseError(source)) => translate(source),
         other => BackendError::Schema(other.to_string()),
     }
 }

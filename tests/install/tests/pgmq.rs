@@ -1,8 +1,12 @@
 //! The queue underneath: found, installed, or refused.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use pgflow_install_tests::{execute, refusal, value};
 use pgflow_runtime::postgres::{MigrateError, PgmqSource, install_pgmq};
 use pgflow_test_support::{TestDb, core};
+use sqlx::postgres::PgPoolOptions;
 
 /// With pgmq installed from SQL, and nothing else.
 async fn with_pgmq() -> TestDb {
@@ -89,4 +93,25 @@ async fn a_record_without_functions_is_said_to_be_broken() {
     .await;
     let error = refusal(&db).await;
     assert!(matches!(&error, MigrateError::PgmqBroken { recorded } if recorded == "1.13.0"));
+}
+
+/// A pooler may hand out a session in which another client of sqlx has left statements: the first two have one.
+#[tokio::test]
+async fn statements_that_others_left_in_a_shared_session_are_no_obstacle() {
+    let db = TestDb::empty().await;
+    let connected = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&connected);
+    let pool = PgPoolOptions::new()
+        .max_connections(1)
+        .after_connect(move |connection, _| {
+            let is_shared = counter.fetch_add(1, Ordering::SeqCst) < 2;
+            Box::pin(async move {
+                let left = if is_shared { "prepare sqlx_s_1 as select 1" } else { "select 1" };
+                sqlx::raw_sql(left).execute(connection).await.map(drop)
+            })
+        })
+        .connect_lazy_with((*db.pool.connect_options()).clone());
+    let pgmq = install_pgmq(&pool).await.unwrap();
+    assert_eq!(pgmq.source, PgmqSource::Sql);
+    assert_eq!(connected.load(Ordering::SeqCst), 3, "the installer met two of them");
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use ::pgmq::PgmqError;
 use sqlx::{PgConnection, PgPool};
 
 use super::error::{Doing, MigrateError};
@@ -58,15 +59,47 @@ pub async fn install_pgmq(pool: &PgPool) -> Result<Pgmq, MigrateError> {
     }
 }
 
+/// How often a session that a pooler shares may turn out to have statements of somebody else.
+const SHARED_SESSIONS: u32 = 20;
+
 /// Runs the `pgmq` crate's installer, which has a transaction and a lock of its own. Where sessions
 /// default to a stricter isolation than read committed, its view is older than its wait for that
 /// lock and it fails after another one succeeded, which is as good.
 pub(super) async fn install_embedded(pool: &PgPool) -> Result<(), MigrateError> {
-    let Err(error) = ::pgmq::install::install_sql_from_embedded(pool).await else { return Ok(()) };
+    let Err(error) = install_in_a_clean_session(pool).await else { return Ok(()) };
     let mut tx = begin(pool).await?;
     match find(&mut tx).await? {
         Some(_) => Ok(()),
         None => Err(MigrateError::Pgmq(error)),
+    }
+}
+
+/// The installer names its statements, and a pooler may give it a session where another client of sqlx has left
+/// the same names. Nothing has happened then; another connection gets another session, or a cleared one.
+async fn install_in_a_clean_session(pool: &PgPool) -> Result<(), PgmqError> {
+    let mut tries = 1;
+    loop {
+        match ::pgmq::install::install_sql_from_embedded(pool).await {
+            Err(error) if tries < SHARED_SESSIONS && has_statements_of_others(&error) => {
+                tries += 1;
+                close_idle(pool).await;
+            }
+            done => return done,
+        }
+    }
+}
+
+/// SQLSTATE 42P05, `duplicate_prepared_statement`.
+fn has_statements_of_others(error: &PgmqError) -> bool {
+    let PgmqError::DatabaseError(sqlx::Error::Database(error)) = error else { return false };
+    error.code().as_deref() == Some("42P05")
+}
+
+/// sqlx remembers what it has prepared on a connection, though the session behind it may have changed.
+async fn close_idle(pool: &PgPool) {
+    while let Some(connection) = pool.try_acquire() {
+        // It is gone from the pool, whatever the server says.
+        let _ = connection.close().await;
     }
 }
 
