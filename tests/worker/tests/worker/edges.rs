@@ -7,7 +7,7 @@ use pgflow::prelude::*;
 use pgflow::{ClientError, RunQuery, RunStatus, StartIn, WorkerError};
 use pgflow_worker_tests::{Fresh, Outcome, Working, everywhere};
 
-#[flow(input = u64, max_attempts = 1)]
+#[flow(slug = "echo_edges", input = u64, max_attempts = 1)]
 mod echo {
     use super::*;
 

@@ -8,7 +8,7 @@ use pgflow::{ClientError, RunId, RunStatus};
 use pgflow_worker_tests::{Fresh, Outcome, everywhere};
 use tokio::task::JoinSet;
 
-#[flow(input = u64, max_attempts = 1)]
+#[flow(slug = "echo_starts", input = u64, max_attempts = 1)]
 mod echo {
     use super::*;
 

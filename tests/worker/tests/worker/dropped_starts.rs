@@ -8,7 +8,7 @@ use pgflow_test_support::TestDb;
 use pgflow_worker_tests::{Flaky, Mood, Outcome};
 use tokio::time::{sleep, timeout};
 
-#[flow(input = u32)]
+#[flow(slug = "echo_dropped_starts", input = u32)]
 mod echo {
     use super::*;
 

@@ -1,8 +1,6 @@
 //! Runs in flight while a flow changes: each finishes on the version it started with.
 
-#[path = "in_flight/v1.rs"]
 mod v1;
-#[path = "in_flight/v2.rs"]
 mod v2;
 
 use pgflow::Registry;

@@ -6,7 +6,7 @@ use pgflow::prelude::*;
 use pgflow_worker_tests::{Fresh, Outcome};
 use sqlx::{Connection, PgConnection};
 
-#[flow(input = u32, max_attempts = 1)]
+#[flow(slug = "echo_key_lock", input = u32, max_attempts = 1)]
 mod echo {
     use super::*;
 

@@ -18,7 +18,7 @@ enum Way {
 #[derive(Clone)]
 struct Elsewhere(Db);
 
-#[flow(max_attempts = 1)]
+#[flow(slug = "child_write_lock", max_attempts = 1)]
 mod child {
     #[step]
     pub(crate) async fn born() -> pgflow::Result<u8> {

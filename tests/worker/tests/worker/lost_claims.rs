@@ -23,7 +23,7 @@ impl Seen {
 }
 
 // One attempt, and a lease of a minute: what is lost must not have to wait for it.
-#[flow(input = u32, max_attempts = 1, timeout = 58)]
+#[flow(slug = "fragile_lost_claims", input = u32, max_attempts = 1, timeout = 58)]
 mod fragile {
     use super::*;
 
@@ -122,7 +122,7 @@ async fn a_question_takes_nothing_from_running_handlers() -> Outcome {
     Ok(())
 }
 
-#[flow(max_attempts = 1, timeout = 58)]
+#[flow(slug = "slow_lost_claims", max_attempts = 1, timeout = 58)]
 mod slow {
     use super::*;
 

@@ -8,7 +8,7 @@ use pgflow_runtime::memory::Memory;
 use pgflow_worker_tests::{Fresh, Outcome, Working, everywhere};
 use tokio::time::sleep;
 
-#[flow(input = u32)]
+#[flow(slug = "echo_retention", input = u32)]
 mod echo {
     use super::*;
 

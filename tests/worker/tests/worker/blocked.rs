@@ -62,7 +62,7 @@ mod blocking {
     }
 }
 
-#[flow(input = u32)]
+#[flow(slug = "echo_blocked", input = u32)]
 mod echo {
     use super::*;
 

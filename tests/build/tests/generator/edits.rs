@@ -1,10 +1,7 @@
 //! Every kind of edit to a flow: what it means, and exactly which files it writes.
 
-#[path = "edits/cases.rs"]
 mod cases;
-#[path = "edits/refused.rs"]
 mod refused;
-#[path = "edits/versions.rs"]
 mod versions;
 
 use cases::{Case, EDITS, LIB, ORDERS};

@@ -1,7 +1,6 @@
 //! Random graphs: written as Rust, migrated by the generator, applied to a real Postgres, and read
 //! back.
 
-#[path = "dags/random.rs"]
 mod random;
 
 use std::time::{Duration, Instant};

@@ -13,7 +13,7 @@ use tokio::time::sleep;
 struct Count(Arc<AtomicU32>);
 
 // A lease of five seconds.
-#[flow(input = u64, max_attempts = 1, timeout = 3)]
+#[flow(slug = "patient_outage", input = u64, max_attempts = 1, timeout = 3)]
 mod patient {
     use super::*;
 

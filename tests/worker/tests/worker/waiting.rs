@@ -7,7 +7,7 @@ use pgflow::{Db, Run, RunStatus};
 use pgflow_worker_tests::{Flaky, Fresh, Outcome, everywhere};
 use tokio::task::JoinSet;
 
-#[flow(input = u32)]
+#[flow(slug = "echo_waiting", input = u32)]
 mod echo {
     use super::*;
 
