@@ -152,10 +152,10 @@ create index job_archive_by_age on pgflow.job_archive (archived_at);
 -- What redrive looks for.
 create index job_archive_dead on pgflow.job_archive (need, seq) where outcome in ('failed', 'crashed');
 
--- What happened to jobs: one row per mutation, appended in its transaction.
-create sequence pgflow.job_trace_seq;
+-- What happened to jobs: one row per mutation, appended in its transaction. Numbered by the sequence of places: the row of a
+-- submission has the job's.
 create table pgflow.job_trace (
-  trace_id bigint not null default nextval('pgflow.job_trace_seq'),
+  trace_id bigint not null default nextval('pgflow.jobs_seq'),
   at timestamptz not null default clock_timestamp(),
   token uuid,
   kind text collate "C" not null,
@@ -166,7 +166,6 @@ create table pgflow.job_trace (
   -- What the columns do not say.
   detail jsonb
 );
-alter sequence pgflow.job_trace_seq owned by pgflow.job_trace.trace_id;
 -- The row of a submission is found by its moment, which the job has as created_at: this keeps submissions small.
 create index job_trace_by_job on pgflow.job_trace (job) where kind <> 'submitted';
 create index job_trace_by_age on pgflow.job_trace using brin (at) with (pages_per_range = 8);

@@ -38,8 +38,8 @@ begin
      and not exists (select from pgflow.job_archive a where a.id = t.job)
   union all
   select 'job_submission', null, format('job %s was not submitted when its trace says', j.id)
-    from (select j.id, j.created_at from pgflow.jobs j union all select a.id, a.created_at from pgflow.job_archive a) j
-    join pgflow.job_trace t on t.job = j.id and t.kind = 'submitted' and t.at <> j.created_at
+    from (select j.id, j.created_at, j.seq from pgflow.jobs j union all select a.id, a.created_at, a.seq from pgflow.job_archive a) j
+    join pgflow.job_trace t on t.job = j.id and t.kind = 'submitted' and (t.at <> j.created_at or t.trace_id <> j.seq)
   union all
   select 'job_settings', null, 'there are no settings of jobs'
    where not exists (select from pgflow.job_settings)
@@ -49,7 +49,7 @@ begin
    where t.kind not in ('submitted', 'claimed', 'lapsed', 'extended', 'released', 'handed_over', 'cancel_asked',
                         'cleared', 'redriven', 'finished', 'failed', 'cancelled', 'expired', 'crashed', 'swept', 'unblocked', 'concern')
       or t.at > clock_timestamp() + interval '1 day'
-      or t.trace_id not between 1 and (select s.last_value from pgflow.job_trace_seq s)
+      or t.trace_id not between 1 and (select s.last_value from pgflow.jobs_seq s)
       or (t.kind in ('claimed', 'extended', 'lapsed', 'released')) > (t.token is not null)
       or (t.kind = 'claimed' and t.worker is null)
       or (t.need is null and t.kind <> 'swept');
