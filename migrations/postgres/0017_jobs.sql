@@ -170,6 +170,9 @@ create table pgflow.job_trace (
 create index job_trace_by_job on pgflow.job_trace (job) where kind <> 'submitted';
 create index job_trace_by_age on pgflow.job_trace using brin (at) with (pages_per_range = 8);
 
+-- Whether a job waits for a run, or did. Runs that nobody waits for, which are most, end without a look at jobs.
+alter table pgflow.runs add column awaited boolean;
+
 create table pgflow.job_settings (
   only_row boolean not null default true,
   trace boolean not null default true,

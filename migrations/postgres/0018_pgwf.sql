@@ -155,4 +155,4 @@ select
 from pgflow.job_trace t
 left join pgwf.jobs_archive a on t.kind in ('finished', 'cancelled') and a.job_id = t.job
 -- These say what pgwf's clients do not know.
-where t.kind not in ('unblocked', 'concern');
+where t.kind not in ('unblocked', 'concern', 'ring');

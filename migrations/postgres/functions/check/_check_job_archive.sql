@@ -47,7 +47,7 @@ begin
   select 'job_trace_entry', null, format('entry %s of job %s cannot be', t.trace_id, t.job)
     from pgflow.job_trace t
    where t.kind not in ('submitted', 'claimed', 'lapsed', 'extended', 'released', 'handed_over', 'cancel_asked',
-                        'cleared', 'redriven', 'finished', 'failed', 'cancelled', 'expired', 'crashed', 'swept', 'unblocked', 'concern')
+                        'cleared', 'redriven', 'finished', 'failed', 'cancelled', 'expired', 'crashed', 'swept', 'unblocked', 'concern', 'ring')
       or t.at > clock_timestamp() + interval '1 day'
       or t.trace_id not between 1 and (select s.last_value from pgflow.jobs_seq s)
       or (t.kind in ('claimed', 'extended', 'lapsed', 'released')) > (t.token is not null)
