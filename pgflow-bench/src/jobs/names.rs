@@ -1,4 +1,4 @@
-//! Ids that nobody else uses. Short, since a job's id is written more than once.
+//! Ids that nobody else uses. Short, since an id is written more than once, and in order, as ids that are made are.
 
 use std::cell::Cell;
 
@@ -20,7 +20,7 @@ impl Names {
     /// The next `count` of them.
     pub(crate) fn take(&self, count: u32) -> Vec<String> {
         let first = self.next.replace(self.next.get() + count);
-        (first..first + count).map(|number| format!("{}{number:x}", self.prefix)).collect()
+        (first..first + count).map(|number| format!("{}{number:06x}", self.prefix)).collect()
     }
 }
 
@@ -31,7 +31,7 @@ mod tests {
     #[test]
     fn no_name_comes_twice() {
         let names = Names::new(Uuid::nil());
-        assert_eq!(names.take(2), ["~0000", "~0001"]);
-        assert_eq!(names.take(1), ["~0002"]);
+        assert_eq!(names.take(2), ["~000000000", "~000000001"]);
+        assert_eq!(names.take(1), ["~000000002"]);
     }
 }

@@ -21,7 +21,6 @@ as $$
 declare
   v_positions int[];
 begin
-  -- The trace of a submission has the job's place as its number.
   with job as materialized (
     select nextval('pgflow.jobs_seq') as seq, i.*
       from (
@@ -40,8 +39,8 @@ begin
            case when i.wake_at > p_now then 'sleeping' when i.key is not null then 'parked' else 'ready' end
       from job i order by i.id collate "C"
   ), traced as (
-    insert into pgflow.job_trace (trace_id, at, kind, job, need, worker, detail)
-    select i.seq, p_now, 'submitted', i.id, i.need, p_worker, i.detail from job i where p_traced
+    insert into pgflow.job_trace (trace_id, at, kind, need, worker, detail)
+    select i.seq, null, 'submitted', i.need, p_worker, i.detail from job i where p_traced
   )
   select array_agg(i.n::int) into v_positions from job i;
   return coalesce(v_positions, '{}');

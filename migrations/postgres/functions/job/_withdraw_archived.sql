@@ -1,5 +1,5 @@
 -- Takes back those of the inserted jobs whose ids are archived, and returns the positions that are left.
-create or replace function pgflow._withdraw_archived(p_ids text[], p_dependencies text[], p_inserted int[], p_now timestamptz)
+create or replace function pgflow._withdraw_archived(p_ids text[], p_dependencies text[], p_inserted int[])
 returns int[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -13,8 +13,10 @@ begin
   if v_archived && p_dependencies then
     raise exception 'A job of the batch ended while it was submitted' using errcode = 'serialization_failure';
   end if;
-  delete from pgflow.jobs j where j.id = any (v_archived);
-  delete from pgflow.job_trace t where t.at = p_now and t.kind = 'submitted' and t.job = any (v_archived);
+  with gone as (
+    delete from pgflow.jobs j where j.id = any (v_archived) returning j.seq
+  )
+  delete from pgflow.job_trace t using gone g where t.trace_id = g.seq;
   return array(select n from unnest(p_inserted) n where p_ids[n] <> all (coalesce(v_archived, '{}')) order by n);
 end;
 $$;

@@ -31,5 +31,5 @@ async fn measure(context: &mut Context<'_>, children: u32) -> Result<Reading> {
     })
     .await?;
     let cost = target.probe.since(mark).await?;
-    Ok(Reading::new("fork and join", "child", ended, cost))
+    Ok(Reading::new("fork and join", "job", ended, cost))
 }

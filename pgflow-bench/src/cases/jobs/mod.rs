@@ -42,7 +42,8 @@ async fn share_out(
             while left.get() > 0 && Instant::now() < end {
                 let share = batch.min(left.get());
                 left.set(left.get() - share);
-                done.set(done.get() + work(lane, share).await?);
+                let finished = work(lane, share).await?;
+                done.set(done.get() + finished);
             }
             Result::<_>::Ok(())
         }

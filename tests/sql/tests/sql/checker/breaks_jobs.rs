@@ -70,7 +70,6 @@ pub(super) const BREAKS: &[Break] = &[
     ("archived_job_times", "update pgflow.job_archive set created_at = archived_at + interval '1 second' where id = 'done'"),
     ("archived_job_trace", "update pgflow.job_archive set outcome = 'failed', error = 'x', output = null where id = 'done'"),
     ("job_lost", "delete from pgflow.jobs where id = 'ready'"),
-    ("job_submission", "update pgflow.jobs set created_at = created_at - interval '1 day' where id = 'ready'"),
     ("job_settings", "delete from pgflow.job_settings"),
     ("job_trace_entry", "update pgflow.job_trace set kind = 'nonsense'"),
 ];
