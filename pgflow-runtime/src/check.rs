@@ -24,6 +24,7 @@
 
 mod data;
 mod edge;
+mod given;
 mod map;
 #[cfg(feature = "engine")]
 mod need;
@@ -35,9 +36,12 @@ pub use data::{
     ReadItem, Reported, Stored, StoredInput, StoredInputWithoutSchema, StoredWithoutSchema,
 };
 pub use edge::{HasInput, MayOutput, OutputsAll, OutputsOne};
+pub use given::InputOf;
+#[cfg(feature = "engine")]
+pub use given::PayloadOf;
 pub use map::{HasInputItems, HasSequenceInput, OutputsItems, OutputsSequence};
 #[cfg(feature = "engine")]
-pub use need::{IsJobContext, IsNext, NeedOf, StoredPayload};
+pub use need::{EndsWith, HandsTo, IsJobContext, IsNext, StoredPayload};
 #[cfg(feature = "engine")]
 pub use parameter::IsTransaction;
 pub use parameter::{IsContext, IsState};

@@ -134,10 +134,6 @@ impl StepItem {
             return Err(syn::Error::new_spanned(&marker, message));
         }
         let sig: Signature = input.parse()?;
-        if sig.ident == "gen" {
-            let message = "`gen` is a keyword since edition 2024: write `r#gen`";
-            return Err(syn::Error::new(sig.ident.span(), message));
-        }
         let body = input.parse::<TokenTree>()?.into();
         Ok(Self { words, marker, attrs: attrs.to_vec(), vis, sig, body })
     }

@@ -11,6 +11,7 @@ use super::check::input_of;
 use super::patience::unless_dropped;
 use super::{ClientError, Run};
 use crate::backend::{NewRun, Started};
+use crate::check::InputOf;
 use crate::db::Db;
 use crate::{DataError, Flow, FlowDef, StartIn, StartRun};
 
@@ -26,7 +27,7 @@ impl Db {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn start<F: Flow>(&self, _flow: F, input: &F::Input) -> Start<'_, F> {
+    pub fn start<F: Flow>(&self, _flow: F, input: &dyn InputOf<F, F::Input>) -> Start<'_, F> {
         Start::new(self, F::start(input))
     }
 
@@ -36,7 +37,7 @@ impl Db {
         &'a self,
         tx: &'a mut (impl StartIn + Send + ?Sized),
         flow: F,
-        input: &F::Input,
+        input: &dyn InputOf<F, F::Input>,
     ) -> Starting<'a, F> {
         // Made here, so that the future does not hold the input.
         Box::pin(self.start(flow, input).within(tx))

@@ -20,6 +20,7 @@ pub use crash::{Crash, every_crash};
 pub use error::SimError;
 
 use super::block_on;
+use crate::check::InputOf;
 use crate::client::Run;
 use crate::db::{Db, version_of};
 use crate::flow_handler::served::check_flows;
@@ -179,7 +180,11 @@ impl Sim {
     }
 
     /// Starts a run, under an id that is the same each time the test runs.
-    pub fn start<F: Flow>(&mut self, flow: F, input: &F::Input) -> Result<Run<F>, SimError> {
+    pub fn start<F: Flow>(
+        &mut self,
+        flow: F,
+        input: &dyn InputOf<F, F::Input>,
+    ) -> Result<Run<F>, SimError> {
         if let Some(problem) = self.problem.take() {
             return Err(problem);
         }
