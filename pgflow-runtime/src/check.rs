@@ -30,6 +30,7 @@ mod map;
 mod need;
 mod parameter;
 mod returned;
+mod runs;
 mod step_of;
 
 pub use data::{
@@ -41,9 +42,12 @@ pub use given::InputOf;
 pub use given::PayloadOf;
 pub use map::{HasInputItems, HasSequenceInput, OutputsItems, OutputsSequence};
 #[cfg(feature = "engine")]
-pub use need::{EndsWith, HandsTo, IsJobContext, IsNext, StoredPayload};
+pub use need::{EndsWith, HandsTo, IsJobContext, IsNext, NeedOf, StoredPayload};
 #[cfg(feature = "engine")]
 pub use parameter::IsTransaction;
 pub use parameter::{IsContext, IsState};
 pub use returned::{IsResult, MadeFrom};
+#[cfg(feature = "engine")]
+pub use runs::Shares;
+pub use runs::{Runs, Starts};
 pub use step_of::StepOf;

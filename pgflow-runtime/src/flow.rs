@@ -84,7 +84,7 @@ pub trait Flow: Table<()> + Sized + Send + Sync + 'static {
     /// assert_eq!(start.input(), 7);
     /// # Ok::<(), pgflow::DataError>(())
     /// ```
-    fn start(input: &dyn InputOf<Self, Self::Input>) -> Result<StartRun<Self>, DataError> {
+    fn start(input: &dyn InputOf<Self::Input>) -> Result<StartRun<Self>, DataError> {
         StartRun::new(input.given())
     }
 }

@@ -133,7 +133,11 @@ impl StepItem {
             let message = format!("`#[{}]` goes on an `async fn`", words.function);
             return Err(syn::Error::new_spanned(&marker, message));
         }
-        let sig: Signature = input.parse()?;
+        let mut sig: Signature = input.parse()?;
+        // A keyword since edition 2024, where the compiler says so by itself: not again wherever our code repeats it.
+        if sig.ident == "gen" {
+            sig.ident = Ident::new_raw("gen", sig.ident.span());
+        }
         let body = input.parse::<TokenTree>()?.into();
         Ok(Self { words, marker, attrs: attrs.to_vec(), vis, sig, body })
     }

@@ -38,6 +38,8 @@ impl Expand<'_> {
         let kept = Member { ty: &payload, rule: &rule, name: "kept", shown };
         let def = def(need);
         quote! {
+            impl #private::NeedOf<#job> for #name {}
+
             #[diagnostic::do_not_recommend]
             impl #private::Need for #name {
                 type Job = #job;

@@ -15,16 +15,16 @@
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "a run of `{F}` takes `{Input}`, not `{Self}`",
-    label = "expected `&{Input}`, the input of the flow"
+    message = "the input of this flow is `{Input}`, not `{Self}`",
+    label = "expected `&{Input}`"
 )]
-pub trait InputOf<F, Input> {
+pub trait InputOf<Input> {
     #[doc(hidden)]
     fn given(&self) -> &Input;
 }
 
 #[diagnostic::do_not_recommend]
-impl<F, Input> InputOf<F, Input> for Input {
+impl<Input> InputOf<Input> for Input {
     fn given(&self) -> &Input {
         self
     }

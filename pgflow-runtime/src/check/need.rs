@@ -26,7 +26,11 @@ use crate::kept::Kept;
 pub trait HandsTo<Need> {}
 
 #[diagnostic::do_not_recommend]
-impl<N: Need> HandsTo<N> for Next<N::Job> {}
+impl<Job, N: NeedOf<Job>> HandsTo<N> for Next<Job> {}
+
+/// A need belongs to a kind of job: generated code says so.
+#[doc(hidden)]
+pub trait NeedOf<Job> {}
 
 /// A job ends with an output that can be written to the database.
 ///

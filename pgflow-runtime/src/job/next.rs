@@ -66,20 +66,16 @@ impl<Job> Next<Job> {
     /// let next = Next::<()>::done(42);
     /// assert_eq!(format!("{next:?}"), "Next(done with 42)");
     /// ```
-    pub fn done<T>(output: T) -> Self
-    where
-        Self: EndsWith<T>,
-    {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn done<T>(output: T) -> Self where Self: EndsWith<T> {
         Self::ending(Self::stored(&output).map(Ending::Done))
     }
 
     /// The job goes on to another need of its kind, or to the same one again. It keeps its place in line, its key and the
     /// moment at which it expires.
     #[expect(clippy::needless_pass_by_value, reason = "the job takes it along")]
-    pub fn to<N: Need>(payload: N::Payload) -> Self
-    where
-        Self: HandsTo<N>,
-    {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn to<N: Need>(payload: N::Payload) -> Self where Self: HandsTo<N> {
         let payload = ((N::KEPT)().write)(&payload);
         Self::ending(payload.map(|payload| {
             let max_attempts = N::DEF.max_attempts;

@@ -183,7 +183,7 @@ impl Sim {
     pub fn start<F: Flow>(
         &mut self,
         flow: F,
-        input: &dyn InputOf<F, F::Input>,
+        input: &dyn InputOf<F::Input>,
     ) -> Result<Run<F>, SimError> {
         if let Some(problem) = self.problem.take() {
             return Err(problem);

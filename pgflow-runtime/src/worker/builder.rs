@@ -15,6 +15,7 @@ use super::report::WorkerReport;
 use super::trip::Underway;
 use super::{WorkerError, backlog, retention, signals, startup, thread};
 use crate::backend::{BackendError, Wakes};
+use crate::check::{Runs, Shares};
 use crate::db::Db;
 use crate::flow_handler::Flows;
 use crate::job::{Job, JobContext, Next};
@@ -63,6 +64,13 @@ pub struct Worker {
 /// A year: no clock shows what comes after `Duration::MAX`.
 const LONGEST_GRACE: Duration = Duration::from_hours(365 * 24);
 
+#[diagnostic::do_not_recommend]
+impl<T: Clone + Send + Sync + 'static> Shares<T> for Worker {
+    fn sharing(self, value: T) -> Self {
+        Self { flows: self.flows.state(value.clone()), jobs: self.jobs.state(value), ..self }
+    }
+}
+
 impl Worker {
     /// A worker without flows, for up to 16 tasks at once, with a grace period of 20 seconds. The variable
     /// `PGFLOW_WORKER_CONCURRENCY`, or else `WORKFLOW_POSTGRES_WORKER_CONCURRENCY`, sets another number of tasks.
@@ -80,8 +88,9 @@ impl Worker {
     }
 
     /// With this flow, among others.
-    pub fn flow<F: Flow>(self, flow: F) -> Self {
-        Self { flows: self.flows.with(flow), ..self }
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn flow<F>(self, flow: F) -> Self where Self: Runs<F> {
+        Self { flows: self.flows.with(<Self as Runs<F>>::given(flow)), ..self }
     }
 
     /// With this kind of job, among others: with all of its needs but those that are `external`.
@@ -120,8 +129,9 @@ impl Worker {
     }
 
     /// With this value of application state, for steps that take `State<T>`.
-    pub fn state<T: Clone + Send + Sync + 'static>(self, value: T) -> Self {
-        Self { flows: self.flows.state(value.clone()), jobs: self.jobs.state(value), ..self }
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn state<T>(self, value: T) -> Self where Self: Shares<T> {
+        self.sharing(value)
     }
 
     /// With so many tasks at once, whatever the environment says.
