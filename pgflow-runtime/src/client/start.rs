@@ -36,7 +36,7 @@ impl Db {
     /// connection with one open, or the [`Tx`](crate::Tx) of a step, on the same database.
     pub fn start_in<'a, F: 'static, I>(
         &'a self,
-        tx: &'a mut (impl StartIn + Send + ?Sized),
+        tx: &'a mut (dyn StartIn + Send),
         flow: F,
         input: &dyn InputOf<I>,
     ) -> Starting<'a, F>
@@ -110,10 +110,7 @@ impl<F: 'static> Start<'_, F> {
     }
 
     /// Starts it in a transaction: see [`Db::start_in`]. Workers may take a second to notice it.
-    pub async fn within(
-        self,
-        tx: &mut (impl StartIn + Send + ?Sized),
-    ) -> Result<Run<F>, ClientError> {
+    pub async fn within(self, tx: &mut (dyn StartIn + Send)) -> Result<Run<F>, ClientError> {
         let db = self.db.clone();
         let run = self.new_run().await?;
         let id = run.id;
