@@ -123,8 +123,7 @@ impl Expand<'_> {
         });
         let taken: Option<Vec<_>> = taken.collect();
         // At the name of the step, so that a future that is not `Send` is reported there.
-        let boxed =
-            |args: &TokenStream| quote_spanned!(name.span()=> <_ as #private::Sent>::sent(#name(#args)));
+        let boxed = |args: &TokenStream| quote_spanned!(name.span()=> <_ as #private::Sent>::sent(#name(#args)));
         let (taken, args) = match taken.as_deref() {
             Some([take]) => (quote!(#take(task)), quote!(it)),
             Some(taken) if (2..=TAKEN_AT_ONCE).contains(&taken.len()) => {

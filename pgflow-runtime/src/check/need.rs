@@ -6,9 +6,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::data_error::{What, write};
-use crate::{DataError, Error};
 use crate::job::{JobContext, JobTask, Need, Next};
 use crate::kept::Kept;
+use crate::{DataError, Error};
 
 /// A job is handed over within its kind.
 ///

@@ -22,6 +22,8 @@ use crate::{DataError, Flow, FlowDef, StartRun};
 )]
 pub trait Runs<F> {
     #[doc(hidden)]
+    const DEF: &'static FlowDef;
+    #[doc(hidden)]
     type Flow: Flow;
     #[doc(hidden)]
     fn given(flow: F) -> Self::Flow;
@@ -29,6 +31,7 @@ pub trait Runs<F> {
 
 #[diagnostic::do_not_recommend]
 impl<F: Flow, Who> Runs<F> for Who {
+    const DEF: &'static FlowDef = F::DEF;
     type Flow = F;
     fn given(flow: F) -> F {
         flow
@@ -61,6 +64,31 @@ impl<F: Flow, Who> Starts<F, F::Input> for Who {
     fn stored(input: &F::Input) -> Result<Value, DataError> {
         StartRun::<F>::new(input).map(StartRun::into_input)
     }
+}
+
+/// Workers are given kinds of jobs.
+///
+/// ```compile_fail
+/// # use pgflow::prelude::*;
+/// struct NotAJob;
+/// fn wrong(db: pgflow::Db) {
+///     let _ = Worker::new(&db).job(NotAJob);
+/// }
+/// ```
+#[cfg(feature = "engine")]
+#[diagnostic::on_unimplemented(
+    message = "`{J}` is not a kind of job",
+    label = "expected one, such as `invoice::Job` of `#[job] mod invoice`"
+)]
+pub trait WorksOn<J> {
+    #[doc(hidden)]
+    type Job: crate::job::Job;
+}
+
+#[cfg(feature = "engine")]
+#[diagnostic::do_not_recommend]
+impl<J: crate::job::Job, Who> WorksOn<J> for Who {
+    type Job = J;
 }
 
 /// Application state is shared by all tasks of a worker.

@@ -6,7 +6,7 @@ use super::{Db, RegisterFlowError};
 use crate::backend::{Ensured, FlowVersion};
 use crate::check::Runs;
 use crate::schema::input_schema;
-use crate::{Flow, FlowDef, Registry};
+use crate::{FlowDef, Registry};
 
 /// A type that does not mention the flow: of what is none, the compiler would say so at each mention.
 type Registering<'a> = Pin<Box<dyn Future<Output = Result<(), RegisterFlowError>> + Send + 'a>>;
@@ -22,7 +22,7 @@ impl Db {
         let checked = Registry::default().with(<Self as Runs<F>>::given(flow));
         Box::pin(async {
             checked?;
-            self.ensure(<<Self as Runs<F>>::Flow as Flow>::DEF).await
+            self.ensure(<Self as Runs<F>>::DEF).await
         })
     }
 

@@ -15,10 +15,10 @@ use super::report::WorkerReport;
 use super::trip::Underway;
 use super::{WorkerError, backlog, retention, signals, startup, thread};
 use crate::backend::{BackendError, Wakes};
-use crate::check::{Runs, Shares};
+use crate::check::{Runs, Shares, WorksOn};
 use crate::db::Db;
 use crate::flow_handler::Flows;
-use crate::job::{Job, JobContext, Next};
+use crate::job::{JobContext, Next};
 use crate::job_handler::Kinds;
 use crate::{Flow, Step};
 
@@ -115,8 +115,9 @@ impl Worker {
     /// # Ok(()) })
     /// # }
     /// ```
-    pub fn job<J: Job>(self, _job: J) -> Self {
-        Self { jobs: self.jobs.with::<J>(), ..self }
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn job<J>(self, _job: J) -> Self where Self: WorksOn<J> {
+        Self { jobs: self.jobs.with::<<Self as WorksOn<J>>::Job>(), ..self }
     }
 
     /// With a handler for a need that other programs, or other languages, hand jobs to: its payload is any JSON.
