@@ -62,7 +62,7 @@ async fn runs_flows_queues_and_workers_are_listed() -> Outcome {
             (Some(true), &value!(["sums"]))
         );
         assert_eq!(there["pid"], std::process::id());
-        assert_eq!(fields(there).len(), 10);
+        assert_eq!(fields(there).len(), 11);
         worker.stop().await?;
         assert_eq!(json(url, &["ls", "--workers"]).await, value!({ "workers": [] }));
         let gone = json(url, &["ls", "--workers", "--all"]).await;

@@ -17,8 +17,8 @@ use super::shared;
 use crate::FlowMigrations;
 use crate::backend::{
     Abilities, Backend, BackendError, Cancelled, Claim, Claimed, Definitions, Ensured, FlowVersion,
-    KnownVersion, NewRun, Parts, Reply, Retried, RunQuery, RunRecord, RunSummary, Runs, Settlement,
-    Source, Started, Swept, Wakes, Work,
+    JobUpkeep, KnownVersion, NewRun, Parts, Reply, Retried, RunQuery, RunRecord, RunSummary, Runs,
+    Settlement, Source, Started, Swept, Wakes, Work,
 };
 use crate::tx::Tx;
 
@@ -46,6 +46,10 @@ impl Backend for Postgres {
 
     fn wakes(&self) -> Wakes {
         self.bell.listen()
+    }
+
+    fn job_upkeep(&self) -> Result<&dyn JobUpkeep, BackendError> {
+        Ok(self)
     }
 
     fn close(&self) -> Reply<'_, ()> {

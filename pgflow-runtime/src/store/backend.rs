@@ -12,8 +12,8 @@ use super::{Access, Session, Store, claim, definitions, read, recovery, start, s
 use crate::FlowMigrations;
 use crate::backend::{
     Abilities, Backend, BackendError, Cancelled, Claim, Claimed, Definitions, Ensured, FlowVersion,
-    Jobs, KnownVersion, NewRun, Parts, Reply, Retried, RunQuery, RunRecord, RunSummary, Runs,
-    Settlement, Source, Started, Swept, Wake, Wakes, Work,
+    JobUpkeep, Jobs, KnownVersion, NewRun, Parts, Reply, Retried, RunQuery, RunRecord, RunSummary,
+    Runs, Settlement, Source, Started, Swept, Wake, Wakes, Work,
 };
 use crate::tx::Tx;
 
@@ -46,6 +46,10 @@ impl<S: Store> Backend for S {
     }
 
     fn jobs(&self) -> Result<&dyn Jobs, BackendError> {
+        Ok(self)
+    }
+
+    fn job_upkeep(&self) -> Result<&dyn JobUpkeep, BackendError> {
         Ok(self)
     }
 

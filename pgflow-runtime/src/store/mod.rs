@@ -11,6 +11,7 @@ mod claim;
 mod definitions;
 mod execute;
 mod job_session;
+mod job_upkeep;
 mod jobs;
 mod read;
 mod recovery;
@@ -37,6 +38,7 @@ pub(crate) use signed::Signed;
 pub(crate) use upkeep::upkeep;
 
 pub use job_session::JobSession;
+pub use job_upkeep::JobUpkeepSession;
 pub use session::{Logged, OpenWork, Session, Take, Taken};
 
 use crate::backend::{Abilities, BackendError, Upkeep, Wake, Wakes};
