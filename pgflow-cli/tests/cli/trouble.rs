@@ -164,55 +164,66 @@ async fn databases_that_are_newer_or_older() -> Outcome {
     Ok(())
 }
 
-/// Postgres with read-only transactions, MariaDB with `read_only`, a file that belongs to somebody else.
+/// Postgres with read-only transactions, MariaDB with `read_only`, a file that belongs to somebody else. All at once: commands
+/// are patient with a server that may take writes again soon.
 #[tokio::test(flavor = "multi_thread")]
 async fn databases_that_are_read_only() -> Outcome {
-    let (sqlite, postgres) = (Fresh::sqlite().await?, TestDb::new().await);
+    let (sqlite, database) = (Fresh::sqlite().await?, TestDb::new().await);
     // Of its own: others would be refused too.
     let server = MariaDb::start(&MariaDbOptions::default())?;
-    for url in [sqlite.url.clone(), postgres.url(), MariaDbDatabase::new_on(&server).url()] {
-        let db = Db::connect(&url).await?;
-        db.migrate().await?;
-        db.register(sums::Flow).await?;
-        let worker = Working::start(pgflow::Worker::new(&db).flow(sums::Flow));
-        let failed = db.start(sums::Flow, &vec![13]).await?;
-        failed.wait().await?;
-        worker.stop().await?;
-        let failed = failed.id().to_string();
-        let run = db.start(sums::Flow, &vec![1]).await?.id().to_string();
-        let done = db.start(sums::Flow, &vec![2]).await?;
-        done.cancel(None).await?;
-        tokio::time::sleep(std::time::Duration::from_millis(1100)).await;
-        let (program, why) = read_only(&url, &server).await?;
-        let cases = [
-            (&["ls"][..], 0, &*run),
-            (&["ls", "--workers"], 0, "host"),
-            (&["ls", "--queues"], 0, "sums"),
-            (&["show", &run], 0, "first"),
-            (&["why", &run], 1, "no worker serves"),
-            (&["graph", "sums"], 0, "double"),
-            (&["tail", &run, "--limit", "1"], 0, "run:started"),
-            (&["cancel", &run, "--dry-run"], 0, "would cancel"),
-            (&["doctor"], 1, "read-only"),
-            (&["cancel", &run], 3, why),
-            (&["retry", &failed, "--dry-run"], 0, "would retry"),
-            (&["retry", &failed], 3, why),
-            (&["start", "sums", "[1]"], 3, why),
-            (&["prune", "--older-than", "1s"], 3, why),
-            (&["install"], 0, "up to date"),
-        ];
-        // All at once: some are patient with a server that may take writes again soon.
-        let all = cases.map(|case| (case, tokio::spawn(ended(program(case.0)))));
-        for ((command, code, sentence), ran) in all {
-            assert_says(&ran.await?, code, sentence, &format!("{command:?} on {url}"));
-        }
-        if db.has_jobs() {
-            let submit = ended(program(&["job", "submit", "n"])).await;
-            assert_says(&submit, 3, why, &url);
-            assert_says(&ended(program(&["job", "ls"])).await, 0, "need", &url);
-        }
-        looked_at(&program, &run)?;
-        watched(&program, &url, &run, why).await;
+    let (postgres, mysql) = (database.url(), MariaDbDatabase::new_on(&server).url());
+    tokio::try_join!(
+        looks_only(&sqlite.url, &server),
+        looks_only(&postgres, &server),
+        looks_only(&mysql, &server),
+    )?;
+    Ok(())
+}
+
+async fn looks_only(url: &str, server: &MariaDb) -> Outcome {
+    let db = Db::connect(url).await?;
+    db.migrate().await?;
+    db.register(sums::Flow).await?;
+    let worker = Working::start(pgflow::Worker::new(&db).flow(sums::Flow));
+    let failed = db.start(sums::Flow, &vec![13]).await?;
+    failed.wait().await?;
+    worker.stop().await?;
+    let failed = failed.id().to_string();
+    let run = db.start(sums::Flow, &vec![1]).await?.id().to_string();
+    let done = db.start(sums::Flow, &vec![2]).await?;
+    done.cancel(None).await?;
+    tokio::time::sleep(std::time::Duration::from_millis(1100)).await;
+    let (program, why) = read_only(url, server).await?;
+    let cases = [
+        (&["ls"][..], 0, &*run),
+        (&["ls", "--workers"], 0, "host"),
+        (&["ls", "--queues"], 0, "sums"),
+        (&["show", &run], 0, "first"),
+        (&["why", &run], 1, "no worker serves"),
+        (&["graph", "sums"], 0, "double"),
+        (&["tail", &run, "--limit", "1"], 0, "run:started"),
+        (&["cancel", &run, "--dry-run"], 0, "would cancel"),
+        (&["doctor"], 1, "read-only"),
+        (&["cancel", &run], 3, why),
+        (&["retry", &failed, "--dry-run"], 0, "would retry"),
+        (&["retry", &failed], 3, why),
+        (&["start", "sums", "[1]"], 3, why),
+        (&["prune", "--older-than", "1s"], 3, why),
+        (&["install"], 0, "up to date"),
+    ];
+    let start = |case: (&[&str], i32, &str)| {
+        let what = format!("{:?} on {url}", case.0);
+        (case.1, case.2.to_owned(), what, tokio::spawn(ended(program(case.0))))
+    };
+    let mut all: Vec<_> = cases.into_iter().map(start).collect();
+    if db.has_jobs() {
+        all.push(start((&["job", "ls"], 0, "need")));
+        all.push(start((&["job", "submit", "n"], 3, why)));
+    }
+    looked_at(&program, &run)?;
+    watched(&program, url, &run, why).await;
+    for (code, sentence, what, ran) in all {
+        assert_says(&ran.await?, code, &sentence, &what);
     }
     Ok(())
 }
