@@ -47,7 +47,7 @@ pub use need::{EndsWith, HandsTo, IsJobContext, IsNext, NeedOf, StoredPayload};
 pub use parameter::IsTransaction;
 pub use parameter::{IsContext, IsState};
 pub use returned::{IsResult, MadeFrom};
-pub use runs::{Runs, Starts};
+pub use runs::{Runs, Starts, Takes};
 #[cfg(feature = "engine")]
 pub use runs::{Shares, WorksOn};
 pub use step_of::StepOf;

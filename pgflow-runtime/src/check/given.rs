@@ -10,9 +10,7 @@
 /// #[flow(input = u8)]
 /// mod billing { #[step] pub async fn invoice(run: u8) -> pgflow::Result<u8> { Ok(run) } }
 ///
-/// fn wrong(db: pgflow::Db) {
-///     let _ = db.start(billing::Flow, &"seven".to_owned());
-/// }
+/// let wrong = billing::Flow::start(&"seven".to_owned());
 /// ```
 #[diagnostic::on_unimplemented(
     message = "the input of this flow is `{Input}`, not `{Self}`",
@@ -25,6 +23,13 @@ pub trait InputOf<Input> {
 
 #[diagnostic::do_not_recommend]
 impl<Input> InputOf<Input> for Input {
+    fn given(&self) -> &Input {
+        self
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<Input> InputOf<Input> for &Input {
     fn given(&self) -> &Input {
         self
     }
