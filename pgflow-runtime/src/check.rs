@@ -38,8 +38,6 @@ pub use data::{
 };
 pub use edge::{HasInput, MayOutput, OutputsAll, OutputsOne};
 pub use given::InputOf;
-#[cfg(feature = "engine")]
-pub use given::PayloadOf;
 pub use map::{HasInputItems, HasSequenceInput, OutputsItems, OutputsSequence};
 #[cfg(feature = "engine")]
 pub use need::{EndsWith, HandsTo, IsJobContext, IsNext, NeedOf, StoredPayload};

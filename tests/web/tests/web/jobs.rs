@@ -131,7 +131,8 @@ async fn forms_of_jobs_are_only_taken_from_a_page_of_ours(fresh: Fresh) -> Outco
     }
     assert!(matches!(job.status().await?, JobStanding::Live(_)), "nothing has happened");
     let act = async |what: &str, said: &str| -> Outcome {
-        let sent = place.dashboard.post(&format!("/job/{what}"), &[with, BROWSER], &right);
+        let (path, headers) = (format!("/job/{what}"), [with, BROWSER]);
+        let sent = place.dashboard.post(&path, &headers, &right);
         let to = format!("/job?id=a%26b&said={said}");
         assert_eq!(sent.await?.header("location"), Some(&*to), "{what}");
         Ok(())
