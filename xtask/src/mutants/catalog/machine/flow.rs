@@ -4,14 +4,6 @@ use crate::mutants::mutation::Mutation;
 
 pub(super) const ALL: &[Mutation] = &[
     Mutation {
-        name: "flow-dead-advance",
-        file: "flow/turn/advance.rs",
-        find: "        if self.run.status.has_ended() {\n            return Ok(());\n        }\n        loop {\n            if !self",
-        replace: "        loop {\n            if !self",
-        why: "a run that has failed would start further steps",
-        tests: &["work::tests", "counters_and_events"],
-    },
-    Mutation {
         name: "flow-conditions-once",
         file: "flow/turn/advance.rs",
         find: "            if !self.complete_taskless()? {\n                break;\n            }",
@@ -113,7 +105,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: "            if self.run.steps[dependent].status != StepStatus::Created {\n                continue;\n            }\n",
         replace: "",
         why: "a dependent that was skipped would be counted down below nothing",
-        tests: &["counters_and_events"],
+        tests: &["a_cascade"],
     },
     Mutation {
         name: "flow-map-width",
@@ -201,7 +193,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: "if self.run.status != RunStatus::Failed {",
         replace: "if self.run.status == RunStatus::Completed {",
         why: "a cancelled run could be retried",
-        tests: &["retr", "counters_and_events"],
+        tests: &["a_cancelled_run", "retr"],
     },
     Mutation {
         name: "flow-retry-reopens",

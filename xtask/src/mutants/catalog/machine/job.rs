@@ -113,7 +113,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: "filter(|row| row.state == JobState::Ready)?",
         replace: "filter(|row| row.lease.is_none())?",
         why: "a claim would take jobs that wait or sleep",
-        tests: &["claims::", "several_of_a_line"],
+        tests: &["what_is_not_ready"],
     },
     Mutation {
         name: "job-taken-expired",
@@ -129,7 +129,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: "if let Some(key) = key.as_ref().filter(|key| transition.is_held(key)) {",
         replace: "if let Some(key) = key.as_ref().filter(|_| false) {",
         why: "two jobs of one key would be at work",
-        tests: &["one_at_a_time", "several_of"],
+        tests: &["a_head_of_another"],
     },
     Mutation {
         name: "job-attempts-counted",
@@ -209,7 +209,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: "            Some(wait) => Err(JobProblem::Ring(wait.on.clone())),\n            None => Ok(looked_at),",
         replace: "            Some(_) | None => Ok(looked_at),",
         why: "two jobs could wait for each other for ever",
-        tests: &["rings_are"],
+        tests: &["an_operator_cannot"],
     },
     Mutation {
         name: "job-itself",
@@ -241,7 +241,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: "matches!(ended.outcome, JobOutcome::Failed | JobOutcome::Crashed)",
         replace: "matches!(ended.outcome, JobOutcome::Failed | JobOutcome::Crashed | JobOutcome::Done)",
         why: "a job that is done could be done again",
-        tests: &["what_failed_or"],
+        tests: &["what_is_done", "what_failed_or"],
     },
     Mutation {
         name: "job-redrive-budget",
@@ -249,7 +249,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: "            forgiven: self.attempts,\n",
         replace: "            forgiven: self.forgiven,\n",
         why: "a job that is opened again would fail with its first error",
-        tests: &["what_failed_or"],
+        tests: &["what_is_done", "what_failed_or"],
     },
     Mutation {
         name: "job-operate-held",

@@ -65,7 +65,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: "if counted >= step.max_attempts {",
         replace: "if counted > step.max_attempts {",
         why: "a step would have one attempt more than it says",
-        tests: &["retry_delay", "attempts_are"],
+        tests: &["attempts_are"],
     },
     Mutation {
         name: "work-never",
@@ -121,7 +121,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: "            for at in round {\n                let outcome",
         replace: "            for at in round.into_iter().rev().take(1) {\n                let outcome",
         why: "outcomes would be missing",
-        tests: &["what_is_released", "lost_task"],
+        tests: &["a_broken_batch"],
     },
     Mutation {
         name: "work-fanout-first",
