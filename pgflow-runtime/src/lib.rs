@@ -45,7 +45,6 @@ mod options_described;
 mod outputs;
 mod pattern_check;
 mod payload;
-mod place;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 mod refused;
@@ -59,6 +58,7 @@ mod start;
 #[cfg(feature = "engine")]
 mod start_in;
 mod state;
+mod step_index;
 #[cfg(feature = "engine")]
 pub mod store;
 mod task;
