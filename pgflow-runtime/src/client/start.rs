@@ -64,7 +64,7 @@ type Starting<'a, F> = Pin<Box<dyn Future<Output = Result<Run<F>, ClientError>> 
 /// none, the error is [`BackendError::UnknownVersion`](crate::backend::BackendError::UnknownVersion).
 ///
 /// A future that is dropped, as by a timeout, starts nothing later: it is withdrawn if the database has not got it
-/// yet. If it has, nobody can say whether the run has started. Where that matters, give the start a
+/// yet. If it has, the run may or may not have started. Where that matters, give the start a
 /// [`key`](Self::key) or an [`id`](Self::id): started again, it is the same run, and [`Db::get`] finds it.
 ///
 /// ```
@@ -132,7 +132,7 @@ impl<F: 'static> Start<'_, F> {
         let run = self.new_run().await?;
         let id = run.id;
         let started = unless_dropped(&db, move |backend| backend.start(run.clone())).await?;
-        // Nobody else can have an id that was made here: it was our own first try that got through.
+        // The id was made here, so the run is that of our own first try.
         let is_new = is_ours || started == Started::Created;
         tracing::debug!(run.id = %id, flow = slug, is_new, "run started");
         Ok(Run::new(db, id, is_new))

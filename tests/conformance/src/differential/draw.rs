@@ -6,6 +6,7 @@
 use pgflow_model::{FlowShape, OnSkip, StepKind, StepOptions, StepShape};
 use serde_json::{Value, json};
 
+use super::command::RUNS;
 use super::random::Random;
 
 pub(super) const ADVANCES: usize = 50;
@@ -14,7 +15,14 @@ pub(super) fn advance(random: &mut Random) -> u64 {
     *random.pick(&[1_007, 1_007, 2_007, 5_007, 100_007])
 }
 
-pub(super) fn flow(random: &mut Random) -> FlowShape {
+/// One per run.
+pub(super) type Flows = [FlowShape; RUNS];
+
+pub(super) fn flows(random: &mut Random) -> Flows {
+    [(); RUNS].map(|()| flow(random))
+}
+
+fn flow(random: &mut Random) -> FlowShape {
     let mut flow = FlowShape::new("flow");
     flow.options = options(random, 1);
     for number in 0..=random.below(7) {
@@ -68,6 +76,9 @@ fn pattern(random: &mut Random, deps: &[String]) -> Option<pgflow_model::Pattern
 }
 
 pub(super) fn input(random: &mut Random, flow: &FlowShape) -> Value {
+    if random.chance(3) {
+        return unstorable(random);
+    }
     let is_mapped = flow.steps.iter().any(|s| s.kind == StepKind::Map && s.depends_on.is_empty());
     if is_mapped && !random.chance(5) { array(random) } else { json!({"go": random.below(2)}) }
 }
@@ -79,9 +90,29 @@ pub(super) fn output(random: &mut Random, flow: &FlowShape, step: &str) -> Value
     if feeds_map && !is_map && !random.chance(7) {
         return array(random);
     }
+    if random.chance(2) {
+        return unstorable(random);
+    }
     random
         .pick(&[json!({"go": 0}), json!({"go": 1}), json!({}), json!(7), json!(null), json!([])])
         .clone()
+}
+
+/// What passes a limit: too many levels, and a character that not every database keeps.
+fn unstorable(random: &mut Random) -> Value {
+    let deep = (0..150).fold(json!(1), |inside, _| json!([inside]));
+    random.pick(&[deep, json!({"text": "a\u{0}b"}), json!({"a\u{0}b": 1})]).clone()
+}
+
+/// What handlers fail with: also nothing, what no database keeps as it is, and more than any keeps.
+pub(super) fn error(random: &mut Random) -> String {
+    let long = || "é".repeat(70_000);
+    match random.below(20) {
+        0 => String::new(),
+        1 => "a\u{0}b".to_owned(),
+        2 => long(),
+        _ => "boom".to_owned(),
+    }
 }
 
 fn array(random: &mut Random) -> Value {

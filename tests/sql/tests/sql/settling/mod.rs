@@ -15,6 +15,7 @@ mod fence;
 mod join;
 mod late_callback;
 mod map;
+mod outcome_table;
 mod release;
 mod release_unknown;
 mod retry_delay;
