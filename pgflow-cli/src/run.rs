@@ -6,11 +6,11 @@ use std::fmt::Write as _;
 use pgflow_model::FlowShape;
 use pgflow_runtime::backend::{Parts, RunRecord, StepRecord, StepTimes};
 use pgflow_runtime::client::Why;
-use pgflow_runtime::{Db, Event, StepStatus};
+use pgflow_runtime::{Db, Event, RunId, StepStatus};
 use serde_json::{Value, json};
 
-use crate::args::Show;
-use crate::database::{Times, plain, run_of, shapes};
+use crate::args::More;
+use crate::database::{Reach, Times, plain, shapes};
 use crate::error::Error;
 use crate::out;
 
@@ -25,35 +25,33 @@ struct Known {
     shape: Option<FlowShape>,
 }
 
-pub(crate) async fn run(command: &Show) -> Result<bool, Error> {
-    let db = command.reach.open().await?;
-    let id = run_of(&db, command.what.as_deref().unwrap_or_default()).await?;
+pub(crate) async fn show(db: &Db, id: RunId, reach: &Reach, more: &More) -> Result<bool, Error> {
     let record = db.record(id, Parts::Steps).await?;
     let shape = db.definition(&record.flow).await?.map(|definition| definition.shape);
     let (times, why) = (db.step_times(id).await?, db.why(id).await?);
     let known = Known { record, times, why, shape };
     let (mut input, mut output) = (None, None);
-    if command.input || command.output {
+    if more.input || more.output {
         let whole = db.record(id, Parts::Run).await?;
-        input = whole.input.filter(|_| command.input);
-        output = whole.output.filter(|_| command.output);
+        input = whole.input.filter(|_| more.input);
+        output = whole.output.filter(|_| more.output);
     }
-    let events = if command.events { events(&db, &known.record).await? } else { Vec::new() };
-    if command.reach.json {
+    let events = if more.events { events(db, &known.record).await? } else { Vec::new() };
+    if reach.json {
         let mut json = known.json();
-        if command.input {
+        if more.input {
             json["input"] = input.unwrap_or_default();
         }
-        if command.output {
+        if more.output {
             json["output"] = output.unwrap_or_default();
         }
-        if command.events {
+        if more.events {
             json["events"] = events.iter().map(event).collect();
         }
         out::line(json)?;
         return Ok(true);
     }
-    let times = command.reach.times(&db).await?;
+    let times = reach.times(db).await?;
     out::text(known.text(&times))?;
     for (name, value) in [("input", input), ("output", output)] {
         if let Some(value) = value {

@@ -15,6 +15,7 @@ mod events;
 mod flows;
 mod heartbeat;
 mod jitter;
+mod job_upkeep;
 mod left_out;
 mod list;
 mod migrate;

@@ -74,8 +74,12 @@ impl Postgres {
             return Ok(());
         }
         let card = self.workers.card(worker);
-        let queues: Vec<_> = claim.queues().collect();
-        self.write_worker(worker, &queues.join(","), card.as_ref()).await?;
+        // What it said about itself is more than what this claim asks for.
+        let queues = match &card {
+            Some(card) => card.queues.join(","),
+            None => claim.queues().collect::<Vec<_>>().join(","),
+        };
+        self.write_worker(worker, &queues, card.as_ref()).await?;
         self.workers.add(worker, card);
         Ok(())
     }

@@ -25,6 +25,7 @@ mod data;
 mod definitions;
 mod inspect;
 mod job_session;
+mod job_upkeep;
 mod jobs;
 mod prune;
 mod queue;

@@ -11,37 +11,38 @@ use super::check::input_of;
 use super::patience::unless_dropped;
 use super::{ClientError, Run};
 use crate::backend::{NewRun, Started};
-use crate::check::{InputOf, Starts};
+use crate::check::{Starts, Takes};
 use crate::db::Db;
 use crate::{DataError, Flow, FlowDef, StartIn, StartRun};
 
 impl Db {
-    /// A run of this flow, to be started by `.await`. Its input is checked before anything is written.
+    /// A run of this flow, to be started by `.await`. Its input, owned or borrowed, is checked before anything is written.
     ///
     /// ```
     /// # use pgflow::prelude::*;
     /// # #[flow(input = u8)] mod count { #[step] pub async fn one(run: u8) -> pgflow::Result<u8> { Ok(run) } }
     /// # async fn example(db: pgflow::Db) -> Result<(), pgflow::ClientError> {
-    /// let run = db.start(count::Flow, &7).await?;
+    /// let run = db.start(count::Flow, 7).await?;
     /// let again = db.start(count::Flow, &7).key("order 7").await?; // at most one run of this key
     /// # Ok(())
     /// # }
     /// ```
     #[rustfmt::skip] // One line, which the compiler shows.
-    pub fn start<F, I>(&self, _flow: F, input: &dyn InputOf<I>) -> Start<'_, F> where Self: Starts<F, I> {
-        Start::new(self, <Self as Starts<F, I>>::DEF, <Self as Starts<F, I>>::stored(input.given()))
+    pub fn start<F, I, G>(&self, _flow: F, input: G) -> Start<'_, F> where Self: Starts<F, I> + Takes<G, I> {
+        let input = <Self as Starts<F, I>>::stored(<Self as Takes<G, I>>::taken(&input));
+        Start::new(self, <Self as Starts<F, I>>::DEF, input)
     }
 
     /// A run that exists if and only if the caller's transaction commits. `tx` is a transaction of `sqlx`, a
     /// connection with one open, or the [`Tx`](crate::Tx) of a step, on the same database.
-    pub fn start_in<'a, F: 'static, I>(
+    pub fn start_in<'a, F: 'static, I, G>(
         &'a self,
         tx: &'a mut (dyn StartIn + Send),
         flow: F,
-        input: &dyn InputOf<I>,
+        input: G,
     ) -> Starting<'a, F>
     where
-        Self: Starts<F, I>,
+        Self: Starts<F, I> + Takes<G, I>,
     {
         // Made here, so that the future does not hold the input.
         Box::pin(self.start(flow, input).within(tx))

@@ -4,6 +4,7 @@ mod reason;
 
 use pgflow_machine::{RunId, RunStatus, StepStatus, TaskStatus, Timestamp};
 
+pub(super) use reason::spoken;
 pub use reason::{Reason, Why};
 
 use super::ClientError;

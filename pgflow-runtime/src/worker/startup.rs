@@ -88,12 +88,11 @@ async fn sign_on(
     sources: &[Source],
     slots: usize,
 ) -> Result<WorkerId, WorkerError> {
-    let queues = sources.iter().filter_map(Source::as_queue);
     let card = WorkerCard {
         id: WorkerId::new(),
         host: host(),
         pid: std::process::id(),
-        queues: queues.map(str::to_owned).collect(),
+        queues: WorkerCard::queues_of(sources),
         slots: u32::try_from(slots).unwrap_or(u32::MAX),
     };
     persistently(|| backend.sign_on(&card)).await?;

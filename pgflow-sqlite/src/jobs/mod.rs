@@ -4,6 +4,7 @@ mod check;
 mod load;
 mod look;
 mod read;
+mod upkeep;
 mod write;
 
 use std::collections::HashMap;

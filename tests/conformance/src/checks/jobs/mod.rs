@@ -4,6 +4,7 @@ mod claiming;
 mod forking;
 mod keys;
 mod lapsing;
+mod looking;
 mod operating;
 mod racing;
 mod reading;
@@ -23,6 +24,7 @@ pub(super) const GROUPS: &[&[Check]] = &[
     waiting::CHECKS,
     operating::CHECKS,
     reading::CHECKS,
+    looking::CHECKS,
     forking::CHECKS,
     racing::CHECKS,
 ];
