@@ -74,7 +74,7 @@ async fn replay_all(subject: Arc<dyn Subject>, default: u64) {
         }
     }
     println!("concurrent on {name}: {events} events of {count} flows");
-    assert!(events >= 20 * count, "only {events} events: hardly anything happened");
+    assert!(events >= 10 * count, "only {events} events: hardly anything happened");
 }
 
 #[tokio::test(flavor = "multi_thread")]

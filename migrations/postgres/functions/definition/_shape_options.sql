@@ -3,7 +3,7 @@ create or replace function pgflow._shape_options(p_row jsonb) returns jsonb
 language sql immutable
 set search_path = pg_catalog, pg_temp
 as $$
-  select coalesce(jsonb_object_agg(lower(left(o.name, 1)) || substr(o.name, 2), o.value), '{}')
+  select ('{' || coalesce(string_agg(to_json(lower(left(o.name, 1)) || substr(o.name, 2)) || ':' || o.value, ','), '') || '}')::jsonb
     from (
       select replace(initcap(replace(substr(c.key, 5), '_', ' ')), ' ', '') as name, c.value
         from jsonb_each(p_row) c

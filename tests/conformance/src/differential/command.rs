@@ -90,7 +90,9 @@ impl fmt::Display for Attempt {
 impl fmt::Display for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Start { run, input } => write!(f, "start(run {run}, json!({input}))"),
+            Self::Start { run, input } => {
+                write!(f, "start(run {run}, json!({}))", short_json(input))
+            }
             Self::Claim(ask) => write!(f, "claim({ask})"),
             Self::Settle { items, claim } => {
                 let item = |(attempt, verdict): &(_, _)| format!("{attempt} => {}", text(verdict));
@@ -98,7 +100,9 @@ impl fmt::Display for Command {
                 write!(f, "settle([{}])", items.join(", "))?;
                 claim.iter().try_for_each(|ask| write!(f, ".then_claim({ask})"))
             }
-            Self::Commit { attempt, output } => write!(f, "commit({attempt}, json!({output}))"),
+            Self::Commit { attempt, output } => {
+                write!(f, "commit({attempt}, json!({}))", short_json(output))
+            }
             Self::Drop(attempt) => write!(f, "drop_transaction({attempt})"),
             Self::Heartbeat(attempts) => write!(f, "heartbeat([{}])", list(attempts)),
             Self::ReleaseUnknown { worker, known } => {
@@ -121,7 +125,7 @@ fn list(attempts: &[Attempt]) -> String {
 
 fn text(verdict: &Verdict) -> String {
     match verdict {
-        Verdict::Completed(output) => format!("completed(json!({output}))"),
+        Verdict::Completed(output) => format!("completed(json!({}))", short_json(output)),
         Verdict::Failed { error, retry: Retry::ByPolicy } => format!("failed({})", short(error)),
         Verdict::Failed { error, retry: Retry::Never } => format!("fatal({})", short(error)),
         Verdict::Failed { error, retry: Retry::After(delay) } => later(error, *delay),
@@ -135,6 +139,16 @@ fn text(verdict: &Verdict) -> String {
 
 fn later(error: &str, delay: Duration) -> String {
     format!("later({}, {delay:?})", short(error))
+}
+
+/// A value that may have very many elements.
+fn short_json(value: &Value) -> String {
+    match value {
+        Value::Array(elements) if elements.len() > 100 => {
+            format!("[{}; {}]", elements[0], elements.len())
+        }
+        value => value.to_string(),
+    }
 }
 
 /// A text that may be very long.

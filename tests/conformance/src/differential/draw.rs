@@ -39,7 +39,7 @@ fn options(random: &mut Random, percent: usize) -> StepOptions {
         max_attempts: maybe(&[1, 2, 2, 3]),
         base_delay: maybe(&[0, 0, 1_000]),
         timeout: maybe(&[1_000, 2_000, 4_000]),
-        start_delay: None,
+        ..StepOptions::INHERIT
     }
 }
 
@@ -76,10 +76,10 @@ fn pattern(random: &mut Random, deps: &[String]) -> Option<pgflow_model::Pattern
 }
 
 pub(super) fn input(random: &mut Random, flow: &FlowShape) -> Value {
-    if random.chance(3) {
-        return unstorable(random);
-    }
     let is_mapped = flow.steps.iter().any(|s| s.kind == StepKind::Map && s.depends_on.is_empty());
+    if is_mapped && random.chance(1) {
+        return too_wide();
+    }
     if is_mapped && !random.chance(5) { array(random) } else { json!({"go": random.below(2)}) }
 }
 
@@ -87,21 +87,20 @@ pub(super) fn input(random: &mut Random, flow: &FlowShape) -> Value {
 pub(super) fn output(random: &mut Random, flow: &FlowShape, step: &str) -> Value {
     let feeds_map = flow.steps.iter().any(|s| s.kind == StepKind::Map && s.depends_on == [step]);
     let is_map = flow.step(step).is_some_and(|step| step.kind == StepKind::Map);
+    if feeds_map && !is_map && random.chance(1) {
+        return too_wide();
+    }
     if feeds_map && !is_map && !random.chance(7) {
         return array(random);
-    }
-    if random.chance(2) {
-        return unstorable(random);
     }
     random
         .pick(&[json!({"go": 0}), json!({"go": 1}), json!({}), json!(7), json!(null), json!([])])
         .clone()
 }
 
-/// What passes a limit: too many levels, and a character that not every database keeps.
-fn unstorable(random: &mut Random) -> Value {
-    let deep = (0..150).fold(json!(1), |inside, _| json!([inside]));
-    random.pick(&[deep, json!({"text": "a\u{0}b"}), json!({"a\u{0}b": 1})]).clone()
+/// More elements than a map may have. The other limits of payloads are looked at by clients and workers.
+fn too_wide() -> Value {
+    Value::Array(vec![json!(0); pgflow_machine::Limits::default().max_fanout + 1])
 }
 
 /// What handlers fail with: also nothing, what no database keeps as it is, and more than any keeps.

@@ -8,7 +8,7 @@ use pgflow_machine::{
 };
 use pgflow_model::FlowShape;
 use pgflow_runtime::backend::{
-    Backend, BackendError, Claim, ClaimedTask, FlowVersion, NewRun, Parts, Quota, StepTx,
+    Backend, BackendError, Claim, ClaimedTask, FlowVersion, NewRun, Parts, Quota,
 };
 use serde_json::Value;
 
@@ -79,7 +79,7 @@ impl<'d> Player<'d> {
                 Reply::Committed(self.commit(attempt, output).await?)
             }
             Command::Drop(attempt) => {
-                self.begin(attempt).await?;
+                self.begin_and_drop(attempt).await?;
                 Reply::Dropped
             }
             Command::Settle { items, claim } => {
@@ -164,12 +164,12 @@ impl<'d> Player<'d> {
         }
     }
 
-    /// A transaction for this attempt, where there are any; nothing if the lease does not hold.
-    async fn begin(&self, attempt: &Attempt) -> Result<Option<StepTx>, BackendError> {
-        if !self.backend.abilities().transactions {
-            return Ok(None);
+    /// Begins a transaction for this attempt, where there are any, and gives it up.
+    async fn begin_and_drop(&self, attempt: &Attempt) -> Result<(), BackendError> {
+        if self.backend.abilities().transactions {
+            drop(self.backend.begin(&self.lease(attempt).into()).await?);
         }
-        self.backend.begin(&self.lease(attempt).into()).await
+        Ok(())
     }
 
     /// Nothing if the lease does not hold. Where there are no transactions, a settle says the same.
@@ -181,7 +181,8 @@ impl<'d> Player<'d> {
         let verdict = Verdict::Completed(output.clone());
         let settle = Settle { lease: self.lease(attempt).into(), verdict };
         if self.backend.abilities().transactions {
-            let Some(tx) = self.begin(attempt).await? else { return Ok(None) };
+            let tx = self.backend.begin(&settle.lease).await?;
+            let Some(tx) = tx else { return Ok(None) };
             return self.backend.commit(tx, &settle).await.map(Some);
         }
         let settled = self.backend.settle(&[settle], None).await?.settled;

