@@ -147,7 +147,13 @@ async fn queues(command: &Ls, db: &Db) -> Result<(), Error> {
             queue.oldest_ready.map(spoken).unwrap_or_default(),
         ]);
     }
-    out::text(table.text())?;
+    // A database may have flows, or jobs, or both.
+    if !queues.is_empty() || needs.is_empty() {
+        out::text(table.text())?;
+    }
+    if !queues.is_empty() && !needs.is_empty() {
+        out::line("")?;
+    }
     if needs.is_empty() { Ok(()) } else { out::text(need_table(&needs).text()) }
 }
 

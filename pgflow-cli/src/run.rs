@@ -110,11 +110,12 @@ impl Known {
     fn text(&self, times: &Times) -> String {
         let record = &self.record;
         let mut text = format!(
-            "{} {}  {}  started {}, took {}\n",
+            "{} {}  {}  started {}, {} {}\n",
             times.paint.bold(&plain(&record.flow)),
             record.id,
             times.paint.status(record.status.word()),
             times.at(record.started_at),
+            if record.ended_at.is_some() { "took" } else { "runs for" },
             times.took(record.started_at, record.ended_at),
         );
         if let Some(reason) = &record.cancel_reason {
@@ -138,13 +139,18 @@ impl Known {
         depths
     }
 
+    /// A sign and a word for a step. One that did not end before its run did will not.
+    fn look(&self, step: StepStatus) -> (char, &'static str) {
+        let is_open = matches!(step, StepStatus::Created | StepStatus::Started);
+        if is_open && self.record.status.has_ended() {
+            return ('■', "stopped");
+        }
+        (mark(step), step.word())
+    }
+
     fn line(&self, step: &StepRecord, times: &Times) -> String {
-        let mut line = format!(
-            "{} {}  {}",
-            mark(step.status),
-            plain(&step.slug),
-            times.paint.status(step.status.word())
-        );
+        let (mark, word) = self.look(step.status);
+        let mut line = format!("{mark} {}  {}", plain(&step.slug), times.paint.status(word));
         if let (true, Some(all)) = (step.is_map, step.tasks) {
             let left = step.remaining_tasks.unwrap_or(all);
             let _ = write!(line, "  {}/{all} tasks", all - left.min(all));

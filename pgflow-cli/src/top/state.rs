@@ -55,7 +55,7 @@ pub(super) enum Question {
 /// What is open in front of the lists.
 pub(super) enum Opened {
     Run { record: RunRecord, why: Why },
-    Job { record: JobRecord, why: JobWhy },
+    Job { record: Box<JobRecord>, why: JobWhy },
 }
 
 impl Opened {
@@ -158,7 +158,7 @@ impl State {
             }
             Target::Job(job) => {
                 let (record, why) = (db.job(&job).record().await?, db.why_job(&job).await?);
-                Opened::Job { record, why }
+                Opened::Job { record: Box::new(record), why }
             }
         });
         Ok(())

@@ -235,6 +235,8 @@ async fn each_reason_of_a_job_is_named() -> Outcome {
             "it waits for job `a` (AWAITING_FUTURE), job `later` (AWAITING_FUTURE)",
         )
         .await;
+        submit(&place, "both", "n", &["--after", "a", "--delay", "1h"]).await;
+        assert_eq!(reasons(&place, "both").await, ["delayed", "dependencies"]);
         submit(&place, "late", "z", &["--expires-in", "1s"]).await;
         tokio::time::sleep(Duration::from_millis(1_100)).await;
         assert_eq!(reasons(&place, "late").await, ["expired"]);

@@ -93,11 +93,32 @@ async fn a_dashboard_is_served_to_look_at() -> Outcome {
             let (status, text) = ask(&address, &format!("GET {path}"))?;
             assert!(status == 200 && text.contains(sign), "{path}: {text}");
         }
+        if place.db.has_jobs() {
+            jobs_are_served(&place.db, &address).await?;
+        }
         let (status, text) = ask(&address, &format!("POST /runs/{}/cancel", run.id()))?;
         assert!((400..500).contains(&status), "{text}");
         assert_eq!(run.status().await?, RunStatus::Started, "it is read-only");
         assert_eq!(running.end("INT")?, 0, "it ends as it should");
     }
+    Ok(())
+}
+
+async fn jobs_are_served(db: &Db, address: &str) -> Outcome {
+    let job = db.submit_raw("page.scan", Value::Null).id("../a&b").await?;
+    for (path, sign) in [
+        ("/jobs", "../a&amp;b"),
+        ("/job?id=..%2Fa%26b", "no worker serves `page.scan`"),
+        ("/metrics", "pgflow_jobs{need=\"page.scan\",state=\"ready\"} 1"),
+    ] {
+        let (status, text) = ask(address, &format!("GET {path}"))?;
+        assert!(status == 200 && text.contains(sign), "{path}: {text}");
+    }
+    for action in ["cancel", "redrive", "clear"] {
+        let (status, text) = ask(address, &format!("POST /job/{action}"))?;
+        assert!((400..500).contains(&status), "{action}: {text}");
+    }
+    assert_eq!(job.status().await?.to_string(), "READY", "it is read-only");
     Ok(())
 }
 

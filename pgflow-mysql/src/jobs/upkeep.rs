@@ -86,7 +86,7 @@ fn page(query: &mut Query, search: &JobSearch) {
         query.push(" order by j.seq desc");
     } else {
         if let Some(after) = search.after {
-            let at = after.ended_at.map_or(i64::MAX, |at| at.micros());
+            let at = after.ended_at.map_or(i64::MAX, Timestamp::micros);
             query.push(" and j.ended_at <= ").push_bind(at);
             query.push(" and (j.ended_at < ").push_bind(at);
             query.push(" or j.seq < ").push_bind(after.seq).push(")");

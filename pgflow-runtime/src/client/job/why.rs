@@ -62,25 +62,47 @@ impl Db {
             let (by, reason) = (asked.by.clone(), asked.reason.clone());
             reasons.push(JobReason::Cancelled { by, reason });
         }
-        reasons.push(match (status, row.state) {
-            (_, JobState::Leased) => self.why_leased(row, now).await?,
-            (JobStatus::AwaitingFuture, _) => asleep(&record.summary),
-            (_, JobState::Waiting) => self.why_waiting(record).await?,
-            (_, JobState::Concern) => {
-                let threshold = self.job_settings().await?.crash_threshold;
-                JobReason::Concern { streak: row.streak, threshold }
-            }
-            (JobStatus::Expired, _) | (_, JobState::Expired) => {
-                JobReason::Expired { at: row.expires_at.unwrap_or(now) }
-            }
-            (_, JobState::Parked) => self.why_parked(row).await?,
-            (_, JobState::Ready | JobState::Sleeping) => self.why_ready(&row.need, now).await?,
-        });
+        if row.state == JobState::Leased {
+            reasons.push(self.why_leased(row, now).await?);
+        } else {
+            self.why_not_leased(record, status, now, &mut reasons).await?;
+        }
         let is_told = matches!(reasons.last(), Some(JobReason::Concern { .. }));
         if row.lapses > 0 && !is_told {
             reasons.push(JobReason::Crashes { lapses: row.lapses });
         }
         Ok(reasons)
+    }
+
+    /// Everything that keeps it from being leased.
+    async fn why_not_leased(
+        &self,
+        record: &JobRecord,
+        status: JobStatus,
+        now: Timestamp,
+        reasons: &mut Vec<JobReason>,
+    ) -> Result<(), ClientError> {
+        let row = &record.summary.row;
+        if status == JobStatus::AwaitingFuture {
+            reasons.push(asleep(&record.summary));
+        }
+        if row.waits > 0 {
+            reasons.push(self.why_waiting(record).await?);
+        }
+        match row.state {
+            JobState::Concern => {
+                let threshold = self.job_settings().await?.crash_threshold;
+                reasons.push(JobReason::Concern { streak: row.streak, threshold });
+            }
+            JobState::Parked => reasons.push(self.why_parked(row).await?),
+            state if state == JobState::Expired || row.is_expired(now) => {
+                reasons.push(JobReason::Expired { at: row.expires_at.unwrap_or(now) });
+            }
+            // Nothing else does.
+            _ if reasons.is_empty() => reasons.push(self.why_ready(&row.need, now).await?),
+            _ => {}
+        }
+        Ok(())
     }
 
     async fn why_leased(&self, row: &JobRow, now: Timestamp) -> Result<JobReason, ClientError> {
