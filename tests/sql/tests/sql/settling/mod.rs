@@ -15,6 +15,7 @@ mod fence;
 mod join;
 mod late_callback;
 mod map;
+mod part_of_map;
 mod release;
 mod release_unknown;
 mod retry_delay;
