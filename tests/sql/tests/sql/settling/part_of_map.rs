@@ -2,11 +2,11 @@
 
 use crate::harness::{Db, Run, define};
 
-/// A map whose five tasks run.
+/// A map whose six tasks run.
 async fn running(db: &Db) -> Run<'_> {
     db.run(&define("f", &["m map", "z after m"])).await;
-    let run = db.start("f", "[1, 2, 3, 4, 5]").await;
-    assert_eq!(db.claim("f").await.len(), 5);
+    let run = db.start("f", "[1, 2, 3, 4, 5, 6]").await;
+    assert_eq!(db.claim("f").await.len(), 6);
     run
 }
 
@@ -32,7 +32,7 @@ async fn they_are_stored_and_counted() {
     let run = running(&db).await;
     let outcomes = db.rows(&complete(&run, &[(3, 1), (1, 1)])).await;
     assert_eq!(outcomes, ["3|applied", "1|applied"]);
-    assert_eq!(run.step("m", "status, remaining_tasks, output").await, "started|3|NULL");
+    assert_eq!(run.step("m", "status, remaining_tasks, output").await, "started|4|NULL");
     assert_eq!(run.task("m", 3, "status, output, input").await, "completed|30|NULL");
     assert_eq!(db.archive("f").await, ["m#1", "m#3"]);
     db.check().await;
@@ -43,8 +43,8 @@ async fn the_last_ones_end_the_step() {
     let db = Db::new().await;
     let run = running(&db).await;
     db.rows(&complete(&run, &[(4, 1), (0, 1)])).await;
-    db.rows(&complete(&run, &[(1, 1), (2, 1), (3, 1)])).await;
-    assert_eq!(run.step("m", "status, output").await, "completed|[0, 10, 20, 30, 40]");
+    db.rows(&complete(&run, &[(1, 1), (2, 1), (3, 1), (5, 1)])).await;
+    assert_eq!(run.step("m", "status, output").await, "completed|[0, 10, 20, 30, 40, 50]");
     assert_eq!(run.steps().await, ["m:completed", "z:started"]);
     db.check().await;
 }
@@ -56,7 +56,7 @@ async fn what_does_not_apply_is_not_counted() {
     db.rows(&complete(&run, &[(1, 1)])).await;
     let outcomes = db.rows(&complete(&run, &[(3, 2), (2, 1), (1, 1), (2, 1)])).await;
     assert_eq!(outcomes, ["3|fenced", "2|applied", "1|already_settled", "2|already_settled"]);
-    assert_eq!(run.step("m", "remaining_tasks").await, "3");
+    assert_eq!(run.step("m", "remaining_tasks").await, "4");
     assert_eq!(run.task("m", 3, "status, output").await, "started|NULL");
     assert_eq!(db.archive("f").await, ["m#1", "m#2"]);
     db.check().await;
@@ -72,7 +72,7 @@ async fn a_zombies_result_changes_nothing() {
     let before = run.task("m", 2, "to_jsonb(step_tasks)").await;
     assert_eq!(db.rows(&complete(&run, &[(2, 1)])).await, ["2|fenced"]);
     assert_eq!(run.task("m", 2, "to_jsonb(step_tasks)").await, before);
-    assert_eq!(run.step("m", "remaining_tasks").await, "5");
+    assert_eq!(run.step("m", "remaining_tasks").await, "6");
     assert_eq!(db.rows(&complete(&run, &[(2, 2)])).await, ["2|applied"]);
     db.check().await;
 }
@@ -83,7 +83,7 @@ async fn a_run_that_has_ended_takes_nothing_in() {
     let run = running(&db).await;
     db.run(&format!("select pgflow.cancel_run('{}')", run.id)).await;
     assert_eq!(db.rows(&complete(&run, &[(1, 1), (2, 1)])).await, ["1|run_ended", "2|run_ended"]);
-    assert_eq!(run.step("m", "remaining_tasks").await, "5");
+    assert_eq!(run.step("m", "remaining_tasks").await, "6");
     assert_eq!(run.task("m", 1, "status, output").await, "started|NULL");
     db.check().await;
 }
