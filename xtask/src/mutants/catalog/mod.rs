@@ -7,6 +7,8 @@ mod definitions;
 mod events;
 mod fences;
 mod guards;
+mod job_leases;
+mod job_waits;
 mod limits;
 mod lock_order;
 mod locks;
@@ -42,6 +44,8 @@ const TOPICS: &[&[Mutation]] = &[
     retry::ALL,
     options::ALL,
     queues::ALL,
+    job_leases::ALL,
+    job_waits::ALL,
 ];
 
 pub(crate) fn all() -> impl Iterator<Item = Mutation> {
