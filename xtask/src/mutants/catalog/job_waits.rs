@@ -25,7 +25,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: "    perform from pgflow.jobs j where j.id = any (v_jobs) order by j.id for key share;\n",
         replace: "    null;\n",
         why: "a job could wait for ever for one that ends while it is submitted",
-        tests: &["jobs::races"],
+        tests: &["no_wake_up_is_lost_between_submit"],
     },
     Mutation {
         name: "job-wait-locks-own",
@@ -33,7 +33,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: "    perform from pgflow.jobs j where j.id = v_own for no key update;\n",
         replace: "",
         why: "two hand-overs could close a ring together",
-        tests: &["jobs::rings", "jobs::hand_over"],
+        tests: &["jobs::hand_over"],
     },
     Mutation {
         name: "job-wait-strict",
@@ -41,7 +41,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: "  if v_strict or cardinality(v_locked)",
         replace: "  if cardinality(v_locked)",
         why: "a strict transaction would leave those waiting that came after it began",
-        tests: &["jobs::races"],
+        tests: &["jobs::races::no_wake_up_is_lost_in_a_strict"],
     },
     Mutation {
         name: "job-wait-unknown",
@@ -105,7 +105,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: "where r.id = r.start limit 1;",
         replace: "where false limit 1;",
         why: "jobs could wait for each other for ever",
-        tests: &["jobs::hand_over", "jobs::rings"],
+        tests: &["jobs::hand_over"],
     },
     Mutation {
         name: "job-ring-reported",
