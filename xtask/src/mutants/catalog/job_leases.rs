@@ -113,7 +113,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: "join pgflow.job_keys k on k.key = j.key and k.holder is null",
         replace: "join pgflow.job_keys k on k.key = j.key",
         why: "two jobs of one key could be leased at once",
-        tests: &["jobs::keys"],
+        tests: &["eight_claimers_of_different_needs", "jobs::key_holders"],
     },
     Mutation {
         name: "job-key-lock",
@@ -121,7 +121,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: "     order by k.key for update skip locked);",
         replace: "     order by k.key);",
         why: "two claims of different needs could take one key together",
-        tests: &["jobs::keys"],
+        tests: &["eight_claimers_of_different_needs", "jobs::key_holders"],
     },
     Mutation {
         name: "job-key-in-batch",

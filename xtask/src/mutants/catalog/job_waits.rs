@@ -33,7 +33,7 @@ pub(super) const ALL: &[Mutation] = &[
         find: "    perform from pgflow.jobs j where j.id = v_own for no key update;\n",
         replace: "",
         why: "two hand-overs could close a ring together",
-        tests: &["jobs::hand_over"],
+        tests: &["jobs::rings"],
     },
     Mutation {
         name: "job-wait-strict",
@@ -93,9 +93,9 @@ pub(super) const ALL: &[Mutation] = &[
     },
     Mutation {
         name: "job-policy-before",
-        file: "functions/_add_edges.sql",
-        find: "(e.ends <> 'done' and coalesce(e.policy, 'release') <> 'release')",
-        replace: "false",
+        file: "functions/_pass_on_ends.sql",
+        find: "and e.ends <> 'done' and e.policy in ('fail', 'cancel')",
+        replace: "and false",
         why: "a bad end that came before the submission would not be passed on",
         tests: &["jobs::edges"],
     },
@@ -140,11 +140,11 @@ pub(super) const ALL: &[Mutation] = &[
         tests: &["jobs::operators"],
     },
     Mutation {
-        name: "job-redrive-dead-only",
+        name: "job-redrive-rate",
         file: "functions/redrive_jobs.sql",
-        find: "where d.id = any (redrive_jobs.ids) and d.outcome in ('failed', 'crashed')\n",
-        replace: "where d.id = any (redrive_jobs.ids)\n",
-        why: "finished jobs could be run again",
+        find: "d.n / rate * interval '1 second'",
+        replace: "interval '0'",
+        why: "a redrive would let all the dead loose at once",
         tests: &["jobs::operators"],
     },
     Mutation {
