@@ -7,6 +7,8 @@ mod definitions;
 mod events;
 mod fences;
 mod guards;
+mod job_leases;
+mod job_waits;
 mod limits;
 mod lock_order;
 mod locks;
@@ -43,6 +45,8 @@ const TOPICS: &[&[Mutation]] = &[
     retry::ALL,
     options::ALL,
     queues::ALL,
+    job_leases::ALL,
+    job_waits::ALL,
 ];
 
 /// Those of the SQL core.
