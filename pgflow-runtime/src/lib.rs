@@ -61,6 +61,8 @@ mod start_in;
 mod state;
 #[cfg(feature = "engine")]
 pub mod store;
+#[cfg(feature = "engine")]
+mod submit_in;
 mod task;
 pub mod testing;
 mod text;
@@ -105,6 +107,8 @@ pub use start::StartRun;
 #[cfg(feature = "engine")]
 pub use start_in::StartIn;
 pub use state::{State, States};
+#[cfg(feature = "engine")]
+pub use submit_in::SubmitIn;
 pub use task::Task;
 #[cfg(feature = "engine")]
 pub use tx::Tx;

@@ -10,7 +10,8 @@ use serde_json::Value;
 
 use super::JobHandler;
 use crate::backend::Backend;
-use crate::job::{Ending, Job, JobContext, NeedDef, Next};
+use crate::job::{Ending, Job, JobContext, JobTask, NeedDef, Next};
+use crate::tx::TxSlot;
 use crate::worker::WorkerError;
 use crate::{Error, Result, States};
 
@@ -38,6 +39,28 @@ impl fmt::Debug for Code {
 }
 
 impl Code {
+    /// Whether it takes the transaction that records how its attempt ended.
+    pub(super) fn takes_tx(&self) -> bool {
+        matches!(self, Self::Typed(def) if def.takes_tx)
+    }
+
+    /// Calls it, in this transaction if it takes one.
+    pub(super) async fn call(
+        &self,
+        context: &JobContext,
+        payload: Value,
+        states: &States,
+        tx: Option<TxSlot>,
+    ) -> Result<Ending> {
+        match self {
+            Self::Typed(def) => {
+                let task = JobTask::new(context.clone(), payload).with_states(states.clone());
+                (def.call)(&tx.into_iter().fold(task, JobTask::with_tx))?.await
+            }
+            Self::Raw(raw) => raw(payload, context.clone()).await,
+        }
+    }
+
     /// How long a lease lasts, if it says so.
     pub(super) fn lease(&self) -> Option<Duration> {
         match self {
@@ -101,7 +124,7 @@ impl Kinds {
     }
 
     /// Ready to work, or why not.
-    pub(crate) fn start(self, backend: &dyn Backend) -> Result<JobHandler, WorkerError> {
+    pub(crate) fn start(self, backend: Arc<dyn Backend>) -> Result<JobHandler, WorkerError> {
         let Self { needs, states, twice } = self;
         if let Some(need) = twice {
             return Err(WorkerError::NeedTwice { need });
@@ -109,8 +132,8 @@ impl Kinds {
         backend.jobs()?;
         for (need, code) in &needs {
             let Code::Typed(def) = &**code else { continue };
-            if def.takes_tx {
-                return Err(WorkerError::NoTransaction { need });
+            if def.takes_tx && !backend.abilities().transactions {
+                return Err(WorkerError::NoTransaction { need, backend: backend.name() });
             }
             for state in def.states.iter().flatten() {
                 if !states.has(state.type_id()) {
@@ -118,6 +141,6 @@ impl Kinds {
                 }
             }
         }
-        Ok(JobHandler { needs, states })
+        Ok(JobHandler { needs, states, backend })
     }
 }

@@ -4,9 +4,11 @@
 //! |---|---|
 //! | `kinds` | the kinds of jobs that a program brings along, and needs that others define |
 //! | `attempt` | one attempt |
+//! | `transaction` | an attempt in the transaction that records its end |
 
 mod attempt;
 mod kinds;
+mod transaction;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,7 +18,7 @@ use pgflow_machine::{Source, Want};
 pub(crate) use kinds::Kinds;
 
 use crate::States;
-use crate::backend::ClaimedWork;
+use crate::backend::{Backend, ClaimedWork};
 use crate::worker::{Handler, Label, Prepared, Signals};
 use attempt::Attempt;
 use kinds::Code;
@@ -26,6 +28,7 @@ use kinds::Code;
 pub(crate) struct JobHandler {
     needs: HashMap<&'static str, Arc<Code>>,
     states: States,
+    backend: Arc<dyn Backend>,
 }
 
 impl Handler for JobHandler {
@@ -58,7 +61,8 @@ impl Handler for JobHandler {
             attempt = job.taken.row.attempts,
         );
         let (code, states) = (Arc::clone(code), self.states.clone());
-        let attempt = Attempt { code, job: *job, states, signals };
+        let backend = Arc::clone(&self.backend);
+        let attempt = Attempt { code, job: *job, states, signals, backend };
         Ok(Prepared { label, permit: None, span, run: Box::pin(attempt.run()) })
     }
 }

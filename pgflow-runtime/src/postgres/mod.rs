@@ -12,6 +12,7 @@ mod events;
 mod flows;
 mod heartbeat;
 mod jitter;
+mod jobs;
 mod left_out;
 mod list;
 mod migrate;

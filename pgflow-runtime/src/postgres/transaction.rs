@@ -102,7 +102,7 @@ impl Postgres {
     not(any(feature = "mysql", feature = "sqlite")),
     expect(clippy::unnecessary_wraps, reason = "with more databases it may be another's")
 )]
-fn postgres(tx: Tx) -> Option<(Transaction<'static, sqlx::Postgres>, i64)> {
+pub(super) fn postgres(tx: Tx) -> Option<(Transaction<'static, sqlx::Postgres>, i64)> {
     match tx.0 {
         Inner::Postgres(transaction, began) => Some((transaction, began)),
         #[allow(unreachable_patterns, reason = "with this feature alone there is nothing else")]

@@ -189,6 +189,19 @@ async fn transact_as<S: Store, C: Command<job::Jobs>>(
     transact(store, command).await
 }
 
+/// Submits a job in a transaction that may write.
+#[cfg(any(feature = "mysql", feature = "sqlite"))]
+pub(crate) async fn submit_in<S: Session>(
+    session: &mut S,
+    job: &NewJob,
+    by: &str,
+) -> Stored<Result<Submitted, JobProblem>> {
+    check_name(by).map_err(|why| JobProblem::Name { what: "caller", why })?;
+    let (jobs, limits) = (std::slice::from_ref(job), pgflow_machine::Limits::default());
+    let answers = execute(session, &Submit { jobs, by, limits }).await?;
+    Ok(answers.into_iter().next().unwrap_or(Ok(Submitted::Exists)))
+}
+
 /// Opens the transaction of a need, if the lease still holds.
 async fn begin<S: Store>(store: &S, hold: &JobHold) -> Stored<Option<Tx>> {
     if !Store::abilities(store).transactions {

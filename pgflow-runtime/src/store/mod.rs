@@ -28,6 +28,8 @@ use std::time::Duration;
 use pgflow_machine::{Limits, NewRun, Started, WorkerId};
 
 #[cfg(any(feature = "mysql", feature = "sqlite"))]
+pub(crate) use jobs::submit_in;
+#[cfg(any(feature = "mysql", feature = "sqlite"))]
 pub(crate) use start::start_in;
 
 #[cfg(any(feature = "mysql", feature = "sqlite"))]

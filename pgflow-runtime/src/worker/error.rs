@@ -32,10 +32,15 @@ pub enum WorkerError {
         need: &'static str,
     },
     /// A need takes a transaction.
-    #[error("need `{need}` takes `tx: &mut Tx`, which jobs cannot have yet")]
+    #[error(
+        "need `{need}` takes `tx: &mut Tx`, and {backend} has no transactions for it\n\
+         help: use Postgres, SQLite or MySQL"
+    )]
     NoTransaction {
         /// The capability.
         need: &'static str,
+        /// What the jobs are in.
+        backend: &'static str,
     },
     /// A need takes application state that was not given.
     #[error("need `{need}` takes `State<{state}>`, which was not given\nhelp: add it: `.state(…)`")]

@@ -31,7 +31,13 @@ declare
 begin
   if cardinality(p_edge_jobs) > 0 then
     v_ends := pgflow._lock_dependencies(p_kinds, p_dependencies, null, p_ids, p_edge_jobs);
-    perform pgflow._refuse_unknown(p_dependencies, v_ends);
+    -- A job that is there is not submitted, whatever it would wait for.
+    perform pgflow._refuse_unknown(array_agg(e.id order by e.n), array_agg(e.ends order by e.n))
+       from unnest(p_dependencies, v_ends, p_edge_jobs) with ordinality e(id, ends, job, n)
+      where not (e.ends = 'unknown' and (
+        array_position(p_ids, p_ids[e.job]) < e.job
+        or exists (select from pgflow.jobs j where j.id = p_ids[e.job])
+        or exists (select from pgflow.job_archive a where a.id = p_ids[e.job])));
   end if;
   begin
     v_inserted := pgflow._insert_jobs(
@@ -46,6 +52,11 @@ begin
   if v_archived <> '{}' then
     delete from pgflow.jobs j where j.id = any (v_archived);
     v_inserted := array(select unnest(v_inserted) except select unnest(v_archived));
+    -- It was to be waited for as a job of the batch.
+    if exists (select from unnest(p_kinds, p_dependencies, v_ends) d(kind, id, ends)
+                where d.kind = 'job' and d.ends is null and d.id = any (v_archived)) then
+      raise exception 'A job of the batch ended while it was submitted' using errcode = 'serialization_failure';
+    end if;
   end if;
 
   -- Positions are looked for only where some were left out: that takes the square of a batch.

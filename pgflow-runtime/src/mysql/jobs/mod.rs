@@ -5,6 +5,7 @@ mod load;
 mod look;
 mod names;
 mod read;
+mod submit_in;
 mod write;
 
 pub(crate) use check::INVARIANTS;

@@ -4,6 +4,7 @@ mod check;
 mod load;
 mod look;
 mod read;
+mod submit_in;
 mod write;
 
 use std::collections::HashMap;

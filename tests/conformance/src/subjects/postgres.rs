@@ -121,6 +121,25 @@ impl Database for Shared {
         })
     }
 
+    fn advance_jobs<'a>(&'a self, prefix: &'a str, by: Duration) -> Later<'a, ()> {
+        Box::pin(async move {
+            let by = format!("interval '{} microseconds'", by.as_micros());
+            let sql = format!(
+                "update pgflow.jobs
+                    set created_at = created_at - {by}, wake_at = wake_at - {by}, expires_at = expires_at - {by},
+                        lease_until = lease_until - {by}, look_at = look_at - {by}, cancel_at = cancel_at - {by}
+                  where starts_with(id, '{prefix}');
+                 update pgflow.job_archive
+                    set created_at = created_at - {by}, archived_at = archived_at - {by}, wake_at = wake_at - {by},
+                        expires_at = expires_at - {by}, cancel_at = cancel_at - {by}
+                  where starts_with(id, '{prefix}');
+                 update pgflow.job_trace set at = at - {by} where starts_with(job, '{prefix}');"
+            );
+            let done = sqlx::raw_sql(AssertSqlSafe(sql)).execute(&self.pool).await;
+            done.expect("rows can be set back");
+        })
+    }
+
     fn check(&self) -> Later<'_, Vec<String>> {
         Box::pin(async {
             let query = sqlx::query_scalar("select v::text from pgflow.check() v");

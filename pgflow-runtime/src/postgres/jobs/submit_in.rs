@@ -1,0 +1,40 @@
+//! Submitting in a transaction of the application's.
+
+use pgflow_machine::Limits;
+use pgflow_machine::job::{JobProblem, NewJob, Submitted};
+use sqlx::PgConnection;
+
+use super::arrays::Columns;
+use super::check_caller;
+use super::problem::Problem;
+use super::submit::{outcome, statement};
+use crate::SubmitIn;
+use crate::backend::Reply;
+use crate::postgres::error::translate;
+use crate::start_in::check_transaction;
+
+#[diagnostic::do_not_recommend]
+impl SubmitIn for PgConnection {
+    fn submit_job<'a>(
+        &'a mut self,
+        job: &'a NewJob,
+        by: &'a str,
+    ) -> Reply<'a, Result<Submitted, JobProblem>> {
+        Box::pin(async move {
+            check_transaction(self)?;
+            check_caller(by)?;
+            // What can't be sent at all; the core looks at the rest.
+            if let Err(problem) = job.check(&Limits { max_bytes: usize::MAX, ..Limits::default() }) {
+                return Ok(Err(problem));
+            }
+            let columns = Columns::of([job]);
+            match statement(&columns, by).fetch_one(self).await {
+                Ok(row) => outcome(&row).map(Ok),
+                Err(error) => match Problem::of(&error) {
+                    Some(problem) => Ok(Err(problem.about(job.after.iter()))),
+                    None => Err(translate(error)),
+                },
+            }
+        })
+    }
+}
