@@ -123,7 +123,12 @@ impl Transition<'_, '_> {
     pub(super) fn check_forks(&self, settle: &JobSettle) -> Result<(), JobProblem> {
         let (id, submits) = (&settle.hold.job, &settle.submits);
         for (at, new) in submits.iter().enumerate() {
-            self.check_known(&submits[..at], &new.after)?;
+            // One that is there is left as it is, whatever it would wait for.
+            let before = &submits[..at];
+            let is_there = |new: &NewJob| self.rows.row(&new.id).is_some();
+            if !is_there(new) && before.iter().all(|before| before.id != new.id) {
+                self.check_known(before, &new.after)?;
+            }
         }
         let JobVerdict::HandedOver(to) = &settle.verdict else { return Ok(()) };
         self.check_known(submits, &to.after)?;

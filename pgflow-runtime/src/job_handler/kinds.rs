@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::JobHandler;
+use super::{JobHandler, NeedLimit};
 use crate::backend::Backend;
 use crate::job::{Ending, Job, JobContext, JobTask, NeedDef, Next};
 use crate::tx::TxSlot;
-use crate::worker::WorkerError;
+use crate::worker::{InUse, WorkerError};
 use crate::{Error, Result, States};
 
 /// What a need's function leads to, behind JSON.
@@ -85,6 +85,8 @@ pub(crate) struct Kinds {
     states: States,
     /// A need that two bring along.
     twice: Option<&'static str>,
+    /// Needs that fewer jobs of may run at once.
+    limits: HashMap<String, usize>,
 }
 
 impl Kinds {
@@ -109,6 +111,11 @@ impl Kinds {
         self
     }
 
+    pub(crate) fn limit(mut self, need: &str, max: usize) -> Self {
+        self.limits.insert(need.to_owned(), max);
+        self
+    }
+
     fn add(&mut self, need: &'static str, code: Code) {
         if self.needs.insert(need, Arc::new(code)).is_some() {
             self.twice = Some(need);
@@ -125,7 +132,7 @@ impl Kinds {
 
     /// Ready to work, or why not.
     pub(crate) fn start(self, backend: Arc<dyn Backend>) -> Result<JobHandler, WorkerError> {
-        let Self { needs, states, twice } = self;
+        let Self { needs, states, twice, limits } = self;
         if let Some(need) = twice {
             return Err(WorkerError::NeedTwice { need });
         }
@@ -141,6 +148,13 @@ impl Kinds {
                 }
             }
         }
-        Ok(JobHandler { needs, states, backend })
+        for (need, max) in &limits {
+            if *max == 0 || !needs.contains_key(need.as_str()) {
+                return Err(WorkerError::NeedLimit { need: need.clone(), max: *max });
+            }
+        }
+        let limit = |(need, max)| (need, NeedLimit { max, in_use: InUse::default() });
+        let limits = limits.into_iter().map(limit).collect();
+        Ok(JobHandler { needs, states, backend, limits })
     }
 }

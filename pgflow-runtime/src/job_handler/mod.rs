@@ -13,13 +13,13 @@ mod transaction;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use pgflow_machine::{Source, Want};
+use pgflow_machine::{Quota, Source, Want};
 
 pub(crate) use kinds::Kinds;
 
 use crate::States;
 use crate::backend::{Backend, ClaimedWork};
-use crate::worker::{Handler, Label, Prepared, Signals};
+use crate::worker::{Handler, InUse, Label, Prepared, Signals};
 use attempt::Attempt;
 use kinds::Code;
 
@@ -29,6 +29,22 @@ pub(crate) struct JobHandler {
     needs: HashMap<&'static str, Arc<Code>>,
     states: States,
     backend: Arc<dyn Backend>,
+    limits: HashMap<String, NeedLimit>,
+}
+
+/// How many jobs of a need may run at once, in this process.
+#[derive(Debug)]
+struct NeedLimit {
+    max: usize,
+    in_use: InUse,
+}
+
+impl NeedLimit {
+    /// How many more may be claimed.
+    fn quota(&self, need: &str) -> Quota {
+        let left = self.max.saturating_sub(self.in_use.count());
+        Quota { step: need.to_owned(), max: u32::try_from(left).unwrap_or(u32::MAX) }
+    }
 }
 
 impl Handler for JobHandler {
@@ -39,7 +55,7 @@ impl Handler for JobHandler {
     fn wants(&mut self) -> Vec<Want> {
         let want = |(need, code): (&&str, &Arc<Code>)| Want {
             source: Source::Need((*need).to_owned()),
-            quotas: Vec::new(),
+            quotas: self.limits.get(*need).map(|limit| limit.quota(need)).into_iter().collect(),
             lease: code.lease(),
         };
         self.needs.iter().map(want).collect()
@@ -61,8 +77,9 @@ impl Handler for JobHandler {
             attempt = job.taken.row.attempts,
         );
         let (code, states) = (Arc::clone(code), self.states.clone());
+        let permit = self.limits.get(*name).map(|limit| limit.in_use.take());
         let backend = Arc::clone(&self.backend);
         let attempt = Attempt { code, job: *job, states, signals, backend };
-        Ok(Prepared { label, permit: None, span, run: Box::pin(attempt.run()) })
+        Ok(Prepared { label, permit, span, run: Box::pin(attempt.run()) })
     }
 }

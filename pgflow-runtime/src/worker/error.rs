@@ -31,6 +31,14 @@ pub enum WorkerError {
         /// The capability.
         need: &'static str,
     },
+    /// A limit on a need that nobody here handles, or that would let none run.
+    #[error("need `{need}` cannot be limited to {max}: {}", if *max == 0 { "no job could run" } else { "this worker does not handle it" })]
+    NeedLimit {
+        /// The capability.
+        need: String,
+        /// The limit.
+        max: usize,
+    },
     /// A need takes a transaction.
     #[error(
         "need `{need}` takes `tx: &mut Tx`, and {backend} has no transactions for it\n\

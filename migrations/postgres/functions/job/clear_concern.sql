@@ -15,9 +15,13 @@ declare
   v_aside text[];
 begin
   perform pgflow._check_job_batch(clear_concern.ids, null);
-  perform from pgflow.jobs j where j.id = any (clear_concern.ids) order by j.id for no key update;
+  perform pgflow._lock_jobs(clear_concern.ids);
+  -- What nobody has noticed counts too, and is forgotten with the rest.
+  perform pgflow._count_lapses(clear_concern.ids, clear_concern.worker);
   v_aside := array(select j.id from pgflow.jobs j where j.id = any (clear_concern.ids) and j.state = 'concern');
   perform pgflow._clear_concern(v_aside, clear_concern.worker, clear_concern.reason);
+  perform pgflow._line_up(array_agg(j.key), array_agg(0))
+     from pgflow.jobs j where j.id = any (clear_concern.ids) and j.key is not null;
   return query
     select i.id, case
         when i.id = any (v_aside) and i.time = 1 then 'cleared'

@@ -30,6 +30,7 @@ as $$
 declare
   v_now timestamptz;
   v_held int[];
+  v_cancelled int[];
   v_back record;
   v_over record;
 begin
@@ -41,6 +42,9 @@ begin
   perform pgflow._check_times(wake_ats, delays);
   perform pgflow._check_payloads(payloads, settle_jobs.max_attempts);
   v_held := pgflow._held_jobs(settle_jobs.ids, tokens, verdicts && array['finished', 'failed', 'fatal']);
+  v_cancelled := (
+    select array_agg(n) from unnest(v_held) n join pgflow.jobs j on j.id = settle_jobs.ids[n]
+     where j.cancel_at is not null and verdicts[n] <> 'finished');
   v_now := clock_timestamp();
   update pgflow.jobs j
      set failures = j.failures + 1, last_error = left(errors[n], pgflow._max_error_length())
@@ -87,6 +91,6 @@ begin
   perform pgflow._end_jobs(
     v_over.ids, v_over.outcomes, v_over.outputs, v_over.errors, settle_jobs.worker, null,
     v_back.keys, array_fill(0, array[coalesce(cardinality(v_back.keys), 0)]));
-  return query select * from pgflow._job_outcomes(settle_jobs.ids, tokens, v_held, true);
+  return query select * from pgflow._job_outcomes(settle_jobs.ids, tokens, v_held, v_cancelled);
 end;
 $$;

@@ -22,7 +22,7 @@ declare
     'settle_and_claim', 'sweep_and_claim', 'holds_task',
     'requeue_stalled_tasks',
     'submit_jobs', 'claim_jobs', 'beat_jobs', 'finish_jobs', 'fail_jobs', 'reschedule_jobs', 'release_jobs', 'sweep_jobs',
-    'settle_jobs', 'settle_job', 'holds_job', 'next_job', 'get_jobs',
+    'settle_jobs', 'settle_job', 'release_unknown_jobs', 'holds_job', 'next_job', 'get_jobs',
     'mark_worker_stopped', 'track_worker_function', 'get_flow_versions', 'set_flow_interface', 'set_flow_input_schema',
     -- For the tasks of maps, which have their element only.
     'get_run_input', 'get_step_outputs', 'ended_runs',

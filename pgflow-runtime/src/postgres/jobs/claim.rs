@@ -33,6 +33,8 @@ const CLAIM: &str = "
 
 const BEAT: &str = "select outcome from pgflow.beat_jobs($1, $2, $3)";
 
+const RELEASE_UNKNOWN: &str = "select pgflow.release_unknown_jobs($1, $2, $3) as released";
+
 const SWEEP: &str =
     "select lapsed, concerns, ended, expired from pgflow.sweep_jobs('sweep', $1)";
 
@@ -63,6 +65,18 @@ impl Postgres {
         let statement = || sqlx::query(BEAT).bind(&ids).bind(&tokens).bind(seconds(lease));
         let rows = self.engine.ask(Lane::Worker, statement).await.map_err(translate)?;
         rows.iter().map(beat).collect()
+    }
+
+    pub(super) async fn give_back_unknown(
+        &self,
+        worker: &str,
+        known: &[JobHold],
+    ) -> Result<u64, BackendError> {
+        let (ids, tokens) = holds(known.iter());
+        let statement = || sqlx::query(RELEASE_UNKNOWN).bind(worker).bind(&ids).bind(&tokens);
+        let rows = self.engine.ask(Lane::Worker, statement).await.map_err(translate)?;
+        let released: i32 = rows[0].try_get("released").map_err(translate)?;
+        Ok(u64::from(released.unsigned_abs()))
     }
 
     pub(super) async fn sweep_all_jobs(&self) -> Result<JobsSwept, BackendError> {

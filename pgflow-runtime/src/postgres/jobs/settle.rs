@@ -56,7 +56,23 @@ impl Postgres {
                 left = &left[batch..];
             }
         }
+        for (settle, _) in
+            settles.iter().zip(&settled).filter(|(_, said)| **said == JobSettled::Applied)
+        {
+            self.ring_for_settle(settle);
+        }
         Ok(settled)
+    }
+
+    /// Tells workers of what may be had now. What the end of a job frees, they find: the one that ended it at once.
+    pub(super) fn ring_for_settle(&self, settle: &JobSettle) {
+        self.ring_for_new(settle.submits.iter());
+        match &settle.verdict {
+            JobVerdict::HandedOver(to) if to.after.is_empty() && to.wake.is_none() => {
+                self.bell.ring_need(&to.need);
+            }
+            _ => {}
+        }
     }
 
     async fn settle_batch_of_jobs(

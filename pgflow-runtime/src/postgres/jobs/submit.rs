@@ -1,5 +1,7 @@
 //! Submitting.
 
+use std::collections::BTreeSet;
+
 use pgflow_machine::Limits;
 use pgflow_machine::job::{JobProblem, NewJob, Submitted};
 use sqlx::Row;
@@ -43,6 +45,7 @@ impl Postgres {
                     for (at, outcome) in part.iter().zip(outcomes) {
                         answers[*at] = Ok(outcome);
                     }
+                    self.ring_for_new(part.iter().map(|at| &jobs[*at]));
                 }
                 Err(problem) if part.len() == 1 => {
                     answers[part[0]] = Err(problem.about(jobs[part[0]].after.iter()));
@@ -68,6 +71,14 @@ impl Postgres {
         match self.engine.ask(Lane::Client, || statement(&columns, by)).await {
             Ok(rows) => rows.iter().map(outcome).collect::<Result<_, _>>().map(Ok),
             Err(error) => Problem::of(&error).map(Err).ok_or_else(|| translate(error)),
+        }
+    }
+
+    /// Tells workers of those that can be had at once; the others are found when their time comes.
+    pub(super) fn ring_for_new<'a>(&self, jobs: impl Iterator<Item = &'a NewJob>) {
+        let at_once = jobs.filter(|job| job.after.is_empty() && job.wake.is_none());
+        for need in at_once.map(|job| &job.need).collect::<BTreeSet<_>>() {
+            self.bell.ring_need(need);
         }
     }
 

@@ -60,6 +60,7 @@ impl Postgres {
             shared::forget(&mut transaction).await.map_err(translate)?;
         }
         self.engine.in_time("a commit", transaction.commit()).await.map_err(not_committed)?;
+        self.ring_for_settle(settle);
         Ok(settled)
     }
 }

@@ -4,6 +4,7 @@ mod claiming;
 mod forking;
 mod keys;
 mod lapsing;
+mod lost;
 mod operating;
 mod racing;
 mod reading;
@@ -24,5 +25,6 @@ pub(super) const GROUPS: &[&[Check]] = &[
     operating::CHECKS,
     reading::CHECKS,
     forking::CHECKS,
+    lost::CHECKS,
     racing::CHECKS,
 ];
