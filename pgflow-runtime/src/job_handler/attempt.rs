@@ -22,12 +22,12 @@ const LONGEST_DELAY: Duration = Duration::from_hours(24);
 
 /// An attempt that is about to run.
 #[derive(Debug)]
-pub(super) struct Attempt {
-    pub(super) code: Arc<Code>,
-    pub(super) job: ClaimedJob,
-    pub(super) states: States,
-    pub(super) signals: Signals,
-    pub(super) backend: Arc<dyn Backend>,
+pub(crate) struct Attempt {
+    pub(crate) code: Arc<Code>,
+    pub(crate) job: ClaimedJob,
+    pub(crate) states: States,
+    pub(crate) signals: Signals,
+    pub(crate) backend: Arc<dyn Backend>,
 }
 
 /// How an attempt ended, and what it forks.
@@ -51,7 +51,7 @@ impl Attempt {
     }
 
     /// Calls the handler, in this transaction if there is one.
-    pub(super) async fn call(&self, tx: Option<TxSlot>) -> Outcome {
+    pub(crate) async fn call(&self, tx: Option<TxSlot>) -> Outcome {
         let row = &self.job.taken.row;
         let (id, cancel) = (self.job.taken.hold.job.clone(), self.signals.cancel.clone());
         let context = JobContext::new(id, row.need.as_str(), row.attempts, cancel);
@@ -77,12 +77,12 @@ impl Attempt {
     }
 
     /// When it is tried again after a failure that says nothing about that.
-    pub(super) fn retry(&self) -> JobRetry {
+    pub(crate) fn retry(&self) -> JobRetry {
         JobRetry::After(back_off(self.code.base_delay(), self.job.taken.row.failures))
     }
 
     /// Who claimed it.
-    pub(super) fn worker(&self) -> &str {
+    pub(crate) fn worker(&self) -> &str {
         self.job.taken.row.lease.as_ref().map_or("worker", |lease| lease.worker.as_str())
     }
 }

@@ -16,13 +16,13 @@ use crate::worker::{InUse, WorkerError};
 use crate::{Error, Result, States};
 
 /// What a need's function leads to, behind JSON.
-pub(super) type Called = Pin<Box<dyn Future<Output = Result<Ending>> + Send>>;
+pub(crate) type Called = Pin<Box<dyn Future<Output = Result<Ending>> + Send>>;
 
 /// A need of another language, or of no kind of job.
-type Raw = Box<dyn Fn(Value, JobContext) -> Called + Send + Sync>;
+pub(crate) type Raw = Box<dyn Fn(Value, JobContext) -> Called + Send + Sync>;
 
 /// Code for a need.
-pub(super) enum Code {
+pub(crate) enum Code {
     /// Of a kind of job.
     Typed(&'static NeedDef),
     /// Of its own.
@@ -40,7 +40,7 @@ impl fmt::Debug for Code {
 
 impl Code {
     /// Whether it takes the transaction that records how its attempt ended.
-    pub(super) fn takes_tx(&self) -> bool {
+    pub(crate) fn takes_tx(&self) -> bool {
         matches!(self, Self::Typed(def) if def.takes_tx)
     }
 
@@ -62,7 +62,7 @@ impl Code {
     }
 
     /// How long a lease lasts, if it says so.
-    pub(super) fn lease(&self) -> Option<Duration> {
+    pub(crate) fn lease(&self) -> Option<Duration> {
         match self {
             Self::Typed(def) => def.lease.map(|seconds| Duration::from_secs(seconds.into())),
             Self::Raw(_) => None,
@@ -124,6 +124,19 @@ impl Kinds {
 
     pub(crate) fn state<T: Clone + Send + Sync + 'static>(self, value: T) -> Self {
         Self { states: self.states.with(value), ..self }
+    }
+
+    /// Its needs, by name.
+    pub(crate) fn names(&self) -> Vec<&'static str> {
+        let mut names: Vec<_> = self.needs.keys().copied().collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// The code for a need.
+    pub(crate) fn code(&self, need: &str) -> Option<(&'static str, Arc<Code>)> {
+        let (name, code) = self.needs.get_key_value(need)?;
+        Some((name, Arc::clone(code)))
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -15,12 +15,12 @@ use std::sync::Arc;
 
 use pgflow_machine::{Quota, Source, Want};
 
+pub(crate) use attempt::Attempt;
 pub(crate) use kinds::Kinds;
 
 use crate::States;
 use crate::backend::{Backend, ClaimedWork};
 use crate::worker::{Handler, InUse, Label, Prepared, Signals};
-use attempt::Attempt;
 use kinds::Code;
 
 /// Runs the needs of jobs.
