@@ -3,7 +3,7 @@
 use pgflow_machine::job::{JobProblem, NewJob, Submitted};
 
 use crate::backend::Reply;
-use crate::tx::{Inner, Tx};
+use crate::Tx;
 
 /// A connection that can submit a job as part of the transaction that is open on it: the job exists if and only if that
 /// transaction commits. Workers find it at their next look, which may be a second later, because a hint must not be sent
@@ -38,9 +38,21 @@ pub trait SubmitIn {
     ) -> Reply<'a, Result<Submitted, JobProblem>>;
 }
 
-macro_rules! submit_in_transaction {
-    ($feature:literal, $database:ty) => {
-        #[cfg(feature = $feature)]
+/// For a connection of a database, and for its transactions.
+#[cfg(feature = "sql")]
+macro_rules! submit_in {
+    ($connection:ty, $database:ty, $submit_in:path) => {
+        #[diagnostic::do_not_recommend]
+        impl SubmitIn for $connection {
+            fn submit_job<'a>(
+                &'a mut self,
+                job: &'a NewJob,
+                by: &'a str,
+            ) -> Reply<'a, Result<Submitted, JobProblem>> {
+                $submit_in(self, job, by)
+            }
+        }
+
         #[diagnostic::do_not_recommend]
         impl SubmitIn for sqlx::Transaction<'_, $database> {
             fn submit_job<'a>(
@@ -48,15 +60,18 @@ macro_rules! submit_in_transaction {
                 job: &'a NewJob,
                 by: &'a str,
             ) -> Reply<'a, Result<Submitted, JobProblem>> {
-                (**self).submit_job(job, by)
+                $submit_in(self, job, by)
             }
         }
     };
 }
 
-submit_in_transaction!("postgres", sqlx::Postgres);
-submit_in_transaction!("sqlite", sqlx::Sqlite);
-submit_in_transaction!("mysql", sqlx::MySql);
+#[cfg(feature = "mysql")]
+submit_in!(sqlx::MySqlConnection, sqlx::MySql, pgflow_mysql::submit_in);
+#[cfg(feature = "postgres")]
+submit_in!(sqlx::PgConnection, sqlx::Postgres, pgflow_postgres::submit_in);
+#[cfg(feature = "sqlite")]
+submit_in!(sqlx::SqliteConnection, sqlx::Sqlite, pgflow_sqlite::submit_in);
 
 /// A step or need can submit a job together with its own completion.
 #[diagnostic::do_not_recommend]
@@ -66,13 +81,6 @@ impl SubmitIn for Tx {
         job: &'a NewJob,
         by: &'a str,
     ) -> Reply<'a, Result<Submitted, JobProblem>> {
-        match self.0 {
-            #[cfg(feature = "postgres")]
-            Inner::Postgres(ref mut transaction, _) => transaction.submit_job(job, by),
-            #[cfg(feature = "sqlite")]
-            Inner::Sqlite(ref mut transaction, _) => transaction.submit_job(job, by),
-            #[cfg(feature = "mysql")]
-            Inner::MySql(ref mut transaction) => transaction.submit_job(job, by),
-        }
+        self.0.submit_job(job, by)
     }
 }

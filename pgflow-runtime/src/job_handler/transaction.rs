@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use pgflow_machine::job::{JobHold, JobRetry, JobSettle, JobSettled, JobVerdict, NewJob};
 use pgflow_machine::{Settled, Verdict};
+use pgflow_backend::tx::StepTx;
 use pgflow_model::with_causes;
 use tokio::time::{sleep, timeout};
 
@@ -20,7 +21,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub(super) async fn run(attempt: &Attempt) -> Ended {
     let hold = attempt.job.taken.hold.clone();
     let tx = match begin(attempt.backend.as_ref(), &hold).await {
-        Ok(Some(tx)) => tx,
+        Ok(Some(tx)) => Tx(tx),
         Ok(None) => return Ended::Nothing,
         Err(error) => return give_back(&with_causes(&error)).await,
     };
@@ -47,7 +48,7 @@ pub(super) async fn run(attempt: &Attempt) -> Ended {
     }
 }
 
-async fn begin(backend: &dyn Backend, hold: &JobHold) -> Result<Option<Tx>, BackendError> {
+async fn begin(backend: &dyn Backend, hold: &JobHold) -> Result<Option<StepTx>, BackendError> {
     backend.jobs()?.begin_job(hold).await
 }
 
@@ -65,7 +66,7 @@ fn failed(error: String, retry: JobRetry) -> Ended {
 async fn commit(attempt: &Attempt, tx: Tx, settle: JobSettle) -> Ended {
     let by = attempt.worker();
     let committed = match attempt.backend.jobs() {
-        Ok(jobs) => jobs.commit_job(tx, &settle, by).await,
+        Ok(jobs) => jobs.commit_job(tx.0, &settle, by).await,
         Err(error) => Err(error),
     };
     let error = match committed {

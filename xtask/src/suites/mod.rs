@@ -3,16 +3,17 @@
 //! `cargo test` runs one after the other; many of ours mostly wait (for leases, for servers), and many mostly
 //! compile, so side by side they take about half as long.
 
+mod again;
 mod order;
 mod run;
 
-use std::collections::VecDeque;
 use std::num::NonZero;
 use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::artifacts::{TestBinary, build_tests};
+use again::{Again, again};
 use order::Order;
 use run::{Outcome, run};
 
@@ -23,17 +24,18 @@ pub(crate) fn run_all(test_args: &[String]) -> Result<Duration, String> {
     let binaries = build_tests().ok_or("the tests do not compile")?;
     println!("    built in {:.1} s", start.elapsed().as_secs_f64());
     let order = Order::read(&binaries);
-    let total = binaries.len();
-    let progress = Progress { total, outcomes: Mutex::default() };
-    side_by_side(order.sorted(binaries), test_args, &progress);
+    let binaries = order.sorted(binaries);
+    let progress = Progress { total: binaries.len(), outcomes: Mutex::default() };
+    side_by_side(&binaries, test_args, &progress);
     let outcomes = progress.outcomes.into_inner().expect("no lane panicked");
     order.write(&outcomes);
+    let Again { failed, unstable } = again(&binaries, &outcomes, test_args);
     let took = start.elapsed();
-    println!("<== tests: {total} binaries, {:.1} s", took.as_secs_f64());
-    match failures(&outcomes) {
-        failed if failed.is_empty() => Ok(took),
-        failed => Err(format!("these failed: {}", failed.join(", "))),
+    println!("<== tests: {} binaries, {:.1} s", binaries.len(), took.as_secs_f64());
+    for test in unstable {
+        println!("    UNSTABLE, failed beside others and passed alone: {test}");
     }
+    if failed.is_empty() { Ok(took) } else { Err(format!("these failed: {}", failed.join(", "))) }
 }
 
 fn lanes() -> usize {
@@ -54,20 +56,16 @@ impl Progress {
     }
 }
 
-fn side_by_side(binaries: Vec<TestBinary>, args: &[String], progress: &Progress) {
-    let waiting = Mutex::new(VecDeque::from(binaries));
-    let next = || waiting.lock().expect("no lane panicked").pop_front();
+fn side_by_side(binaries: &[TestBinary], args: &[String], progress: &Progress) {
+    let waiting = Mutex::new(binaries.iter());
+    let next = || waiting.lock().expect("no lane panicked").next();
     thread::scope(|scope| {
         for _ in 0..lanes() {
             scope.spawn(|| {
                 while let Some(binary) = next() {
-                    progress.done(run(&binary, args));
+                    progress.done(run(binary, args));
                 }
             });
         }
     });
-}
-
-fn failures(outcomes: &[Outcome]) -> Vec<&str> {
-    outcomes.iter().filter(|outcome| !outcome.passed).map(|outcome| outcome.name.as_str()).collect()
 }

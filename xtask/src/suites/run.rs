@@ -12,7 +12,7 @@ pub(super) struct Outcome {
     pub(super) passed: bool,
     pub(super) took: Duration,
     /// The binary's own last line when it passed, and all it said when it did not.
-    said: String,
+    pub(super) said: String,
 }
 
 /// Runs it as `cargo test` would, and keeps what it says for later: two at once would mix their lines.

@@ -14,11 +14,11 @@ begin
        set cancel_at = clock_timestamp(), cancel_by = p_worker, cancel_reason = left(p_reason, pgflow._max_error_length()),
            state = case when j.state = 'leased' then 'leased' else 'cancelled' end
      where j.id = any (p_ids) and j.cancel_at is null
-    returning j.id, j.need, j.state
+    returning j.id, j.need, j.state, coalesce(j.lease_until > j.cancel_at, false) as active
   )
   select array_agg(a.id) as ids,
          array_agg(a.id) filter (where a.traced) as traced, array_agg(a.need) filter (where a.traced) as needs,
-         array_agg(jsonb_build_object('reason', left(p_reason, 1000), 'was_active', a.state = 'leased'))
+         array_agg(jsonb_build_object('reason', left(p_reason, 1000), 'was_active', a.active))
            filter (where a.traced) as details
     into v_asked
     from (select a.*, a.state = 'leased' or not p_ending as traced from asked a) a;

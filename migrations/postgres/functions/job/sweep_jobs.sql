@@ -1,6 +1,6 @@
 -- What nobody else may come to do: takes back jobs whose lease ran out, also of needs that nobody polls; puts sleepers
 -- whose moment has come in line; ends jobs that expired, crashed in their last attempt, or were cancelled while
--- somebody had them; looks again at keys. Of each no more than `max_jobs`: call it again while it returns that many. Returns
+-- somebody had them; looks again at keys; reports rings. Of each no more than `max_jobs`: call it again while it returns that many. Returns
 -- how many leases had run out, how many jobs are in concern because of that, how many crashed or were cancelled and how many
 -- expired, and how many woke.
 create or replace function pgflow.sweep_jobs(worker text default null, max_jobs int default 1000)
@@ -31,6 +31,7 @@ begin
   select cardinality(e.ids) into expired from pgflow._end_due(v_now, sweep_jobs.max_jobs, v_worker, array['expired']) e;
   woken := pgflow._wake_sleepers(v_now, sweep_jobs.max_jobs);
   perform pgflow._look_again(sweep_jobs.max_jobs);
+  perform pgflow._report_rings(v_worker);
   lapsed := v_ended.lapsed + v_back.lapsed;
   concerns := v_back.concerns;
   ended := cardinality(v_ended.ids);
