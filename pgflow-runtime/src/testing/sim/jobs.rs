@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use super::drive::{Worker, end, expect};
 use super::faults::Fault;
 use super::{Crash, Sim, SimError, StepKey, database};
-use crate::backend::{Backend, ClaimedJob, Jobs};
+use crate::backend::{ClaimedJob, Jobs};
 use crate::client::JobHandle;
 use crate::job::{Job, Need};
 use crate::job_handler::Attempt;
