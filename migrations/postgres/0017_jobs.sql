@@ -75,6 +75,8 @@ create index jobs_expiring on pgflow.jobs (expires_at)
 -- What the sweep is to end.
 create index jobs_ending on pgflow.jobs (seq) where state in ('expired', 'crashed', 'cancelled');
 create index jobs_in_concern on pgflow.jobs (seq) where state = 'concern';
+-- For lists, which may take their time.
+create index jobs_by_place on pgflow.jobs using brin (seq) with (pages_per_range = 8);
 
 -- Who waits for whom. A dependency may be named more than once, and is counted as often.
 create table pgflow.job_edges (
@@ -149,6 +151,7 @@ create table pgflow.job_archive (
     (outcome <> 'cancelled' or cancel_at is not null) and (cancel_reason is null or cancel_at is not null))
 );
 create index job_archive_by_age on pgflow.job_archive (archived_at);
+create index job_archive_by_place on pgflow.job_archive (seq);
 -- What redrive looks for.
 create index job_archive_dead on pgflow.job_archive (need, seq) where outcome in ('failed', 'crashed');
 

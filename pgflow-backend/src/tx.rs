@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use pgflow_machine::job::{JobProblem, NewJob, Submitted};
 use pgflow_machine::{NewRun, Started};
 
 use crate::backend::Reply;
@@ -17,6 +18,13 @@ use crate::backend::Reply;
 pub trait StepTransaction: Any + Debug + Send {
     /// Starts a run as part of it.
     fn start_run(&mut self, run: NewRun) -> Reply<'_, Started>;
+
+    /// Submits a job as part of it.
+    fn submit_job<'a>(
+        &'a mut self,
+        job: &'a NewJob,
+        by: &'a str,
+    ) -> Reply<'a, Result<Submitted, JobProblem>>;
 
     /// Undoes everything. If the connection is gone, so is the transaction.
     fn rollback(self: Box<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>>;

@@ -12,7 +12,7 @@ use pgflow_backend::backend::{
 use pgflow_backend::store::{
     JobSession, JobUpkeepSession, Logged, OpenWork, Session, Stored, Take, Taken,
 };
-use pgflow_machine::job::{JobId, JobNeeds, JobRows, JobSettings, JobWrites};
+use pgflow_machine::job::{JobHold, JobId, JobNeeds, JobRows, JobSettings, JobWrites};
 use pgflow_machine::{
     Candidate, Catalog, FlowVersion, Lane, Needs, Payload, Ready, Rows, RunId, TaskKey, TaskLease,
     Timestamp, Version, WorkerId, Writes,
@@ -272,6 +272,10 @@ impl<C: DerefMut<Target = MySqlConnection> + Send> JobSession for MySqlSession<C
 
     async fn lapsed_jobs(&mut self, needs: Option<&[String]>, max: u32) -> Stored<Vec<JobId>> {
         answered!(self, jobs::lapsed(self, needs, max))
+    }
+
+    async fn held_jobs(&mut self, worker: &str) -> Stored<Vec<JobHold>> {
+        answered!(self, jobs::held(self, worker))
     }
 
     async fn expired_jobs(&mut self, max: u32) -> Stored<Vec<JobId>> {

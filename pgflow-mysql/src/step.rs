@@ -2,12 +2,14 @@
 
 use std::pin::Pin;
 
+use pgflow_machine::job::{JobProblem, NewJob, Submitted};
 use pgflow_machine::{Limits, NewRun, Started};
 use sqlx::{MySqlConnection, Transaction};
 
 use super::catalog::Known;
 use super::connections::Held;
 use super::error::{Result, number};
+use super::jobs::submit_in;
 use super::session::MySqlSession;
 use pgflow_backend::backend::{BackendError, Reply};
 use pgflow_backend::sql::{check_transaction, undone};
@@ -60,6 +62,14 @@ impl MySqlTx {
 impl StepTransaction for MySqlTx {
     fn start_run(&mut self, run: NewRun) -> Reply<'_, Started> {
         start_in(&mut self.0, run)
+    }
+
+    fn submit_job<'a>(
+        &'a mut self,
+        job: &'a NewJob,
+        by: &'a str,
+    ) -> Reply<'a, std::result::Result<Submitted, JobProblem>> {
+        submit_in(&mut self.0, job, by)
     }
 
     fn rollback(self: Box<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>> {

@@ -16,6 +16,7 @@ mod flows;
 mod heartbeat;
 mod jitter;
 mod job_upkeep;
+mod jobs;
 mod left_out;
 mod list;
 mod migrate;
@@ -44,6 +45,7 @@ mod wake;
 mod workers;
 
 pub use error::{is_read_only, is_server_wide};
+pub use jobs::submit_in;
 pub use migrate::{
     Core, EmitError, Format, MigrateError, Pending, Pgmq, PgmqSource, Problem, Report,
     install_pgmq, migrate,

@@ -49,6 +49,8 @@ pub struct Postgres {
     pub(super) routes: Routes,
     pub(super) workers: Workers,
     pub(super) starts: Starts,
+    /// What payloads of jobs may be, once somebody has asked.
+    pub(super) job_limits: tokio::sync::OnceCell<pgflow_machine::Limits>,
     /// Ends the task that sends and receives hints.
     pub(super) stop: CancellationToken,
     _side: DropGuard,
@@ -107,6 +109,7 @@ impl Postgres {
             routes: Routes::default(),
             workers: Workers::default(),
             starts: Starts::default(),
+            job_limits: tokio::sync::OnceCell::new(),
             stop: stop.clone(),
             _side: stop.drop_guard(),
         })

@@ -2,6 +2,7 @@
 
 use std::pin::Pin;
 
+use pgflow_machine::job::{JobProblem, NewJob, Submitted};
 use pgflow_machine::{Lease, Settle, Settled};
 use serde_json::Value;
 use sqlx::{PgConnection, Row, Transaction};
@@ -10,6 +11,7 @@ use super::batch::Completions;
 use super::claim::int;
 use super::ended::ended;
 use super::error::{not_committed, not_recorded, translate};
+use super::jobs::submit_in;
 use super::open::Postgres;
 use super::settle::{outcome, output};
 use super::shared;
@@ -30,9 +32,9 @@ const COMPLETE: &str = "
 /// A transaction in the hands of a step.
 #[derive(Debug)]
 pub struct PostgresTx {
-    transaction: Transaction<'static, sqlx::Postgres>,
+    pub(super) transaction: Transaction<'static, sqlx::Postgres>,
     /// The moment it began at, by which it is known again.
-    began: i64,
+    pub(super) began: i64,
 }
 
 impl PostgresTx {
@@ -45,6 +47,14 @@ impl PostgresTx {
 impl StepTransaction for PostgresTx {
     fn start_run(&mut self, run: NewRun) -> Reply<'_, Started> {
         start_in(&mut self.transaction, run)
+    }
+
+    fn submit_job<'a>(
+        &'a mut self,
+        job: &'a NewJob,
+        by: &'a str,
+    ) -> Reply<'a, Result<Submitted, JobProblem>> {
+        submit_in(&mut self.transaction, job, by)
     }
 
     fn rollback(self: Box<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>> {

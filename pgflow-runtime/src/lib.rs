@@ -44,6 +44,8 @@ mod start;
 mod start_in;
 mod state;
 mod step_index;
+#[cfg(feature = "engine")]
+mod submit_in;
 mod task;
 pub mod testing;
 mod text;
@@ -98,6 +100,8 @@ pub use start::StartRun;
 #[cfg(feature = "engine")]
 pub use start_in::StartIn;
 pub use state::{State, States};
+#[cfg(feature = "engine")]
+pub use submit_in::SubmitIn;
 pub use task::Task;
 #[cfg(feature = "engine")]
 pub use tx::Tx;

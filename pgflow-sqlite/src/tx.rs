@@ -5,9 +5,11 @@ use std::pin::Pin;
 use pgflow_backend::backend::{BackendError, NewRun, Reply, Started};
 use pgflow_backend::sql::undone;
 use pgflow_backend::tx::{StepTransaction, StepTx, WriteLock};
+use pgflow_machine::job::{JobProblem, NewJob, Submitted};
 use sqlx::{SqliteConnection, Transaction};
 
 use super::error::Result;
+use super::jobs::submit_in;
 use super::start::start_in;
 
 /// A transaction in the hands of a step, with the write lock that it has.
@@ -37,6 +39,14 @@ impl SqliteTx {
 impl StepTransaction for SqliteTx {
     fn start_run(&mut self, run: NewRun) -> Reply<'_, Started> {
         start_in(&mut self.transaction, run)
+    }
+
+    fn submit_job<'a>(
+        &'a mut self,
+        job: &'a NewJob,
+        by: &'a str,
+    ) -> Reply<'a, std::result::Result<Submitted, JobProblem>> {
+        submit_in(&mut self.transaction, job, by)
     }
 
     fn rollback(self: Box<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>> {

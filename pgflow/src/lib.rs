@@ -57,7 +57,7 @@ mod engine {
     };
     pub use pgflow_runtime::{
         Event, Happened, InvalidRunId, Limits, PayloadError, RunId, RunStatus, SkipReason, StartIn,
-        StepStatus, Timestamp, backend, job, memory,
+        StepStatus, SubmitIn, Timestamp, backend, job, memory,
     };
 }
 #[cfg(feature = "engine")]

@@ -22,12 +22,19 @@ pub enum Topic {
     Queue(Arc<str>),
     /// This run was cancelled: its handlers need not go on.
     Run(RunId),
+    /// Jobs that need this.
+    Need(Arc<str>),
 }
 
 impl Wake {
     /// Something is new in the queue of this version of a flow, or about a run of it.
     pub fn queue(slug: impl Into<Arc<str>>) -> Self {
         Self::Topic(Topic::Queue(slug.into()))
+    }
+
+    /// A job that needs this may be had.
+    pub fn need(need: impl Into<Arc<str>>) -> Self {
+        Self::Topic(Topic::Need(need.into()))
     }
 
     /// This run was cancelled.

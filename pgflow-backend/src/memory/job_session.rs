@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use pgflow_machine::Timestamp;
-use pgflow_machine::job::{JobId, JobNeeds, JobRows, JobSettings, JobWrites};
+use pgflow_machine::job::{JobHold, JobId, JobNeeds, JobRows, JobSettings, JobWrites};
 use serde_json::Value;
 
 use super::session::MemorySession;
@@ -45,6 +45,10 @@ impl JobSession for MemorySession {
 
     async fn expired_jobs(&mut self, max: u32) -> Stored<Vec<JobId>> {
         Ok(self.data().jobs.expired(self.now, max))
+    }
+
+    async fn held_jobs(&mut self, worker: &str) -> Stored<Vec<JobHold>> {
+        Ok(self.data().jobs.held(worker))
     }
 
     async fn next_job(&mut self, needs: &[String]) -> Stored<Option<Timestamp>> {

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use pgflow_machine::job::{
-    ArchiveWrite, ArchivedJob, Dependency, Edge, JobId, JobNeeds, JobOutcome, JobRow, JobRows,
-    JobSettings, JobState, JobWrites, Policy, RING_WALK, Seq, Wait,
+    ArchiveWrite, ArchivedJob, Dependency, Edge, JobHold, JobId, JobNeeds, JobOutcome, JobRow,
+    JobRows, JobSettings, JobState, JobWrites, Policy, RING_WALK, Seq, Wait,
 };
 use pgflow_machine::{RunId, RunStatus, Timestamp};
 use serde_json::Value;
@@ -282,6 +282,14 @@ impl JobData {
             |id: &JobId| needs.is_none_or(|needs| needs.contains(&self.jobs[id].row.need));
         let lapsed = lapsed.filter(|(_, id)| is_meant(id));
         lapsed.take(max as usize).map(|(_, id)| id.clone()).collect()
+    }
+
+    pub(super) fn held(&self, worker: &str) -> Vec<JobHold> {
+        let hold = |(_, id): &(Timestamp, JobId)| {
+            let lease = self.jobs[id].row.lease.as_ref().filter(|lease| lease.worker == worker)?;
+            Some(JobHold { job: id.clone(), token: lease.token.clone() })
+        };
+        self.leases.iter().filter_map(hold).collect()
     }
 
     pub(super) fn expired(&self, now: Timestamp, max: u32) -> Vec<JobId> {

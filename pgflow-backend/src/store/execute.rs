@@ -15,12 +15,15 @@ pub(crate) struct News {
     pub(super) flows: BTreeSet<Arc<str>>,
     /// Runs that ended.
     pub(super) ended: Vec<EndedRun>,
+    /// What jobs need that waited for those.
+    pub(super) ready: jobs::Ready,
 }
 
 impl News {
     pub(super) fn extend(&mut self, more: Self) {
         self.flows.extend(more.flows);
         self.ended.extend(more.ended);
+        self.ready.extend(more.ready);
     }
 }
 
@@ -36,12 +39,12 @@ pub(crate) async fn execute<S: Session, C: Command>(
         load(session, &more, &mut rows).await?;
     }
     let (answer, writes) = command.decide(&mut rows, session.now())?;
-    let news = news(&rows, &writes);
+    let mut news = news(&rows, &writes);
     if !writes.is_empty() {
         let ended = writes.ended(&rows);
         session.write(&rows, writes).await?;
         // Jobs may wait for runs: they are told in the same transaction.
-        jobs::runs_ended(session, &ended).await?;
+        news.ready = jobs::runs_ended(session, &ended).await?;
     }
     Ok((answer, news))
 }
@@ -63,7 +66,8 @@ fn news(rows: &Rows, writes: &Writes<'_>) -> News {
         let (error, flow) = (error.map(str::to_owned), slug(*run)?.to_string());
         Some(EndedRun { run: *run, flow, status, error })
     });
-    News { ended: ended.collect(), flows: writes.news().into_iter().filter_map(slug).collect() }
+    let flows = writes.news().into_iter().filter_map(slug).collect();
+    News { ended: ended.collect(), flows, ..News::default() }
 }
 
 /// Executes a command in a transaction of its own.
@@ -81,6 +85,7 @@ pub(super) fn tell<S: Store>(store: &S, news: News) {
     for flow in news.flows {
         store.wake(Wake::queue(flow));
     }
+    jobs::tell(store, news.ready);
 }
 
 /// Does a transition, and does all of it again when the database has undone it because of another one.

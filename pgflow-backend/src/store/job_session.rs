@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::future::Future;
 
 use pgflow_machine::Timestamp;
-use pgflow_machine::job::{JobId, JobNeeds, JobRows, JobSettings, JobWrites};
+use pgflow_machine::job::{JobHold, JobId, JobNeeds, JobRows, JobSettings, JobWrites};
 use serde_json::Value;
 
 use super::Stored;
@@ -60,6 +60,9 @@ pub trait JobSession: Send {
 
     /// Up to `max` jobs whose time is over and that nobody has.
     fn expired_jobs(&mut self, max: u32) -> impl Future<Output = Stored<Vec<JobId>>> + Send;
+
+    /// What this worker holds, as far as it has not lapsed for somebody else.
+    fn held_jobs(&mut self, worker: &str) -> impl Future<Output = Stored<Vec<JobHold>>> + Send;
 
     /// When a job of these needs may be had: now, or any moment before, if one is ready; when the first sleeper wakes or the first
     /// lease lapses.

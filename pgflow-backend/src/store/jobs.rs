@@ -1,12 +1,14 @@
 //! The contract about jobs, kept by every store.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use pgflow_machine::job::{
     BeatJobs, CancelJobs, ClearConcern, ConcernCleared, Dependency, ExpireJobs, HoldsJob, JobBeat,
-    JobCancelled, JobClaim, JobHold, JobId, JobNeeds, JobProblem, JobRows, JobSettings, JobSettle,
-    JobSettled, JobToken, LapseJobs, NewJob, Operate, Operated, Redrive, Redriven, RunsEnded,
-    SettleJobs, Submit, Submitted, TakeJobs, TakenJob, Unheld, WakeJobs, check_name,
+    JobCancelled, JobClaim, JobHold, JobId, JobNeeds, JobProblem, JobRow, JobRows, JobSettings,
+    JobSettle, JobSettled, JobState, JobToken, JobVerdict, JobWrites, LapseJobs, NewJob, Operate,
+    Operated, Redrive, Redriven, RunsEnded, SettleJobs, Submit, Submitted, TakeJobs, TakenJob,
+    Unheld, WakeJobs, check_name,
 };
 use pgflow_machine::{Command, RunId, RunStatus, job};
 
@@ -15,6 +17,7 @@ use super::recovery::ago;
 use super::{Access, JobSession, Session, Store, Stored};
 use crate::backend::{
     ClaimedJob, ClaimedJobs, JobEvent, JobQuery, JobRecord, JobSummary, Jobs, JobsSwept, Reply,
+    Wake,
 };
 use crate::tx::StepTx;
 
@@ -121,6 +124,10 @@ impl<S: Store> Jobs for S {
         Box::pin(async move { self.begin(Access::Read).await?.job_trace(id, after, max).await })
     }
 
+    fn release_unknown_jobs<'a>(&'a self, worker: &'a str, known: &'a [JobHold]) -> Reply<'a, u64> {
+        transition!(self, release_unknown(self, worker, known))
+    }
+
     fn sweep_jobs(&self) -> Reply<'_, JobsSwept> {
         Box::pin(async move {
             let mut swept = JobsSwept::default();
@@ -153,11 +160,14 @@ impl<S: Store> Jobs for S {
     }
 }
 
+/// Needs of jobs that may be had since: to be told after the commit.
+pub(super) type Ready = BTreeSet<String>;
+
 /// Executes a command in a transaction that is open: loads until nothing more is needed, decides, writes.
 async fn execute<S: Session, C: Command<job::Jobs>>(
     session: &mut S,
     command: &C,
-) -> Stored<C::Answer> {
+) -> Stored<(C::Answer, Ready)> {
     let mut rows = JobRows::new(session.job_settings().await?);
     let mut needs = rows.missing(command.needs());
     while !needs.is_empty() {
@@ -165,17 +175,33 @@ async fn execute<S: Session, C: Command<job::Jobs>>(
         needs = rows.missing(command.more(&rows));
     }
     let (answer, writes) = command.decide(&mut rows, session.now())?;
+    let ready = ready(&rows, &writes);
     if !writes.is_empty() {
         session.write_jobs(&rows, writes).await?;
     }
-    Ok(answer)
+    Ok((answer, ready))
+}
+
+fn ready(rows: &JobRows, writes: &JobWrites<'_>) -> Ready {
+    let changed = writes.inserted.iter().chain(&writes.updated).chain(&writes.restored);
+    let is_ready = |row: &&JobRow| row.state == JobState::Ready;
+    let ready = changed.filter_map(|id| rows.jobs.get(id).filter(is_ready));
+    ready.map(|row| row.need.clone()).collect()
+}
+
+/// Tells workers that wait.
+pub(super) fn tell<S: Store>(store: &S, ready: Ready) {
+    for need in ready {
+        store.wake(Wake::need(need));
+    }
 }
 
 /// Executes a command in a transaction of its own.
 async fn transact<S: Store, C: Command<job::Jobs>>(store: &S, command: &C) -> Stored<C::Answer> {
     let mut session = store.begin(Access::Write).await?;
-    let answer = execute(&mut session, command).await?;
+    let (answer, ready) = execute(&mut session, command).await?;
     store.commit(session).await?;
+    tell(store, ready);
     Ok(answer)
 }
 
@@ -189,13 +215,25 @@ async fn transact_as<S: Store, C: Command<job::Jobs>>(
     transact(store, command).await
 }
 
+/// Submits a job in a transaction that may write.
+pub async fn submit_in<S: Session>(
+    session: &mut S,
+    job: &NewJob,
+    by: &str,
+) -> Stored<Result<Submitted, JobProblem>> {
+    check_name(by).map_err(|why| JobProblem::Name { what: "caller", why })?;
+    let (jobs, limits) = (std::slice::from_ref(job), pgflow_machine::Limits::default());
+    let (answers, _) = execute(session, &Submit { jobs, by, limits }).await?;
+    Ok(answers.into_iter().next().unwrap_or(Ok(Submitted::Exists)))
+}
+
 /// Opens the transaction of a need, if the lease still holds.
 async fn begin<S: Store>(store: &S, hold: &JobHold) -> Stored<Option<StepTx>> {
     if !Store::abilities(store).transactions {
         return Err(S::no_transactions());
     }
     let mut session = store.begin(Access::Step).await?;
-    if !execute(&mut session, &HoldsJob { hold }).await? {
+    if !execute(&mut session, &HoldsJob { hold }).await?.0 {
         return Ok(None);
     }
     store.lend(session).await.map(Some)
@@ -210,10 +248,12 @@ async fn commit<S: Store>(
 ) -> Stored<JobSettled> {
     let mut session = store.take_back(tx).await?;
     let (settles, limits) = (std::slice::from_ref(settle), Store::limits(store));
-    let outcomes = execute(&mut session, &SettleJobs { settles, by, limits }).await?;
+    let settled = execute(&mut session, &SettleJobs { settles, by, limits }).await?;
+    let (outcomes, ready) = settled;
     let outcome = outcomes.into_iter().next().unwrap_or(JobSettled::Unknown);
     if outcome == JobSettled::Applied {
         store.commit_step(session).await?;
+        tell(store, ready);
     } else {
         store.undo(session).await?;
     }
@@ -224,17 +264,17 @@ async fn commit<S: Store>(
 pub(super) async fn runs_ended<S: Session>(
     session: &mut S,
     runs: &[(RunId, RunStatus)],
-) -> Stored<()> {
+) -> Stored<Ready> {
     if runs.is_empty() {
-        return Ok(());
+        return Ok(Ready::new());
     }
     let waiters = runs.iter().map(|(run, _)| Dependency::Run(*run)).collect();
     let mut rows = JobRows::default();
     session.load_jobs(&JobNeeds { waiters, ..JobNeeds::default() }, &mut rows).await?;
     if rows.waiters.values().all(Vec::is_empty) {
-        return Ok(());
+        return Ok(Ready::new());
     }
-    execute(session, &RunsEnded { runs }).await
+    Ok(execute(session, &RunsEnded { runs }).await?.1)
 }
 
 /// Claims. It does not ask for a transaction that writes when there is nothing to take.
@@ -281,7 +321,7 @@ async fn take<S: Session>(session: &mut S, claim: &JobClaim) -> Stored<Vec<Taken
         let tokens: Vec<_> = candidates.iter().map(|_| JobToken::new()).collect();
         let (worker, lease) = (claim.worker.as_str(), claim.lease);
         let take = TakeJobs { candidates: &candidates, tokens: &tokens, worker, lease };
-        taken.extend(execute(session, &take).await?);
+        taken.extend(execute(session, &take).await?.0);
     }
     Ok(taken)
 }
@@ -311,12 +351,28 @@ async fn sweep_batch<S: Store>(store: &S) -> Stored<(JobsSwept, bool)> {
         return Ok((JobsSwept::default(), true));
     }
     let mut session = store.begin(Access::Write).await?;
-    let counted = execute(&mut session, &LapseJobs { jobs: &lapsed }).await?;
-    let ended = execute(&mut session, &ExpireJobs { jobs: &expired }).await?;
+    let (counted, back) = execute(&mut session, &LapseJobs { jobs: &lapsed }).await?;
+    let (ended, freed) = execute(&mut session, &ExpireJobs { jobs: &expired }).await?;
     store.commit(session).await?;
+    tell(store, back.into_iter().chain(freed).collect());
     // A job that was taken back may have expired meanwhile: look again, unless others were faster with all of them.
     let is_stuck = counted.lapsed == 0 && ended == 0;
     Ok((JobsSwept { lapses: counted, expired: ended }, is_stuck))
+}
+
+/// Gives back what a worker has and does not know of.
+async fn release_unknown<S: Store>(store: &S, worker: &str, known: &[JobHold]) -> Stored<u64> {
+    let mut reading = store.begin(Access::Read).await?;
+    let held = reading.held_jobs(worker).await?;
+    drop(reading);
+    let unknown = held.into_iter().filter(|hold| !known.contains(hold));
+    let settles: Vec<_> = unknown.map(|hold| JobSettle::new(hold, JobVerdict::Released)).collect();
+    if settles.is_empty() {
+        return Ok(0);
+    }
+    let (by, limits) = (worker, Store::limits(store));
+    let settled = transact_as(store, by, &SettleJobs { settles: &settles, by, limits }).await?;
+    Ok(settled.iter().filter(|settled| **settled == JobSettled::Applied).count() as u64)
 }
 
 async fn prune<S: Store>(store: &S, older_than: Duration, max: u32) -> Stored<u64> {

@@ -28,6 +28,7 @@ use pgflow_machine::{Limits, NewRun, Started, WorkerId};
 
 pub use job_session::JobSession;
 pub use job_upkeep::JobUpkeepSession;
+pub use jobs::submit_in;
 pub use session::{Logged, OpenWork, Session, Take, Taken};
 pub use signed::Signed;
 pub use start::start_in;

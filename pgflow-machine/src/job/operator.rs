@@ -22,7 +22,7 @@ pub enum ConcernCleared {
     Unknown,
 }
 
-/// Lets jobs go on that have lost too many workers in a row; an answer for each.
+/// Lets jobs go on that have lost too many workers in a row, a lease that has run out unnoticed counted; an answer for each.
 #[derive(Clone, Copy, Debug)]
 pub struct ClearConcern<'a> {
     /// Which ones.
@@ -40,7 +40,8 @@ impl Command<Jobs> for ClearConcern<'_> {
 
     fn more(&self, rows: &JobRows) -> JobNeeds {
         let mut needs = JobNeeds::default();
-        needs.lines_of(rows, self.jobs);
+        // A lease that has run out unnoticed may have been the last.
+        needs.ends(rows, self.jobs.iter().cloned().map(Dependency::Job));
         needs
     }
 
@@ -56,6 +57,7 @@ impl Command<Jobs> for ClearConcern<'_> {
 }
 
 fn clear(transition: &mut Transition<'_, '_>, id: &JobId) -> ConcernCleared {
+    lapse(transition, id);
     let Some(row) = transition.rows.jobs.get(id) else { return ConcernCleared::Unknown };
     if row.state != JobState::Concern {
         return ConcernCleared::NoConcern;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::problem::named;
-use super::submit::{check_attempts, payload, submit};
+use super::submit::{check_attempts, not_itself, payload, submit};
 use super::transition::{End, Transition};
 use super::{
     Dependency, HandOver, JobId, JobNeeds, JobOutcome, JobProblem, JobRetry, JobRows, JobSettle,
@@ -92,12 +92,8 @@ impl<'a> SettleJobs<'a> {
         settle: &'c JobSettle,
     ) -> Result<(), JobProblem> {
         let id = &settle.hold.job;
-        match &settle.verdict {
-            JobVerdict::Finished(output) => payload("the job's output", output, &self.limits)?,
-            JobVerdict::HandedOver(to) => check_hand_over(to, &self.limits)?,
-            JobVerdict::Failed { .. } | JobVerdict::Released => {}
-        }
-        transition.check_forks(settle, &self.limits)?;
+        settle.check(&self.limits)?;
+        transition.check_forks(settle)?;
         for new in &settle.submits {
             submit(transition, new, &self.limits)?;
         }
@@ -164,10 +160,28 @@ fn release(transition: &mut Transition<'_, '_>, id: &JobId) {
     transition.arrive(id);
 }
 
-fn check_hand_over(to: &HandOver, limits: &Limits) -> Result<(), JobProblem> {
-    named("need", &to.need)?;
-    check_attempts(to.max_attempts)?;
-    to.payload.as_ref().map_or(Ok(()), |value| payload("the job's payload", value, limits))
+impl JobSettle {
+    /// Whether it can take effect, as far as that does not depend on other jobs.
+    pub fn check(&self, limits: &Limits) -> Result<(), JobProblem> {
+        match &self.verdict {
+            JobVerdict::Finished(output) => payload("the job's output", output, limits)?,
+            JobVerdict::HandedOver(to) => to.check(&self.hold.job, limits)?,
+            JobVerdict::Failed { .. } | JobVerdict::Released => {}
+        }
+        self.submits.iter().try_for_each(|new| new.check(limits))
+    }
+}
+
+impl HandOver {
+    /// Whether this job can be handed over so, as far as that does not depend on other jobs.
+    pub fn check(&self, job: &JobId, limits: &Limits) -> Result<(), JobProblem> {
+        named("need", &self.need)?;
+        check_attempts(self.max_attempts)?;
+        if let Some(value) = &self.payload {
+            payload("the job's payload", value, limits)?;
+        }
+        not_itself(job, &self.after)
+    }
 }
 
 /// Hands a job on, also one that nobody has.
@@ -177,7 +191,7 @@ pub(super) fn hand_over<'c>(
     to: &'c HandOver,
     limits: &Limits,
 ) -> Result<(), JobProblem> {
-    check_hand_over(to, limits)?;
+    to.check(id, limits)?;
     let waits = transition.look_at(id, &to.after)?;
     let token = settled(transition, id);
     let now = transition.now;

@@ -69,11 +69,13 @@ impl NewJob {
         }
     }
 
-    pub(super) fn check(&self, limits: &Limits) -> Result<(), JobProblem> {
+    /// Whether it can be submitted, as far as that does not depend on other jobs.
+    pub fn check(&self, limits: &Limits) -> Result<(), JobProblem> {
         named("need", &self.need)?;
         self.key.as_deref().map_or(Ok(()), |key| named("key", key))?;
         check_attempts(self.max_attempts)?;
-        payload("the job's payload", &self.payload, limits)
+        payload("the job's payload", &self.payload, limits)?;
+        not_itself(&self.id, &self.after)
     }
 
     fn row(&self, seq: Seq, now: Timestamp) -> JobRow {
@@ -98,6 +100,12 @@ impl NewJob {
             created_at: now,
         }
     }
+}
+
+/// No job waits for itself.
+pub(super) fn not_itself(id: &JobId, waits: &[Wait]) -> Result<(), JobProblem> {
+    let is_itself = |wait: &Wait| wait.on.job() == Some(id);
+    if waits.iter().any(is_itself) { Err(JobProblem::WaitsForItself) } else { Ok(()) }
 }
 
 pub(super) fn check_attempts(max_attempts: Option<u32>) -> Result<(), JobProblem> {

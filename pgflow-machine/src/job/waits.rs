@@ -9,7 +9,7 @@ use super::{
     Asked, Dependency, Edge, JobId, JobNeeds, JobOutcome, JobProblem, JobRows, JobSettle, JobState,
     JobVerdict, NewJob, Policy, TraceKind, Wait,
 };
-use crate::{Limits, Refusal, RunStatus};
+use crate::{Refusal, RunStatus};
 
 /// So many jobs are looked at before a job may wait for another. A larger ring slips through, and the check of the
 /// database reports it.
@@ -103,9 +103,6 @@ impl Transition<'_, '_> {
     pub(super) fn look_at(&self, id: &JobId, waits: &[Wait]) -> Result<Waits, JobProblem> {
         let (mut looked_at, mut seen) = (Waits::default(), BTreeSet::new());
         for wait in waits.iter().filter(|wait| seen.insert(&wait.on)) {
-            if matches!(&wait.on, Dependency::Job(job) if job == id) {
-                return Err(JobProblem::WaitsForItself);
-            }
             match self.end_of(&wait.on) {
                 Found::Nothing => return Err(JobProblem::UnknownDependency(wait.on.clone())),
                 Found::Open => looked_at.open.push(wait.clone()),
@@ -123,18 +120,18 @@ impl Transition<'_, '_> {
     }
 
     /// Whether the jobs that a settle submits can be, and what the job hands itself over to can wait for them.
-    pub(super) fn check_forks(
-        &self,
-        settle: &JobSettle,
-        limits: &Limits,
-    ) -> Result<(), JobProblem> {
+    pub(super) fn check_forks(&self, settle: &JobSettle) -> Result<(), JobProblem> {
         let (id, submits) = (&settle.hold.job, &settle.submits);
         for (at, new) in submits.iter().enumerate() {
-            new.check(limits)?;
-            self.check_known(&new.id, &submits[..at], &new.after)?;
+            // One that is there is left as it is, whatever it would wait for.
+            let before = &submits[..at];
+            let is_there = |new: &NewJob| self.rows.row(&new.id).is_some();
+            if !is_there(new) && before.iter().all(|before| before.id != new.id) {
+                self.check_known(before, &new.after)?;
+            }
         }
         let JobVerdict::HandedOver(to) = &settle.verdict else { return Ok(()) };
-        self.check_known(id, submits, &to.after)?;
+        self.check_known(submits, &to.after)?;
         let in_ring =
             |wait: &&Wait| walk(self.rows, submits, std::slice::from_ref(*wait)).contains(id);
         let ring = to.after.iter().find(in_ring);
@@ -142,11 +139,8 @@ impl Transition<'_, '_> {
     }
 
     /// Whether all that a job is to wait for is there, or among these new ones.
-    fn check_known(&self, id: &JobId, new: &[NewJob], waits: &[Wait]) -> Result<(), JobProblem> {
+    fn check_known(&self, new: &[NewJob], waits: &[Wait]) -> Result<(), JobProblem> {
         for wait in waits {
-            if wait.on.job() == Some(id) {
-                return Err(JobProblem::WaitsForItself);
-            }
             let is_new = new.iter().any(|new| wait.on.job() == Some(&new.id));
             if !is_new && matches!(self.end_of(&wait.on), Found::Nothing) {
                 return Err(JobProblem::UnknownDependency(wait.on.clone()));

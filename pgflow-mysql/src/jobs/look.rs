@@ -4,7 +4,7 @@
 use std::ops::DerefMut;
 
 use pgflow_machine::Timestamp;
-use pgflow_machine::job::JobId;
+use pgflow_machine::job::{JobHold, JobId, JobToken};
 use sqlx::MySqlConnection;
 
 use super::names::{id, text};
@@ -24,6 +24,11 @@ const LAPSED: &str = "
     select j.id, j.need from pgflow_job_leases l force index (pgflow_job_leases_until)
       straight_join pgflow_jobs j force index (primary) on j.seq = l.job
      where l.until <= ? order by l.until limit ?";
+
+const HELD: &str = "
+    select j.id, l.token from pgflow_job_leases l
+      straight_join pgflow_jobs j force index (primary) on j.seq = l.job
+     where l.worker = ?";
 
 const EXPIRED: &str = "
     select id from pgflow_jobs force index (pgflow_jobs_expiry)
@@ -98,6 +103,16 @@ pub(crate) async fn expired<C: DerefMut<Target = MySqlConnection>>(
     let query = sqlx::query_scalar(EXPIRED).bind(session.now.micros()).bind(max);
     let found: Vec<Vec<u8>> = query.fetch_all(session.connection()).await?;
     found.into_iter().map(id).collect()
+}
+
+pub(crate) async fn held<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    worker: &str,
+) -> Result<Vec<JobHold>> {
+    let query = sqlx::query_as(HELD).bind(worker);
+    let found: Vec<(Vec<u8>, String)> = query.fetch_all(session.connection()).await?;
+    let hold = |(name, token)| Ok(JobHold { job: id(name)?, token: JobToken(token) });
+    found.into_iter().map(hold).collect()
 }
 
 pub(crate) async fn next<C: DerefMut<Target = MySqlConnection>>(

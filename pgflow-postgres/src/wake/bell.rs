@@ -10,21 +10,24 @@ use pgflow_backend::backend::{Wake, Wakes};
 
 /// Hints that a slow receiver may lag behind by; then it gets a gap.
 const BUFFER: usize = 1024;
-/// Longer ones are no slugs of ours. NOTIFY takes up to 7,999 bytes.
-const LONGEST: usize = 64;
+/// Longer ones are no slugs and no needs of ours. NOTIFY takes up to 7,999 bytes.
+const LONGEST: usize = 160;
 /// More flows than this at once are told as "everything".
 const MOST: usize = 64;
 
 /// What a hint about a run that was cancelled begins with: no slug does.
 const CANCELLED: &str = "cancelled:";
+/// The same for a need of jobs.
+const NEED: &str = "need:";
 
 /// What a hint of another process says.
 pub(super) fn read(payload: &str) -> Wake {
     let run = payload.strip_prefix(CANCELLED).and_then(|run| run.parse().ok());
-    match (payload, run) {
-        ("", _) => Wake::Gap,
-        (_, Some(run)) => Wake::run(run),
-        (flow, None) => Wake::queue(flow),
+    match (payload, run, payload.strip_prefix(NEED)) {
+        ("", ..) => Wake::Gap,
+        (_, Some(run), _) => Wake::run(run),
+        (_, None, Some(need)) => Wake::need(need),
+        (flow, None, None) => Wake::queue(flow),
     }
 }
 
@@ -65,6 +68,12 @@ impl Bell {
     pub(crate) fn cancelled(&self, run: RunId) {
         self.tell_here(Wake::run(run));
         self.tell_elsewhere(&Arc::from(format!("{CANCELLED}{run}")));
+    }
+
+    /// A job that needs this may be had.
+    pub(crate) fn ring_need(&self, need: &str) {
+        self.tell_here(Wake::need(need));
+        self.tell_elsewhere(&Arc::from(format!("{NEED}{need}")));
     }
 
     pub(super) fn tell_here(&self, wake: Wake) {
@@ -134,6 +143,8 @@ mod tests {
         assert_eq!(news.iter().map(|news| read(news)).collect::<Vec<_>>(), [Wake::run(run)]);
         assert_eq!(read("orders"), Wake::queue("orders"));
         assert_eq!(read("cancelled:something"), Wake::queue("cancelled:something"));
+        bell.ring_need("gpu.render");
+        assert_eq!(read(&bell.take_news()[0]), Wake::need("gpu.render"));
     }
 
     #[test]

@@ -51,6 +51,11 @@ impl JobTask {
         Self { task: self.task.with_states(states), ..self }
     }
 
+    #[cfg(feature = "engine")]
+    pub(crate) fn with_tx(self, tx: crate::tx::TxSlot) -> Self {
+        Self { task: self.task.with_tx(tx), ..self }
+    }
+
     /// What the need knows about the job.
     pub fn context(&self) -> &JobContext {
         &self.context

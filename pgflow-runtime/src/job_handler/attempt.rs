@@ -6,12 +6,14 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use pgflow_machine::Verdict;
-use pgflow_machine::job::{JobEnd, JobRetry, JobVerdict};
+use pgflow_machine::job::{JobEnd, JobRetry, JobVerdict, NewJob};
 use pgflow_model::with_causes;
 
 use super::kinds::Code;
-use crate::backend::ClaimedJob;
-use crate::job::{Ending, JobContext, JobTask};
+use super::transaction;
+use crate::backend::{Backend, ClaimedJob};
+use crate::job::{Ending, JobContext};
+use crate::tx::TxSlot;
 use crate::worker::{Ended, Signals, panic_text, tidy};
 use crate::{Error, Retry, States};
 
@@ -20,56 +22,74 @@ const LONGEST_DELAY: Duration = Duration::from_hours(24);
 
 /// An attempt that is about to run.
 #[derive(Debug)]
-pub(super) struct Attempt {
-    pub(super) code: Arc<Code>,
-    pub(super) job: ClaimedJob,
-    pub(super) states: States,
-    pub(super) signals: Signals,
+pub(crate) struct Attempt {
+    pub(crate) code: Arc<Code>,
+    pub(crate) job: ClaimedJob,
+    pub(crate) states: States,
+    pub(crate) signals: Signals,
+    pub(crate) backend: Arc<dyn Backend>,
 }
+
+/// How an attempt ended, and what it forks.
+type Outcome = (JobVerdict, Vec<NewJob>);
 
 impl Attempt {
     pub(super) async fn run(self) -> Ended {
-        let Self { code, job, states, signals } = self;
-        let row = &job.taken.row;
-        let id = job.taken.hold.job.clone();
-        let context = JobContext::new(id, row.need.as_str(), row.attempts, signals.cancel.clone());
-        // An error is read and dropped inside as well: its code is the application's.
-        let call = async {
-            match call(&code, &context, job.payload, states).await {
-                Ok(ending) => (verdict(ending), context.take_forks()),
-                Err(error) => (failed(&error, &code, row.failures), Vec::new()),
-            }
+        let ended = if self.code.takes_tx() {
+            transaction::run(&self).await
+        } else {
+            let (verdict, submits) = self.call(None).await;
+            end(verdict, submits)
         };
-        signals.pulse.begin();
-        let (verdict, submits) = match AssertUnwindSafe(call).catch_unwind().await {
-            Ok(ended) => ended,
-            Err(panic) => {
-                let retry = JobRetry::After(back_off(code.base_delay(), row.failures));
-                let error = tidy(&panic_text(panic));
-                (JobVerdict::Failed { error, retry }, Vec::new())
-            }
-        };
-        if let JobVerdict::Failed { error, retry } = &verdict {
+        if let Ended::Verdict(Verdict::Job(end)) = &ended
+            && let JobVerdict::Failed { error, retry } = &end.verdict
+        {
             let is_final = *retry == JobRetry::Never;
             tracing::warn!(error, is_final, "attempt failed");
         }
-        Ended::Verdict(Verdict::Job(Box::new(JobEnd { verdict, submits })))
+        ended
+    }
+
+    /// Calls the handler, in this transaction if there is one.
+    pub(crate) async fn call(&self, tx: Option<TxSlot>) -> Outcome {
+        let row = &self.job.taken.row;
+        let (id, cancel) = (self.job.taken.hold.job.clone(), self.signals.cancel.clone());
+        let context = JobContext::new(id, row.need.as_str(), row.attempts, cancel);
+        // An error is read and dropped inside as well: its code is the application's.
+        let call = async {
+            match self.code.call(&context, self.job.payload.clone(), &self.states, tx).await {
+                Ok(ending) => (verdict(ending), context.take_forks()),
+                Err(error) => (failed(&error, self.retry()), Vec::new()),
+            }
+        };
+        self.signals.pulse.begin();
+        AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|panic| {
+            let error = tidy(&panic_text(panic));
+            (JobVerdict::Failed { error, retry: self.retry() }, Vec::new())
+        })
+    }
+
+    /// Nobody else could write in the meantime.
+    pub(super) fn too_long(&self, longest: Duration) -> Outcome {
+        self.signals.cancel.set();
+        let error = format!("the need kept its transaction for more than {longest:?}");
+        (JobVerdict::Failed { error, retry: self.retry() }, Vec::new())
+    }
+
+    /// When it is tried again after a failure that says nothing about that.
+    pub(crate) fn retry(&self) -> JobRetry {
+        JobRetry::After(back_off(self.code.base_delay(), self.job.taken.row.failures))
+    }
+
+    /// Who claimed it.
+    pub(crate) fn worker(&self) -> &str {
+        self.job.taken.row.lease.as_ref().map_or("worker", |lease| lease.worker.as_str())
     }
 }
 
-async fn call(
-    code: &Code,
-    context: &JobContext,
-    payload: serde_json::Value,
-    states: States,
-) -> Result<Ending, Error> {
-    match code {
-        Code::Typed(def) => {
-            let task = JobTask::new(context.clone(), payload).with_states(states);
-            (def.call)(&task)?.await
-        }
-        Code::Raw(raw) => raw(payload, context.clone()).await,
-    }
+/// To be recorded.
+pub(super) fn end(verdict: JobVerdict, submits: Vec<NewJob>) -> Ended {
+    Ended::Verdict(Verdict::Job(Box::new(JobEnd { verdict, submits })))
 }
 
 fn verdict(ending: Ending) -> JobVerdict {
@@ -79,9 +99,9 @@ fn verdict(ending: Ending) -> JobVerdict {
     }
 }
 
-fn failed(error: &Error, code: &Code, failures: u32) -> JobVerdict {
+fn failed(error: &Error, later: JobRetry) -> JobVerdict {
     let retry = match error.retry() {
-        Retry::Later => JobRetry::After(back_off(code.base_delay(), failures)),
+        Retry::Later => later,
         Retry::After(delay) => JobRetry::After(delay),
         Retry::Never | Retry::Skip => JobRetry::Never,
     };

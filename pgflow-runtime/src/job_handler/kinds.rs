@@ -8,20 +8,21 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::JobHandler;
+use super::{JobHandler, NeedLimit};
 use crate::backend::Backend;
-use crate::job::{Ending, Job, JobContext, NeedDef, Next};
-use crate::worker::WorkerError;
+use crate::job::{Ending, Job, JobContext, JobTask, NeedDef, Next};
+use crate::tx::TxSlot;
+use crate::worker::{InUse, WorkerError};
 use crate::{Error, Result, States};
 
 /// What a need's function leads to, behind JSON.
-pub(super) type Called = Pin<Box<dyn Future<Output = Result<Ending>> + Send>>;
+pub(crate) type Called = Pin<Box<dyn Future<Output = Result<Ending>> + Send>>;
 
 /// A need of another language, or of no kind of job.
-type Raw = Box<dyn Fn(Value, JobContext) -> Called + Send + Sync>;
+pub(crate) type Raw = Box<dyn Fn(Value, JobContext) -> Called + Send + Sync>;
 
 /// Code for a need.
-pub(super) enum Code {
+pub(crate) enum Code {
     /// Of a kind of job.
     Typed(&'static NeedDef),
     /// Of its own.
@@ -38,8 +39,30 @@ impl fmt::Debug for Code {
 }
 
 impl Code {
+    /// Whether it takes the transaction that records how its attempt ended.
+    pub(crate) fn takes_tx(&self) -> bool {
+        matches!(self, Self::Typed(def) if def.takes_tx)
+    }
+
+    /// Calls it, in this transaction if it takes one.
+    pub(super) async fn call(
+        &self,
+        context: &JobContext,
+        payload: Value,
+        states: &States,
+        tx: Option<TxSlot>,
+    ) -> Result<Ending> {
+        match self {
+            Self::Typed(def) => {
+                let task = JobTask::new(context.clone(), payload).with_states(states.clone());
+                (def.call)(&tx.into_iter().fold(task, JobTask::with_tx))?.await
+            }
+            Self::Raw(raw) => raw(payload, context.clone()).await,
+        }
+    }
+
     /// How long a lease lasts, if it says so.
-    pub(super) fn lease(&self) -> Option<Duration> {
+    pub(crate) fn lease(&self) -> Option<Duration> {
         match self {
             Self::Typed(def) => def.lease.map(|seconds| Duration::from_secs(seconds.into())),
             Self::Raw(_) => None,
@@ -62,6 +85,8 @@ pub(crate) struct Kinds {
     states: States,
     /// A need that two bring along.
     twice: Option<&'static str>,
+    /// Needs that fewer jobs of may run at once.
+    limits: HashMap<String, usize>,
 }
 
 impl Kinds {
@@ -86,6 +111,11 @@ impl Kinds {
         self
     }
 
+    pub(crate) fn limit(mut self, need: &str, max: usize) -> Self {
+        self.limits.insert(need.to_owned(), max);
+        self
+    }
+
     fn add(&mut self, need: &'static str, code: Code) {
         if self.needs.insert(need, Arc::new(code)).is_some() {
             self.twice = Some(need);
@@ -96,21 +126,34 @@ impl Kinds {
         Self { states: self.states.with(value), ..self }
     }
 
+    /// Its needs, by name.
+    pub(crate) fn names(&self) -> Vec<&'static str> {
+        let mut names: Vec<_> = self.needs.keys().copied().collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// The code for a need.
+    pub(crate) fn code(&self, need: &str) -> Option<(&'static str, Arc<Code>)> {
+        let (name, code) = self.needs.get_key_value(need)?;
+        Some((name, Arc::clone(code)))
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.needs.is_empty()
     }
 
     /// Ready to work, or why not.
-    pub(crate) fn start(self, backend: &dyn Backend) -> Result<JobHandler, WorkerError> {
-        let Self { needs, states, twice } = self;
+    pub(crate) fn start(self, backend: Arc<dyn Backend>) -> Result<JobHandler, WorkerError> {
+        let Self { needs, states, twice, limits } = self;
         if let Some(need) = twice {
             return Err(WorkerError::NeedTwice { need });
         }
         backend.jobs()?;
         for (need, code) in &needs {
             let Code::Typed(def) = &**code else { continue };
-            if def.takes_tx {
-                return Err(WorkerError::NoTransaction { need });
+            if def.takes_tx && !backend.abilities().transactions {
+                return Err(WorkerError::NoTransaction { need, backend: backend.name() });
             }
             for state in def.states.iter().flatten() {
                 if !states.has(state.type_id()) {
@@ -118,6 +161,13 @@ impl Kinds {
                 }
             }
         }
-        Ok(JobHandler { needs, states })
+        for (need, max) in &limits {
+            if *max == 0 || !needs.contains_key(need.as_str()) {
+                return Err(WorkerError::NeedLimit { need: need.clone(), max: *max });
+            }
+        }
+        let limit = |(need, max)| (need, NeedLimit { max, in_use: InUse::default() });
+        let limits = limits.into_iter().map(limit).collect();
+        Ok(JobHandler { needs, states, backend, limits })
     }
 }

@@ -4,21 +4,23 @@
 //! |---|---|
 //! | `kinds` | the kinds of jobs that a program brings along, and needs that others define |
 //! | `attempt` | one attempt |
+//! | `transaction` | an attempt in the transaction that records its end |
 
 mod attempt;
 mod kinds;
+mod transaction;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use pgflow_machine::{Source, Want};
+use pgflow_machine::{Quota, Source, Want};
 
+pub(crate) use attempt::Attempt;
 pub(crate) use kinds::Kinds;
 
 use crate::States;
-use crate::backend::ClaimedWork;
-use crate::worker::{Handler, Label, Prepared, Signals};
-use attempt::Attempt;
+use crate::backend::{Backend, ClaimedWork};
+use crate::worker::{Handler, InUse, Label, Prepared, Signals};
 use kinds::Code;
 
 /// Runs the needs of jobs.
@@ -26,6 +28,23 @@ use kinds::Code;
 pub(crate) struct JobHandler {
     needs: HashMap<&'static str, Arc<Code>>,
     states: States,
+    backend: Arc<dyn Backend>,
+    limits: HashMap<String, NeedLimit>,
+}
+
+/// How many jobs of a need may run at once, in this process.
+#[derive(Debug)]
+struct NeedLimit {
+    max: usize,
+    in_use: InUse,
+}
+
+impl NeedLimit {
+    /// How many more may be claimed.
+    fn quota(&self, need: &str) -> Quota {
+        let left = self.max.saturating_sub(self.in_use.count());
+        Quota { step: need.to_owned(), max: u32::try_from(left).unwrap_or(u32::MAX) }
+    }
 }
 
 impl Handler for JobHandler {
@@ -36,7 +55,7 @@ impl Handler for JobHandler {
     fn wants(&mut self) -> Vec<Want> {
         let want = |(need, code): (&&str, &Arc<Code>)| Want {
             source: Source::Need((*need).to_owned()),
-            quotas: Vec::new(),
+            quotas: self.limits.get(*need).map(|limit| limit.quota(need)).into_iter().collect(),
             lease: code.lease(),
         };
         self.needs.iter().map(want).collect()
@@ -58,7 +77,9 @@ impl Handler for JobHandler {
             attempt = job.taken.row.attempts,
         );
         let (code, states) = (Arc::clone(code), self.states.clone());
-        let attempt = Attempt { code, job: *job, states, signals };
-        Ok(Prepared { label, permit: None, span, run: Box::pin(attempt.run()) })
+        let permit = self.limits.get(*name).map(|limit| limit.in_use.take());
+        let backend = Arc::clone(&self.backend);
+        let attempt = Attempt { code, job: *job, states, signals, backend };
+        Ok(Prepared { label, permit, span, run: Box::pin(attempt.run()) })
     }
 }

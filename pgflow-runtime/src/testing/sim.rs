@@ -6,6 +6,7 @@ mod database;
 mod drive;
 mod error;
 mod faults;
+mod jobs;
 mod numbers;
 mod observe;
 
@@ -26,6 +27,7 @@ use crate::db::{Db, version_of};
 use crate::flow_handler::served::check_flows;
 #[cfg(not(feature = "sqlite"))]
 use crate::flow_handler::served::check_transactions;
+use crate::job_handler::Kinds;
 use crate::memory::Memory;
 use crate::{Flow, Registry, States, Step};
 use crash::Crashes;
@@ -100,6 +102,9 @@ pub struct Sim {
     returns: HashMap<StepKey, Value>,
     #[cfg(feature = "sqlite")]
     database: Option<database::Database>,
+    jobs: Kinds,
+    /// When the next job may be had, as the last claim that got none was told.
+    next_job: Option<Timestamp>,
 }
 
 /// Names of a flow and a step of it.
@@ -129,6 +134,8 @@ impl Sim {
             returns: HashMap::new(),
             #[cfg(feature = "sqlite")]
             database: None,
+            jobs: Kinds::default(),
+            next_job: None,
             memory,
         }
     }

@@ -145,6 +145,22 @@ impl Worker {
         Self { flows: self.flows.limit::<S>(tasks), ..self }
     }
 
+    /// With so many jobs of this need at once, in this process: `.limit_need("gpu.render", 2)`.
+    ///
+    /// ```
+    /// # use pgflow::prelude::*;
+    /// # #[job] mod ping { use super::*; #[need] pub async fn pong(job: u8) -> Result<Next> { Ok(Next::done(job)) } }
+    /// # fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// let db = Db::connect("memory:").await?;
+    /// let worker = Worker::new(&db).job(ping::Job).limit_need("ping.pong", 2);
+    /// # Ok(()) })
+    /// # }
+    /// ```
+    pub fn limit_need(self, need: &str, jobs: usize) -> Self {
+        Self { jobs: self.jobs.limit(need, jobs), ..self }
+    }
+
     /// With so much time for handlers to end after the worker was asked to stop. Besides this, a shutdown takes
     /// up to a second for handlers that do not, and up to seven if the database does not answer: 28 in all with the
     /// default of 20, within the 30 that Kubernetes gives.

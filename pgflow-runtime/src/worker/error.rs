@@ -31,11 +31,24 @@ pub enum WorkerError {
         /// The capability.
         need: &'static str,
     },
+    /// A limit on a need that nobody here handles, or that would let none run.
+    #[error("need `{need}` cannot be limited to {max}: {}", if *max == 0 { "no job could run" } else { "this worker does not handle it" })]
+    NeedLimit {
+        /// The capability.
+        need: String,
+        /// The limit.
+        max: usize,
+    },
     /// A need takes a transaction.
-    #[error("need `{need}` takes `tx: &mut Tx`, which jobs cannot have yet")]
+    #[error(
+        "need `{need}` takes `tx: &mut Tx`, and {backend} has no transactions for it\n\
+         help: use Postgres, SQLite or MySQL"
+    )]
     NoTransaction {
         /// The capability.
         need: &'static str,
+        /// What the jobs are in.
+        backend: &'static str,
     },
     /// A need takes application state that was not given.
     #[error("need `{need}` takes `State<{state}>`, which was not given\nhelp: add it: `.state(…)`")]

@@ -100,6 +100,7 @@ impl Handlers {
     pub(super) fn wait_for(&self, topic: &Topic) -> bool {
         match topic {
             Topic::Queue(slug) => self.by_source.contains_key(&Source::queue(&**slug)),
+            Topic::Need(need) => self.by_source.contains_key(&Source::Need(need.to_string())),
             Topic::Run(_) => false,
         }
     }

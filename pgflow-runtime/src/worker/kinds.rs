@@ -9,7 +9,7 @@ use pgflow_machine::job::{
 };
 use pgflow_machine::{Beat, Lease, Retry, Settle, Settled, Verdict, Want, WorkerId};
 
-use crate::backend::{Backend, BackendError, Claim, Claimed, Jobs, Settlement, Swept};
+use crate::backend::{Backend, BackendError, Claim, Claimed, Jobs, Settlement, Source, Swept};
 
 /// How long a lease of a job lasts if its need does not say so.
 pub(crate) const LEASE: Duration = Duration::from_mins(1);
@@ -135,6 +135,25 @@ pub(super) async fn sweep(backend: &dyn Backend, with_jobs: bool) -> Result<Swep
     backend.sweep().await
 }
 
+/// Gives back what the worker does not know of, of every kind that it asks for.
+pub(super) async fn release_unknown(
+    backend: &dyn Backend,
+    worker: WorkerId,
+    sources: &[Source],
+    known: &[Lease],
+) -> Result<u64, BackendError> {
+    let mut released = 0;
+    if sources.iter().any(|source| source.as_need().is_some()) {
+        let held: Vec<_> = known.iter().filter_map(Lease::job).cloned().collect();
+        let (jobs, worker) = (backend.jobs()?, worker.0.to_string());
+        released += jobs.release_unknown_jobs(&worker, &held).await?;
+    }
+    if sources.iter().any(|source| source.as_queue().is_some()) {
+        released += backend.release_unknown(worker, sources, known).await?;
+    }
+    Ok(released)
+}
+
 /// Whether jobs are asked for.
 pub(super) fn has_needs(claim: &Claim) -> bool {
     claim.needs().next().is_some()
@@ -177,18 +196,23 @@ async fn claim_jobs(
     claim: &Claim,
     max: u32,
 ) -> Result<Claimed, BackendError> {
-    let mut by_length: BTreeMap<Duration, Vec<String>> = BTreeMap::new();
-    for (need, lease) in claim.needs() {
-        by_length.entry(lease.unwrap_or(LEASE)).or_default().push(need.to_owned());
+    // Those without a limit in one claim per length of a lease; each that has one in its own.
+    let mut parts: BTreeMap<(Duration, Option<&str>), (Vec<String>, u32)> = BTreeMap::new();
+    for want in &claim.wants {
+        let Some(need) = want.source.as_need() else { continue };
+        let (lease, quota) = (want.lease.unwrap_or(LEASE), want.quotas.first());
+        let most = quota.map_or(max, |quota| quota.max);
+        let part = parts.entry((lease, quota.map(|_| need))).or_insert((Vec::new(), most));
+        part.0.push(need.to_owned());
     }
     let (jobs, worker) = (backend.jobs()?, claim.worker.0.to_string());
     let mut claimed = Claimed::default();
-    for (lease, needs) in by_length {
+    for ((lease, _), (needs, most)) in parts {
         let left = max.saturating_sub(u32::try_from(claimed.jobs.len()).unwrap_or(u32::MAX));
-        if left == 0 {
-            break;
+        if left.min(most) == 0 {
+            continue;
         }
-        let of_length = JobClaim { worker: worker.clone(), needs, lease, max: left };
+        let of_length = JobClaim { worker: worker.clone(), needs, lease, max: left.min(most) };
         let got = jobs.claim_jobs(&of_length).await.map(|got| Claimed {
             jobs: got.jobs.into_iter().map(|job| (job, lease)).collect(),
             next_in: got.next_in,

@@ -53,6 +53,7 @@ mod verdict;
 mod watchdog;
 
 pub(crate) use handler::{Ended, Handler, Label, Prepared, Signals};
+pub(crate) use kinds::LEASE;
 pub(crate) use permit::{InUse, Permit};
 pub(crate) use pulse::Pulse;
 pub(crate) use trouble::LogLimit;

@@ -77,7 +77,7 @@ async fn handlers(
         all.push(Box::new(flows.start(Arc::clone(backend)).await?));
     }
     if !jobs.is_empty() {
-        all.push(Box::new(jobs.start(backend.as_ref())?));
+        all.push(Box::new(jobs.start(Arc::clone(backend))?));
     }
     Ok(Handlers::new(all))
 }

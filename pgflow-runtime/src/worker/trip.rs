@@ -127,7 +127,7 @@ pub(super) fn ask(
             settle(&*backend, question.worker, &settles, None).await
         };
         let ReleaseRequest { worker, sources, known } = question;
-        let unknown = async { backend.release_unknown(worker, &sources, &known).await };
+        let unknown = kinds::release_unknown(&*backend, worker, &sources, &known);
         let unknown = bounded(unknown).await;
         let (claim, swept, unknown) = (None, None, Some(unknown));
         Returned { settles, is_again: false, claim, work, swept, unknown, took: since.elapsed() }

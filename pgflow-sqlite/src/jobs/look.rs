@@ -1,7 +1,7 @@
 //! Which jobs a claim or sweep finds.
 
 use pgflow_machine::Timestamp;
-use pgflow_machine::job::JobId;
+use pgflow_machine::job::{JobHold, JobId, JobToken};
 
 use super::names;
 use crate::error::Result;
@@ -26,6 +26,10 @@ const LAPSED: &str = "
 
 const EXPIRED: &str = "
     select id from pgflow_jobs where expires_at <= ?1 and state <> 'leased' order by expires_at limit ?2";
+
+/// Leases are as many as workers have slots.
+const HELD: &str = "
+    select j.id, l.token from pgflow_job_leases l cross join pgflow_jobs j on j.seq = l.job where l.worker = ?1";
 
 const NEXT: &str = "
     select min(at) from (
@@ -81,6 +85,16 @@ pub(super) async fn expired<C: Conn>(
 ) -> Result<Vec<JobId>> {
     let query = sqlx::query_scalar(EXPIRED).bind(session.now.micros()).bind(max);
     Ok(found(query.fetch_all(&mut *session.connection).await?))
+}
+
+pub(super) async fn held<C: Conn>(
+    session: &mut SqliteSession<C>,
+    worker: &str,
+) -> Result<Vec<JobHold>> {
+    let query = sqlx::query_as(HELD).bind(worker);
+    let found: Vec<(String, String)> = query.fetch_all(&mut *session.connection).await?;
+    let hold = |(id, token)| JobHold { job: JobId::from_stored(id), token: JobToken(token) };
+    Ok(found.into_iter().map(hold).collect())
 }
 
 pub(super) async fn next<C: Conn>(

@@ -4,16 +4,18 @@ mod check;
 mod load;
 mod look;
 mod read;
+mod submit_in;
 mod upkeep;
 mod write;
 
 use std::collections::HashMap;
 
 use pgflow_machine::Timestamp;
-use pgflow_machine::job::{JobId, JobNeeds, JobRows, JobSettings, JobWrites};
+use pgflow_machine::job::{JobHold, JobId, JobNeeds, JobRows, JobSettings, JobWrites};
 use serde_json::Value;
 
 pub(super) use check::INVARIANTS;
+pub use submit_in::submit_in;
 
 use super::session::{Conn, SqliteSession};
 use pgflow_backend::backend::{JobEvent, JobQuery, JobRecord, JobSummary};
@@ -60,6 +62,10 @@ impl<C: Conn> JobSession for SqliteSession<C> {
 
     async fn expired_jobs(&mut self, max: u32) -> Stored<Vec<JobId>> {
         Ok(look::expired(self, max).await?)
+    }
+
+    async fn held_jobs(&mut self, worker: &str) -> Stored<Vec<JobHold>> {
+        Ok(look::held(self, worker).await?)
     }
 
     async fn next_job(&mut self, needs: &[String]) -> Stored<Option<Timestamp>> {

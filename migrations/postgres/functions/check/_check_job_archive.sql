@@ -10,9 +10,9 @@ begin
   return query
   select 'archived_job', null::uuid, format('job %s ended %s, which its other columns contradict', a.id, a.outcome)
     from pgflow.job_archive a
-   where (a.outcome = 'done' and (a.error is not null or a.streak > 0))
+   where (a.outcome = 'done' and a.streak > 0)
       or (a.outcome = 'failed' and a.error is null)
-      or (a.outcome = 'crashed' and (a.error is null or a.streak = 0 or a.max_attempts is null or a.attempts - a.forgiven < a.max_attempts))
+      or (a.outcome = 'crashed' and (a.streak = 0 or a.max_attempts is null or a.attempts - a.forgiven < a.max_attempts))
       or (a.outcome = 'expired' and coalesce(a.expires_at > a.archived_at, true))
       or a.failures > a.attempts or a.forgiven not between 0 and a.attempts or a.streak > a.lapses
       or (a.token is not null and (a.attempts < 1 or a.worker is null or a.settled is distinct from a.token))

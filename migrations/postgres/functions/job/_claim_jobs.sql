@@ -2,7 +2,7 @@
 create or replace function pgflow._claim_jobs(
   p_worker text,
   p_needs text[],
-  p_seconds int,
+  p_seconds double precision,
   p_limit int,
   p_detail jsonb default null
 ) returns setof pgflow.jobs
@@ -25,7 +25,7 @@ declare
   v_before int;
   v_any_order boolean := false;
 begin
-  perform pgflow._tidy_line(v_now, p_worker, p_detail);
+  perform pgflow._tidy_line(v_now, p_needs, p_worker, p_detail);
   -- Again while others were quicker, and at last in any order.
   loop
     v_before := v_left;

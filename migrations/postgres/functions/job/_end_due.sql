@@ -1,7 +1,8 @@
 -- Ends up to `limit` jobs that are due to: marked as expired, crashed or cancelled; past their expiry; or with a lease that
--- ran out in the last attempt, or after they were to be cancelled. `states` says which of those. Returns their ids.
-create or replace function pgflow._end_due(p_now timestamptz, p_limit int, p_worker text, p_states text[], p_detail jsonb default null)
-returns text[]
+-- ran out in the last attempt, or after they were to be cancelled. `states` says which of those. Returns their ids, and how many
+-- leases had run out; only those of `needs`, if there are any. Unless it may `wait` for whoever holds a waiter or a key, it leaves all of them.
+create or replace function pgflow._end_due(p_now timestamptz, p_limit int, p_worker text, p_states text[], p_wait boolean default true, p_needs text[] default null)
+returns table (ids text[], lapsed int)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -13,19 +14,21 @@ begin
   -- Looked for without locks: these wait in line with whoever else ends them.
   v_ids := array(
     (select j.id from pgflow.jobs j
-      where j.state in ('expired', 'crashed', 'cancelled') and j.state = any (p_states) order by j.seq limit p_limit)
+      where j.state in ('expired', 'crashed', 'cancelled') and j.state = any (p_states) and (p_needs is null or j.need = any (p_needs))
+      order by j.seq limit p_limit)
     union all
     (select j.id from pgflow.jobs j
       where j.expires_at <= p_now and j.state in ('ready', 'sleeping', 'waiting', 'parked', 'concern')
         and 'expired' = any (p_states) order by j.expires_at limit p_limit)
     union all
     (select j.id from pgflow.jobs j
-      where j.state = 'leased' and j.look_at <= p_now and j.lease_until <= p_now
+      where j.state = 'leased' and j.look_at <= p_now and j.lease_until <= p_now and (p_needs is null or j.need = any (p_needs))
         and case when j.cancel_at is not null then 'cancelled' when j.attempts - j.forgiven >= j.max_attempts then 'crashed' end = any (p_states)
       order by j.look_at limit p_limit)
     limit p_limit);
   if v_ids = '{}' then
-    return v_ids;
+    return query select v_ids, 0;
+    return;
   end if;
   -- Whoever sweeps waits for nobody: what somebody holds is left out. Locks in this order would be wrong to keep.
   begin
@@ -34,7 +37,12 @@ begin
   exception when sqlstate 'PGF01' then
     null;
   end;
-  perform pgflow._lock_jobs(v_ids);
+  if p_wait then
+    perform pgflow._lock_jobs(v_ids);
+  elsif not pgflow._lock_jobs_at_once(v_ids) then
+    return query select '{}'::text[], 0;
+    return;
+  end if;
   with lapsed as (
     update pgflow.jobs j
        set state = case when j.cancel_at is not null then 'cancelled' else 'crashed' end,
@@ -49,13 +57,12 @@ begin
     into v_lapsed from lapsed l;
   perform pgflow._trace_jobs('lapsed', v_lapsed.ids, v_lapsed.needs, v_lapsed.tokens, p_worker, v_lapsed.details);
   select array_agg(j.id order by j.seq) as ids,
-         array_agg(case when j.state in ('crashed', 'cancelled') then j.state else 'expired' end order by j.seq) as outcomes,
-         array_agg(case when j.state = 'crashed' then coalesce(j.last_error, 'its worker was lost in every attempt') end order by j.seq) as errors
+         array_agg(case when j.state in ('crashed', 'cancelled') then j.state else 'expired' end order by j.seq) as outcomes
     into v_ended
     from pgflow.jobs j
    where j.id = any (v_ids) and j.state <> 'leased'
      and (j.state in ('expired', 'crashed', 'cancelled') or j.expires_at <= p_now);
-  perform pgflow._end_jobs(v_ended.ids, v_ended.outcomes, null, v_ended.errors, p_worker, p_detail);
-  return coalesce(v_ended.ids, '{}');
+  perform pgflow._end_jobs(v_ended.ids, v_ended.outcomes, null, null, p_worker);
+  return query select coalesce(v_ended.ids, '{}'), coalesce(cardinality(v_lapsed.ids), 0);
 end;
 $$;

@@ -3,6 +3,7 @@
 -- keys are locked once, after all jobs. With kind 'run' the ids are of runs that have ended; with `over` of jobs that are
 -- archived already.
 --
+-- Ends are passed on in the order given: the first that takes a waiter along says how that one ends.
 -- Edges are read after the row that they lead to is gone: who adds one has a lock on that row, or finds it gone.
 create or replace function pgflow._end_jobs(
   p_ids text[],
@@ -14,7 +15,8 @@ create or replace function pgflow._end_jobs(
   p_keys text[] default null,
   p_deltas int[] default null,
   p_kind text default 'job',
-  p_over boolean default false
+  p_over boolean default false,
+  p_causes text[] default null
 ) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -25,7 +27,7 @@ declare
   v_outcomes text[] := p_outcomes;
   v_outputs jsonb[] := p_outputs;
   v_errors text[] := p_errors;
-  v_causes text[];
+  v_causes text[] := p_causes;
   v_kind text := p_kind;
   v_over boolean := p_over;
   v_trace boolean := (select s.trace from pgflow.job_settings s);
@@ -52,7 +54,7 @@ begin
           cancel_reason)
         select v_now, g.seq, g.created_at, g.wake_at, g.expires_at, g.token, coalesce(g.token, g.settled), g.priority, g.attempts, g.forgiven, g.failures, g.lapses,
                case when g.outcome = 'done' then 0 else g.streak end, g.max_attempts, g.outcome, g.id, g.need, g.key,
-               coalesce(g.worker, p_worker), g.payload, g.output, g.error,
+               coalesce(g.worker, p_worker), g.payload, g.output, coalesce(g.error, g.last_error),
                case when g.waits > 0 then
                  nullif(array(select e.dependency from edge e where e.waiter = g.id order by e.place), '{}') end,
                case when g.outcome = 'cancelled' then coalesce(g.cancel_at, v_now) else g.cancel_at end,
@@ -75,16 +77,17 @@ begin
     exit when v_waiters = '{}';
     with passed as (
       delete from pgflow.job_edges e
-       using unnest(v_ids, v_outcomes) d(id, outcome)
+       using unnest(v_ids, v_outcomes) with ordinality d(id, outcome, n)
        -- By their dependencies: the index of waiters would have all that a join waits for.
        where e.dependency = d.id and e.kind = v_kind and (e.waiter = any (v_waiters)) is true
-      returning e.waiter, d.id,
-                d.outcome, case when d.outcome = 'done' then 'release' else e.policy end as policy
+      returning e.waiter, d.id, d.n, d.outcome, case when d.outcome = 'done' then 'release' else e.policy end as policy
     ), waiter as (
-      select p.waiter, count(*)::int as over,
-             -- To fail weighs more than to be cancelled.
-             max(case p.policy when 'fail' then 'failed' when 'cancel' then 'cancelled' end) as outcome,
-             min(format('dependency %s ended %s', p.id, p.outcome)) filter (where p.policy <> 'release') as cause
+      select p.waiter, count(*)::int as over, min(p.n) filter (where p.policy <> 'release') as n,
+             (array_agg(case p.policy when 'fail' then 'failed' else 'cancelled' end order by p.n)
+               filter (where p.policy <> 'release'))[1] as outcome,
+             (array_agg(format('dependency %s', p.id) order by p.n) filter (where p.policy <> 'release'))[1] as cause,
+             (array_agg(format('dependency %s ended %s', p.id, p.outcome) order by p.n)
+               filter (where p.policy <> 'release'))[1] as error
         from passed p group by 1
     ), released as (
       update pgflow.jobs j
@@ -95,9 +98,10 @@ begin
        where j.id = w.waiter and w.outcome is null
       returning j.id, j.need, j.key, j.state, j.waits
     )
-    select array_agg(w.waiter) filter (where w.outcome is not null) as ids,
-           array_agg(w.outcome) filter (where w.outcome is not null) as outcomes,
-           array_agg(w.cause) filter (where w.outcome is not null) as causes,
+    select array_agg(w.waiter order by w.n, w.waiter) filter (where w.outcome is not null) as ids,
+           array_agg(w.outcome order by w.n, w.waiter) filter (where w.outcome is not null) as outcomes,
+           array_agg(w.cause order by w.n, w.waiter) filter (where w.outcome is not null) as causes,
+           array_agg(w.error order by w.n, w.waiter) filter (where w.outcome is not null) as errors,
            array_agg(r.id) filter (where r.state = 'ready') as ready,
            array_agg(r.need) filter (where r.state = 'ready') as needs,
            array_agg(r.key) filter (where r.state = 'parked') as parked,
@@ -113,7 +117,7 @@ begin
     v_outcomes := v_next.outcomes;
     v_outputs := null;
     v_causes := v_next.causes;
-    v_errors := v_next.causes;
+    v_errors := v_next.errors;
     v_kind := 'job';
     v_over := false;
   end loop;

@@ -17,7 +17,8 @@ begin
   select r.start into v_ring from (select w.start, w.id from walk w limit 100000) r where r.id = r.start limit 1;
   if found then
     raise exception 'Job % would wait for itself', v_ring
-      using errcode = 'invalid_parameter_value', detail = jsonb_build_object('problem', 'ring', 'job', v_ring);
+      using errcode = 'invalid_parameter_value', detail = jsonb_build_object(
+        'problem', 'ring', 'job', v_ring, 'dependency', pgflow._closes_ring(v_ring));
   end if;
 end;
 $$;

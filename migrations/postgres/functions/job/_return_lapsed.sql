@@ -1,7 +1,8 @@
 -- Takes back up to `limit` jobs whose lease has run out, and counts that, once per lease: back in line, aside if it
--- happened too often in a row (concern), or to the sweep if it is to end. Waits for nobody. Returns how many.
-create or replace function pgflow._return_lapsed(p_now timestamptz, p_limit int, p_worker text, p_detail jsonb default null)
-returns int
+-- happened too often in a row (concern), or to the sweep if it is to end. Waits for nobody. Returns how many, and how many of
+-- them are aside now. Only of `needs`, if there are any.
+create or replace function pgflow._return_lapsed(p_now timestamptz, p_limit int, p_worker text, p_detail jsonb default null, p_needs text[] default null)
+returns table (lapsed int, concerns int)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -15,7 +16,7 @@ begin
   -- A heartbeat does not move look_at, so most of those found here have only to be looked at later.
   with seen as materialized (
     select j.ctid as place, j.id, j.key, j.lease_until from pgflow.jobs j
-     where j.state = 'leased' and j.look_at <= p_now
+     where j.state = 'leased' and j.look_at <= p_now and (p_needs is null or j.need = any (p_needs))
      order by j.look_at limit p_limit for no key update skip locked
   ), later as (
     update pgflow.jobs j set look_at = s.lease_until from seen s where j.ctid = s.place and s.lease_until > p_now
@@ -23,7 +24,8 @@ begin
   select array_agg(s.id), array_agg(s.key) filter (where s.key is not null) into v_ids, v_keys
     from seen s where s.lease_until <= p_now;
   if v_ids is null then
-    return 0;
+    return query select 0, 0;
+    return;
   end if;
   v_locked := array(select k.key from pgflow.job_keys k where k.key = any (v_keys) order by k.key for update skip locked);
   with lapsed as (
@@ -49,6 +51,6 @@ begin
   perform pgflow._trace_jobs('lapsed', v_lapsed.ids, v_lapsed.needs, v_lapsed.tokens, p_worker, v_lapsed.details);
   perform pgflow._trace_jobs('concern', v_lapsed.aside, v_lapsed.aside_needs, null, p_worker);
   perform pgflow._pick_heads(v_locked);
-  return v_lapsed.number;
+  return query select v_lapsed.number, coalesce(cardinality(v_lapsed.aside), 0);
 end;
 $$;

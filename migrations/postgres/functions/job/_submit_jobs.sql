@@ -55,7 +55,8 @@ begin
   end if;
   -- A name is not used twice, also if it was archived after this statement's predecessor began.
   if exists (select from pgflow.job_archive a where a.id = any (p_ids)) then
-    v_inserted := pgflow._withdraw_archived(p_ids, p_dependencies, v_inserted);
+    v_inserted := pgflow._withdraw_archived(p_ids, array(
+      select d.id from unnest(p_kinds, p_dependencies, v_ends) d(kind, id, ends) where d.kind = 'job' and d.ends is null), v_inserted);
   end if;
   v_all := cardinality(v_inserted) = cardinality(p_ids);
 

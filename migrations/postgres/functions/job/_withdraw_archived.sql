@@ -1,5 +1,6 @@
--- Takes back those of the inserted jobs whose ids are archived, and returns the positions that are left.
-create or replace function pgflow._withdraw_archived(p_ids text[], p_dependencies text[], p_inserted int[])
+-- Takes back those of the inserted jobs whose ids are archived, and returns the positions that are left. None of them may be
+-- among `awaited`: what others of the batch wait for as if it were new.
+create or replace function pgflow._withdraw_archived(p_ids text[], p_awaited text[], p_inserted int[])
 returns int[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -9,8 +10,7 @@ declare
 begin
   select array_agg(a.id) into v_archived
     from unnest(p_inserted) n join pgflow.job_archive a on a.id = p_ids[n];
-  -- Others of the batch wait for it as if it were new.
-  if v_archived && p_dependencies then
+  if v_archived && p_awaited then
     raise exception 'A job of the batch ended while it was submitted' using errcode = 'serialization_failure';
   end if;
   with gone as (

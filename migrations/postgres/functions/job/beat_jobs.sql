@@ -1,6 +1,6 @@
 -- Says that jobs are still being worked on: their leases last so many seconds from now. Per item: extended, lost
 -- (somebody else has it, or it is over), or cancelled (asked for while it was worked on; not extended).
-create or replace function pgflow.beat_jobs(ids text[], tokens text[], seconds int)
+create or replace function pgflow.beat_jobs(ids text[], tokens text[], seconds double precision)
 returns table (id text, outcome text)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -16,7 +16,7 @@ declare
   v_until timestamptz;
 begin
   perform pgflow._check_job_batch(beat_jobs.ids, array[coalesce(cardinality(tokens), -1)]);
-  if coalesce(beat_jobs.seconds, 0) <= 0 then
+  if coalesce(beat_jobs.seconds, 0) <= 0 or beat_jobs.seconds > 3155760000 then
     raise exception 'A lease of % seconds is none', coalesce(beat_jobs.seconds::text, 'null')
       using errcode = 'invalid_parameter_value', detail = jsonb_build_object('problem', 'bad_lease');
   end if;

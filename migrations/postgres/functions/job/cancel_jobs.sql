@@ -1,7 +1,7 @@
 -- Cancels jobs: those that nobody works on end at once, the others when their lease does, unless they are finished first.
--- Per item: applied, already_settled (it is over, or was asked for before) or unknown.
+-- Per item: cancelled (now), asked (somebody works on it), ended (it was over, as `ended_as` says) or unknown.
 create or replace function pgflow.cancel_jobs(ids text[], reason text default null, worker text default null)
-returns table (id text, outcome text)
+returns table (id text, outcome text, ended_as text)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
@@ -12,19 +12,26 @@ set plan_cache_mode = force_generic_plan
 set jit = off
 as $$
 declare
-  v_asked text[];
+  v_over text[];
 begin
   perform pgflow._check_job_batch(cancel_jobs.ids, null);
   perform pgflow._lock_jobs(cancel_jobs.ids);
-  v_asked := pgflow._request_cancel(cancel_jobs.ids, coalesce(cancel_jobs.worker, 'client'), cancel_jobs.reason);
-  perform pgflow._end_jobs(array_agg(j.id), array_agg('cancelled'::text), null, null, cancel_jobs.worker)
-     from pgflow.jobs j where j.id = any (v_asked) and j.state = 'cancelled';
+  perform pgflow._count_lapses(cancel_jobs.ids, cancel_jobs.worker);
+  perform pgflow._request_cancel(cancel_jobs.ids, coalesce(cancel_jobs.worker, 'client'), cancel_jobs.reason, true);
+  v_over := array(
+    select j.id from unnest(cancel_jobs.ids) with ordinality i(id, n)
+      join pgflow.jobs j on j.id = i.id and j.state = 'cancelled' group by j.id order by min(i.n));
+  perform pgflow._end_jobs(v_over, array_fill('cancelled'::text, array[cardinality(v_over)]), null, null, cancel_jobs.worker);
   return query
-    select i.id, case
-        when i.id = any (v_asked) then 'applied'
-        when exists (select from pgflow.jobs j where j.id = i.id) or exists (select from pgflow.job_archive a where a.id = i.id)
-          then 'already_settled'
-        else 'unknown' end
-      from unnest(cancel_jobs.ids) with ordinality i(id, n) order by i.n;
+    select i.id,
+           case when i.id = any (v_over) and i.time = 1 then 'cancelled'
+             when a.id is not null then 'ended'
+             when exists (select from pgflow.jobs j where j.id = i.id) then 'asked'
+             else 'unknown' end,
+           case when i.id <> all (v_over) or i.time > 1 then a.outcome end
+      from (select i.*, row_number() over (partition by i.id order by i.n) as time
+              from unnest(cancel_jobs.ids) with ordinality i(id, n)) i
+      left join pgflow.job_archive a on a.id = i.id
+     order by i.n;
 end;
 $$;

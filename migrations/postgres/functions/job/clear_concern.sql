@@ -1,5 +1,5 @@
--- Lets jobs whose leases ran out too often in a row be leased again, their streak forgotten. Per item: applied (also when
--- there was nothing to forget), already_settled (it is over or cancelled) or unknown.
+-- Lets jobs whose leases ran out too often in a row be leased again, their streak forgotten. Per item: cleared, no_concern or
+-- unknown (no live job has that id).
 create or replace function pgflow.clear_concern(ids text[], reason text default null, worker text default null)
 returns table (id text, outcome text)
 language plpgsql security definer
@@ -12,16 +12,23 @@ set plan_cache_mode = force_generic_plan
 set jit = off
 as $$
 declare
-  v_cleared text[];
+  v_aside text[];
 begin
   perform pgflow._check_job_batch(clear_concern.ids, null);
-  v_cleared := pgflow._clear_concern(clear_concern.ids, clear_concern.worker, clear_concern.reason);
+  perform pgflow._lock_jobs(clear_concern.ids);
+  -- What nobody has noticed counts too, and is forgotten with the rest.
+  perform pgflow._count_lapses(clear_concern.ids, clear_concern.worker);
+  v_aside := array(select j.id from pgflow.jobs j where j.id = any (clear_concern.ids) and j.state = 'concern');
+  perform pgflow._clear_concern(v_aside, clear_concern.worker, clear_concern.reason);
+  perform pgflow._line_up(array_agg(j.key), array_agg(0))
+     from pgflow.jobs j where j.id = any (clear_concern.ids) and j.key is not null;
   return query
     select i.id, case
-        when i.id = any (v_cleared) then 'applied'
-        when exists (select from pgflow.jobs j where j.id = i.id) or exists (select from pgflow.job_archive a where a.id = i.id)
-          then 'already_settled'
+        when i.id = any (v_aside) and i.time = 1 then 'cleared'
+        when exists (select from pgflow.jobs j where j.id = i.id) then 'no_concern'
         else 'unknown' end
-      from unnest(clear_concern.ids) with ordinality i(id, n) order by i.n;
+      from (select i.*, row_number() over (partition by i.id order by i.n) as time
+              from unnest(clear_concern.ids) with ordinality i(id, n)) i
+     order by i.n;
 end;
 $$;

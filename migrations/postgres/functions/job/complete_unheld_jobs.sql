@@ -1,7 +1,7 @@
 -- Ends jobs as done without a lease: for an operator who did the work by hand. Per item: applied, refused (somebody has it,
--- or it sleeps, waits or is cancelled), already_settled or unknown.
+-- or it sleeps, waits or is cancelled, as `status` says), already_settled or unknown.
 create or replace function pgflow.complete_unheld_jobs(ids text[], outputs jsonb[] default null, worker text default null)
-returns table (id text, outcome text)
+returns table (id text, outcome text, status text)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off

@@ -1,14 +1,15 @@
 -- Puts archived jobs that failed or crashed back in line with a fresh budget: those named, or the oldest of a need. With a
 -- `rate` per second they wake one after the other. A job keeps its id, place, payload and key; nothing waits for it any
 -- more, and it waits for nothing. Returns `redriven` for those that it put back; of ids that were named also `live`,
--- `not_redrivable` (it ended otherwise, or somebody holds it) or `unknown`.
+-- `not_redrivable` (it ended otherwise, as `ended_as` says, or somebody holds it) or `unknown`. Those that were named come in that
+-- order.
 create or replace function pgflow.redrive_jobs(
   ids text[] default null,
   need text default null,
   max_jobs int default 100,
   rate double precision default null,
   worker text default null
-) returns table (id text, outcome text)
+) returns table (id text, outcome text, ended_as text)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
@@ -34,7 +35,7 @@ begin
     (select d.id from pgflow.job_archive d where d.need = redrive_jobs.need and d.outcome in ('failed', 'crashed') order by d.seq limit max_jobs)
     limit max_jobs);
   with dead as materialized (
-    select a.id, a.seq, row_number() over (order by a.seq) - 1 as n
+    select a.id, a.seq, row_number() over (order by array_position(redrive_jobs.ids, a.id), a.seq) - 1 as n
       from pgflow.job_archive a
      where a.outcome in ('failed', 'crashed')
        and a.id = any (array(select l.id from pgflow.job_archive l where l.id = any (v_ids) for update skip locked))
@@ -43,8 +44,8 @@ begin
     returning a.*, v_now + case when rate is null then interval '0' else d.n / rate * interval '1 second' end as back_at
   ), back as (
     insert into pgflow.jobs (
-      seq, created_at, wake_at, expires_at, priority, attempts, forgiven, failures, lapses, max_attempts, state, id, need, key, worker, payload, last_error)
-    select g.seq, g.created_at, g.back_at, case when g.expires_at > v_now then g.expires_at end, g.priority, g.attempts, g.attempts, g.failures, g.lapses, g.max_attempts,
+      seq, created_at, settled, wake_at, expires_at, priority, attempts, forgiven, failures, lapses, max_attempts, state, id, need, key, worker, payload, last_error)
+    select g.seq, g.created_at, g.settled, g.back_at, case when g.expires_at > v_now then g.expires_at end, g.priority, g.attempts, g.attempts, g.failures, g.lapses, g.max_attempts,
            case when g.back_at > v_now then 'sleeping' when g.key is not null then 'parked' else 'ready' end,
            g.id, g.need, g.key, g.worker, g.payload, g.error
       from gone g
@@ -59,10 +60,13 @@ begin
   perform pgflow._line_up(v_back.keys, array_fill(1, array[coalesce(cardinality(v_back.keys), 0)]));
   return query
     select i.id, case
-        when i.id = any (v_back.ids) then 'redriven'
+        when i.id = any (v_back.ids) and i.time = 1 then 'redriven'
         when exists (select from pgflow.jobs j where j.id = i.id) then 'live'
-        when exists (select from pgflow.job_archive a where a.id = i.id) then 'not_redrivable'
-        else 'unknown' end
-      from unnest(coalesce(redrive_jobs.ids, v_back.ids)) with ordinality i(id, n) order by i.n;
+        when a.id is not null then 'not_redrivable'
+        else 'unknown' end, a.outcome
+      from (select i.*, row_number() over (partition by i.id order by i.n) as time
+              from unnest(coalesce(redrive_jobs.ids, v_back.ids)) with ordinality i(id, n)) i
+      left join pgflow.job_archive a on a.id = i.id
+     order by i.n;
 end;
 $$;

@@ -30,6 +30,7 @@ declare
   v_ends text[];
   v_waiters text[];
   v_held int[];
+  v_cancelled int[];
   v_move record;
 begin
   perform pgflow._check_job_batch(reschedule_jobs.ids, array[
@@ -46,6 +47,8 @@ begin
     perform pgflow._refuse_unknown(v_dependencies, v_ends);
   end if;
   v_held := pgflow._held_jobs(reschedule_jobs.ids, tokens, false);
+  v_cancelled := (
+    select array_agg(n) from unnest(v_held) n join pgflow.jobs j on j.id = reschedule_jobs.ids[n] where j.cancel_at is not null);
   select array_agg(j.id) as ids, array_agg(needs[n]) as needs, array_agg(payloads[n]) as payloads,
          array_agg(coalesce(wake_ats[n], clock_timestamp() + delays[n] * interval '1 millisecond')) as wake_ats,
          array_agg(reschedule_jobs.max_attempts[n]) as max_attempts
@@ -60,8 +63,8 @@ begin
       policies, v_ends, reschedule_jobs.worker);
   end if;
   -- Keys were locked by then if both kinds are in one batch: these jobs end only because somebody asked for it.
-  perform pgflow._end_jobs(array_agg(j.id), array_agg('cancelled'::text), null, null, reschedule_jobs.worker)
-     from unnest(v_held) n join pgflow.jobs j on j.id = reschedule_jobs.ids[n] where j.cancel_at is not null;
-  return query select * from pgflow._job_outcomes(reschedule_jobs.ids, tokens, v_held, true);
+  perform pgflow._end_jobs(array_agg(reschedule_jobs.ids[n]), array_agg('cancelled'::text), null, null, reschedule_jobs.worker)
+     from unnest(v_cancelled) n;
+  return query select * from pgflow._job_outcomes(reschedule_jobs.ids, tokens, v_held, v_cancelled);
 end;
 $$;

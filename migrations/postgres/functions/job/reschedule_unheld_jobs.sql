@@ -1,13 +1,19 @@
 -- Hands jobs over without a lease, as reschedule_jobs does with one: for an operator. Per item: applied, refused (somebody
--- has it, or it sleeps, waits or is cancelled), already_settled or unknown.
+-- has it, or it sleeps, waits or is cancelled, as `status` says; or it cannot wait for that, as `problem` says),
+-- already_settled or unknown.
 create or replace function pgflow.reschedule_unheld_jobs(
   ids text[],
   needs text[],
   payloads jsonb[] default null,
   wake_ats timestamptz[] default null,
+  delays bigint[] default null,
   max_attempts int[] default null,
+  edge_jobs int[] default null,
+  edge_kinds text[] default null,
+  dependencies text[] default null,
+  policies text[] default null,
   worker text default null
-) returns table (id text, outcome text)
+) returns table (id text, outcome text, status text, problem jsonb)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
@@ -18,29 +24,29 @@ set plan_cache_mode = force_generic_plan
 set jit = off
 as $$
 declare
-  v_free text[];
-  v_move record;
+  v_now timestamptz := clock_timestamp();
+  v_dependencies text[];
 begin
   perform pgflow._check_job_batch(reschedule_unheld_jobs.ids, array[
-    coalesce(cardinality(needs), -1), cardinality(payloads), cardinality(wake_ats), cardinality(reschedule_unheld_jobs.max_attempts)]);
+    coalesce(cardinality(needs), -1), cardinality(payloads), cardinality(wake_ats), cardinality(delays),
+    cardinality(reschedule_unheld_jobs.max_attempts)]);
   perform pgflow._check_needs(needs);
-  perform pgflow._check_times(wake_ats, null);
+  perform pgflow._check_times(wake_ats, delays);
   perform pgflow._check_payloads(payloads, reschedule_unheld_jobs.max_attempts);
-  v_free := pgflow._unheld_jobs(reschedule_unheld_jobs.ids, reschedule_unheld_jobs.worker);
-  select array_agg(i.id) as ids, array_agg(i.need) as needs, array_agg(i.payload) as payloads,
-         array_agg(i.wake_at) as wake_ats, array_agg(i.max_attempts) as max_attempts
-    into v_move
-    from (
-      select distinct on (i.id) i.*
-        from unnest(reschedule_unheld_jobs.ids, needs, payloads, wake_ats, reschedule_unheld_jobs.max_attempts)
-          with ordinality i(id, need, payload, wake_at, max_attempts, n)
-       where i.id = any (v_free) order by i.id, i.n
-    ) i;
-  if v_move.ids is not null then
-    perform pgflow._move_jobs(
-      v_move.ids, v_move.needs, v_move.payloads, null, v_move.wake_ats, v_move.max_attempts, null, null, null, null, null,
-      reschedule_unheld_jobs.worker);
-  end if;
-  return query select * from pgflow._unheld_outcomes(reschedule_unheld_jobs.ids, v_free);
+  v_dependencies := pgflow._check_edges(cardinality(needs), edge_jobs, edge_kinds, dependencies, policies);
+  return query
+    select i.id, m.outcome, m.status, m.problem
+      from unnest(reschedule_unheld_jobs.ids, needs, payloads, wake_ats, delays, reschedule_unheld_jobs.max_attempts)
+        with ordinality i(id, need, payload, wake_at, delay, max_attempts, n)
+      cross join lateral (
+        select coalesce(array_agg(coalesce(e.kind, 'job') order by e.n), '{}') as kinds, coalesce(array_agg(e.dependency order by e.n), '{}') as dependencies,
+               coalesce(array_agg(coalesce(e.policy, 'release') order by e.n), '{}') as policies
+          from unnest(edge_jobs, edge_kinds, v_dependencies, policies) with ordinality e(job, kind, dependency, policy, n)
+         where e.job = i.n
+      ) e
+      cross join lateral pgflow._reschedule_unheld(
+        i.id, i.need, i.payload, coalesce(i.wake_at, v_now + i.delay * interval '1 millisecond'), i.max_attempts,
+        e.kinds, e.dependencies, e.policies, reschedule_unheld_jobs.worker) m
+     order by i.n;
 end;
 $$;

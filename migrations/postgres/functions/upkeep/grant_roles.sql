@@ -15,7 +15,7 @@ declare
     'get_run', 'get_run_statuses', 'get_run_input', 'get_run_steps', 'get_step_outputs',
     'get_flows', 'get_flow_definition', 'get_runs_between', 'get_step_times', 'list_tasks',
     'read_events', 'cancel_run', 'retry_run',
-    'submit_jobs', 'cancel_jobs', 'get_jobs', 'read_job_trace'];
+    'submit_jobs', 'cancel_jobs', 'get_jobs', 'list_jobs', 'read_job_trace', 'get_job_settings'];
   c_worker constant text[] := array[
     'claim_tasks', 'poll_for_tasks', 'start_tasks', 'heartbeat',
     'complete_task', 'complete_tasks', 'fail_task', 'fail_tasks', 'release_tasks', 'release_unknown_tasks',
@@ -23,7 +23,7 @@ declare
     'settle_and_claim', 'sweep_and_claim', 'holds_task',
     'requeue_stalled_tasks',
     'submit_jobs', 'claim_jobs', 'beat_jobs', 'finish_jobs', 'fail_jobs', 'reschedule_jobs', 'release_jobs', 'sweep_jobs',
-    'get_jobs',
+    'settle_jobs', 'settle_job', 'release_unknown_jobs', 'holds_job', 'next_job', 'get_jobs',
     'mark_worker_stopped', 'track_worker_function', 'get_flow_versions', 'set_flow_interface', 'set_flow_input_schema',
     -- For the tasks of maps, which have their element only.
     'get_run_input', 'get_step_outputs', 'ended_runs',
@@ -34,12 +34,12 @@ declare
     'find_jobs', 'find_jobs_by_name', 'get_job_summaries', 'count_prunable_jobs',
     'prune_runs', 'count_prunable_runs',
     'prune_jobs', 'sweep_jobs', 'redrive_jobs', 'clear_concern', 'reschedule_unheld_jobs', 'complete_unheld_jobs', 'set_job_settings',
-    'get_jobs', 'read_job_trace'];
+    'get_jobs', 'list_jobs', 'read_job_trace', 'get_job_settings'];
   c_viewer constant text[] := array[
     'get_run_with_states', 'get_run_progress', 'list_runs', 'read_events', 'get_flow_versions',
     'get_run', 'get_run_statuses', 'get_run_input', 'get_run_steps', 'get_step_outputs',
     'get_flows', 'get_flow_definition', 'get_runs_between', 'get_step_times', 'list_tasks',
-    'get_jobs', 'read_job_trace',
+    'get_jobs', 'list_jobs', 'read_job_trace', 'get_job_settings',
     'find_jobs', 'find_jobs_by_name', 'get_job_summaries', 'get_job_depths', 'get_job_holders', 'count_prunable_jobs',
     'list_workers', 'get_queue_depths', 'get_step_statistics', 'get_activity', 'count_prunable_runs',
     -- Functions in a view run with its reader's rights.

@@ -12,10 +12,13 @@ use super::{JobHandle, ask};
 use crate::client::ClientError;
 use crate::db::Db;
 use crate::job::{JobSpec, Need};
-use crate::{DataError, Timestamp};
+use crate::{DataError, SubmitIn, Timestamp};
 
 /// Jobs that one call submits.
 const BATCH: usize = 500;
+
+/// A type that does not mention the transaction: of what is none, the compiler would say so at each mention.
+type Submitting<'a> = Pin<Box<dyn Future<Output = Result<JobHandle, ClientError>> + Send + 'a>>;
 
 /// Who submits, in traces, unless somebody says so.
 const SOMEBODY: &str = "client";
@@ -39,6 +42,16 @@ impl Db {
     /// ```
     pub fn submit<N: Need>(&self, payload: &N::Payload) -> Submit<'_, N> {
         Submit::new(self, JobSpec::<N>::new(payload).map(JobSpec::into_new))
+    }
+
+    /// A job as part of the application's transaction: it exists if and only if that commits. See [`SubmitIn`] for what
+    /// takes one, and [`Submit::within`] for a job with options.
+    pub fn submit_in<'a, N: Need>(
+        &'a self,
+        tx: &'a mut (impl SubmitIn + Send + ?Sized),
+        payload: &N::Payload,
+    ) -> Submitting<'a> {
+        Box::pin(self.submit::<N>(payload).within(tx))
     }
 
     /// A job whose need other programs, or other languages, define: its payload is any JSON.
@@ -152,6 +165,18 @@ impl<'a, N> Submit<'a, N> {
     /// Who submits it, for its trace.
     pub fn by(self, name: impl Into<String>) -> Self {
         Self { by: name.into(), ..self }
+    }
+
+    /// Submits it in a transaction: see [`Db::submit_in`]. Workers may take a second to notice it.
+    pub async fn within(
+        self,
+        tx: &mut (impl SubmitIn + Send + ?Sized),
+    ) -> Result<JobHandle, ClientError> {
+        let (db, job, by) = (self.db.clone(), self.job?, self.by);
+        let submitted = tx.submit_job(&job, &by).await?;
+        let submitted =
+            submitted.map_err(|source| ClientError::Job { job: job.id.clone(), source })?;
+        Ok(JobHandle::new(db, job.id, submitted == Submitted::Submitted))
     }
 
     async fn send(self) -> Result<JobHandle, ClientError> {

@@ -18,7 +18,7 @@ use crate::worker::Signals;
 const MOST_AT_ONCE: usize = 4;
 
 /// What became of the worker.
-enum Worker {
+pub(super) enum Worker {
     Lives,
     Died,
 }
@@ -68,7 +68,8 @@ impl Sim {
             self.work().await;
             let now = self.memory.now();
             let is_later = |due: &Timestamp| *due > now;
-            let Some(due) = self.memory.next_due().filter(is_later) else { return };
+            let due = [self.memory.next_due(), self.next_job].into_iter().flatten();
+            let Some(due) = due.filter(is_later).min() else { return };
             self.memory.advance(now.saturating_until(due));
         }
     }
@@ -77,11 +78,15 @@ impl Sim {
         expect(self.memory.sweep().await);
         loop {
             let attempts = self.claim().await;
-            if attempts.is_empty() {
-                return;
-            }
-            if let Worker::Died = self.hold(attempts).await {
-                self.worker = WorkerId::new();
+            let worker = if attempts.is_empty() {
+                self.work_on_job().await
+            } else {
+                Some(self.hold(attempts).await)
+            };
+            match worker {
+                None => return,
+                Some(Worker::Died) => self.worker = WorkerId::new(),
+                Some(Worker::Lives) => {}
             }
         }
     }
@@ -180,7 +185,7 @@ impl Sim {
     }
 }
 
-async fn end(tx: Option<Tx>, settled: Option<Settled>) {
+pub(super) async fn end(tx: Option<Tx>, settled: Option<Settled>) {
     if let Some(tx) = tx {
         database::end(tx, settled).await;
     }
@@ -201,6 +206,6 @@ pub(super) fn runtime() -> tokio::runtime::Runtime {
     runtime.expect("a runtime on this thread needs nothing that could be missing")
 }
 
-fn expect<T>(result: Result<T, BackendError>) -> T {
+pub(super) fn expect<T>(result: Result<T, BackendError>) -> T {
     result.expect("memory refuses nothing that a worker asks for")
 }

@@ -1,6 +1,7 @@
 //! Why a simulation cannot do what a test asks for.
 
 use pgflow_machine::RunId;
+use pgflow_machine::job::JobId;
 
 use crate::client::ClientError;
 use crate::worker::WorkerError;
@@ -20,6 +21,12 @@ pub enum SimError {
     NotEnded {
         /// Its id.
         run: RunId,
+    },
+    /// The job has not ended.
+    #[error("job {job} has not ended\nhelp: let it go on first, with `run_until_idle`")]
+    JobNotEnded {
+        /// Its id.
+        job: JobId,
     },
 }
 

@@ -23,7 +23,7 @@ pub(super) enum Fault {
 pub(super) struct Faults(HashMap<StepKey, VecDeque<Fault>>);
 
 impl Faults {
-    fn add(&mut self, key: StepKey, times: u32, fault: &Fault) {
+    pub(super) fn add(&mut self, key: StepKey, times: u32, fault: &Fault) {
         let faults = self.0.entry(key).or_default();
         faults.extend((0..times).map(|_| fault.clone()));
     }

@@ -8,6 +8,7 @@ mod commits;
 mod crash;
 mod disk;
 mod durable;
+mod jobs;
 mod leaks;
 mod ledger;
 mod listener;
@@ -112,6 +113,28 @@ pub const CATALOGUE: &[Experiment] = &[
         lab => start_in::transaction(lab, Postgres)),
     experiment!("X20-sqlite", "the same on SQLite", lab => start_in::transaction(lab, Sqlite)),
     experiment!("X20-mysql", "the same on MariaDB", lab => start_in::transaction(lab, MySql)),
+    experiment!("X40-postgres", "kill -9 a worker every 250 ms: needs with `tx` take effect once, others do not",
+        lab => jobs::killed(lab, Postgres)),
+    experiment!("X40-sqlite", "the same on SQLite", lab => jobs::killed(lab, Sqlite)),
+    experiment!("X40-mysql", "the same on MariaDB", lab => jobs::killed(lab, MySql)),
+    experiment!("X41-postgres", "a stopped worker wakes up late and settles its job: that is refused",
+        lab => jobs::comes_back(lab, Postgres)),
+    experiment!("X41-sqlite", "the same on SQLite", lab => jobs::comes_back(lab, Sqlite)),
+    experiment!("X41-mysql", "the same on MariaDB", lab => jobs::comes_back(lab, MySql)),
+    experiment!("X42", "cut the answer to claims and results of jobs: nothing is lost or happens twice",
+        lab => jobs::of_jobs(lab)),
+    experiment!("X43-postgres", "jobs are submitted while what they wait for ends: no wake-up is lost",
+        lab => jobs::wake_ups(lab, Postgres)),
+    experiment!("X43-sqlite", "the same on SQLite", lab => jobs::wake_ups(lab, Sqlite)),
+    experiment!("X43-mysql", "the same on MariaDB", lab => jobs::wake_ups(lab, MySql)),
+    experiment!("X44-postgres", "kill -9 workers that hold keys: no key is held twice",
+        lab => jobs::held_by_the_dead(lab, Postgres)),
+    experiment!("X44-sqlite", "the same on SQLite", lab => jobs::held_by_the_dead(lab, Sqlite)),
+    experiment!("X44-mysql", "the same on MariaDB", lab => jobs::held_by_the_dead(lab, MySql)),
+    experiment!("X45-postgres", "two jobs are about to wait for each other: one may",
+        lab => jobs::rings(lab, Postgres)),
+    experiment!("X45-sqlite", "the same on SQLite", lab => jobs::rings(lab, Sqlite)),
+    experiment!("X45-mysql", "the same on MariaDB", lab => jobs::rings(lab, MySql)),
     experiment!("X30-postgres", "a map with megabytes of texts, and a step that is given all of them, end",
         lab => wide::texts_end(lab, Postgres)),
     experiment!("X30-sqlite", "the same on SQLite", lab => wide::texts_end(lab, Sqlite)),

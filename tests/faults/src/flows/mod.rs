@@ -4,6 +4,7 @@
 
 mod act;
 mod app;
+mod jobs;
 mod ledger;
 mod many;
 mod pooled;
@@ -13,6 +14,7 @@ mod wide;
 
 pub(crate) use act::{Act, single};
 pub(crate) use app::{App, Pool};
+pub(crate) use jobs::slips;
 pub(crate) use ledger::{book, jot};
 pub(crate) use many::{hold, listen, pass};
 pub(crate) use pooled::{crowd, crowd_tx};
@@ -42,6 +44,8 @@ macro_rules! kit {
         pub(crate) fn serve(worker: Worker, flow: &str) -> Outcome<Worker> {
             match flow {
                 $(stringify!($flow) => Ok(worker.flow($flow::Flow)),)+
+                // A kind of job, which the database need not know.
+                "slips" => Ok(worker.job(slips::Job)),
                 other => Err(format!("there is no flow `{other}`").into()),
             }
         }

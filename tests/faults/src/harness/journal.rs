@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use pgflow::Context;
+use pgflow::job::JobContext;
 use serde::{Deserialize, Serialize};
 
 use super::{Outcome, until};
@@ -52,7 +53,7 @@ impl Journal {
 
     /// Adds a line. The kernel has it when this returns, so that it survives the end of the process.
     pub fn note(&self, what: What, ctx: &Context) -> io::Result<()> {
-        let entry = Entry {
+        self.append(&Entry {
             what,
             pid: std::process::id(),
             run: ctx.run_id().to_owned(),
@@ -60,8 +61,24 @@ impl Journal {
             index: ctx.index(),
             attempt: ctx.attempt(),
             at: now(),
-        };
-        let mut line = serde_json::to_string(&entry)?;
+        })
+    }
+
+    /// The same for an attempt at a job: its id as the run, its need as the step.
+    pub fn note_job(&self, what: What, ctx: &JobContext) -> io::Result<()> {
+        self.append(&Entry {
+            what,
+            pid: std::process::id(),
+            run: ctx.job_id().to_string(),
+            step: ctx.need().to_owned(),
+            index: 0,
+            attempt: ctx.attempt(),
+            at: now(),
+        })
+    }
+
+    fn append(&self, entry: &Entry) -> io::Result<()> {
+        let mut line = serde_json::to_string(entry)?;
         line.push('\n');
         self.open()?.write_all(line.as_bytes())
     }

@@ -313,15 +313,7 @@ async fn wrong_requests_are_refused(fresh: Fresh) -> Outcome {
     Ok(())
 }
 
-macro_rules! on_stores {
-    ($($test:ident),+ $(,)?) => {
-        pgflow_worker_tests::on!(memory: $($test),+);
-        pgflow_worker_tests::on!(sqlite: $($test),+);
-        pgflow_worker_tests::on!(mysql: $($test),+);
-    };
-}
-
-on_stores!(
+pgflow_worker_tests::everywhere!(
     a_job_forks_joins_and_is_done,
     others_handle_what_is_external,
     failures_are_tried_again_and_end,

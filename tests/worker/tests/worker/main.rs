@@ -8,6 +8,7 @@ mod edges;
 mod ended_transactions;
 mod held_back;
 mod idle;
+mod job_transactions;
 mod jobs;
 mod key_lock;
 mod lost_claims;

@@ -55,7 +55,7 @@ async fn neither_the_worker_nor_a_step_does_too_much_at_once(fresh: Fresh) -> Ou
     let worker = Worker::new(db).flow(crowd::Flow).state(gauges.clone());
     let worker = worker.concurrency(6).limit::<crowd::rarely>(2);
     let health = worker.health();
-    let run = db.start(crowd::Flow, &(0..40).collect()).await?;
+    let run = db.start(crowd::Flow, &(0..40).collect::<Vec<_>>()).await?;
     let worker = Working::start(worker);
     let output = run.output().await?;
     assert!(output.often.into_iter().eq(0..40) && output.rarely.into_iter().eq(0..40));

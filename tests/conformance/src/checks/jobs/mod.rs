@@ -5,6 +5,7 @@ mod forking;
 mod keys;
 mod lapsing;
 mod looking;
+mod lost;
 mod operating;
 mod racing;
 mod reading;
@@ -26,5 +27,6 @@ pub(super) const GROUPS: &[&[Check]] = &[
     reading::CHECKS,
     looking::CHECKS,
     forking::CHECKS,
+    lost::CHECKS,
     racing::CHECKS,
 ];

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use pgflow_machine::job::{
     HandOver, JobClaim, JobHold, JobId, JobRetry, JobSettle, JobToken, JobVerdict, Moment, NewJob,
-    Unheld, Wait,
+    TraceKind, Unheld, Wait,
 };
 use pgflow_runtime::backend::{Backend, BackendError, Jobs};
 use serde_json::json;
@@ -25,12 +25,25 @@ pub(super) struct Player<'d> {
     prefix: String,
     /// Tokens of each job's claims, the oldest first.
     tokens: HashMap<JobId, Vec<JobToken>>,
+    /// Whether the trace has to have the same details, and callers also of what time does: they are for people.
+    with_details: bool,
 }
 
+/// What a caller does, not time or another job.
+const CALLED: &[TraceKind] = &[
+    TraceKind::Submitted,
+    TraceKind::Claimed,
+    TraceKind::HandedOver,
+    TraceKind::Released,
+    TraceKind::CancelAsked,
+    TraceKind::Cleared,
+    TraceKind::Redriven,
+];
+
 impl<'d> Player<'d> {
-    pub(super) fn new(database: &'d dyn Database) -> Self {
-        let prefix = format!("d{}.", Uuid::now_v7().simple());
-        Self { database, backend: database.backend(), prefix, tokens: HashMap::new() }
+    pub(super) fn new(database: &'d dyn Database, with_details: bool) -> Self {
+        let (prefix, tokens) = (format!("d{}.", Uuid::now_v7().simple()), HashMap::new());
+        Self { database, backend: database.backend(), prefix, tokens, with_details }
     }
 
     pub(super) async fn play(&mut self, command: &Command) -> String {
@@ -115,14 +128,19 @@ impl<'d> Player<'d> {
             let (summary, row) = (&record.summary, &record.summary.row);
             let counts = (row.attempts, row.forgiven, row.failures, row.lapses, row.streak);
             let cancel = row.cancel.as_ref().map(|asked| (&asked.by, &asked.reason));
-            let facts = (&row.need, row.priority, &row.key, row.waits, row.max_attempts);
+            // What a job still waited for when it ended is history.
+            let waits = if summary.ended_at.is_none() { row.waits } else { 0 };
+            let facts = (&row.need, row.priority, &row.key, waits, row.max_attempts);
             let _ = write!(
                 text,
                 "\n{number} {} {facts:?} {counts:?} {cancel:?} {:?} {} {:?} {:?}",
                 summary.standing, summary.error, record.payload, record.output, record.waits_for
             );
             for event in self.jobs().job_trace(&id, 0, 1_000).await? {
-                let _ = write!(text, " {}({:?},{:?})", event.kind, event.by, event.detail);
+                let is_called = self.with_details || CALLED.contains(&event.kind);
+                let by = event.by.filter(|_| is_called);
+                let detail = event.detail.filter(|_| self.with_details);
+                let _ = write!(text, " {}({by:?},{detail:?})", event.kind);
             }
         }
         Ok(text)

@@ -24,13 +24,16 @@ async fn a_streak_past_the_threshold_sets_a_job_aside() {
         assert_eq!(status(&db, "x").await, "CRASH_CONCERN");
         assert_eq!(claim(&db, &["n"], 1).await, [""; 0]);
         assert_eq!(live(&db).await, ["x:n:concern a3 l3 s3"]);
-        assert_eq!(db.one("select in_concern from pgflow.sweep_jobs()").await, "1");
         db.check().await;
         assert_eq!(
             db.one("select outcome from pgflow.clear_concern(array['x'], 'fixed', 'ops')").await,
-            "applied"
+            "cleared"
         );
         assert_eq!(live(&db).await, ["x:n:ready a3 l3"]);
+        assert_eq!(
+            db.rows("select outcome from pgflow.clear_concern(array['x', 'nobody'])").await,
+            ["no_concern", "unknown"]
+        );
         assert_eq!(claim(&db, &["n"], 1).await, ["x"]);
         db.check().await;
     }

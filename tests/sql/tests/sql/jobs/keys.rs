@@ -107,7 +107,7 @@ async fn a_head_that_expires_or_is_cancelled_makes_way() {
     keyed(&db, "goes", "n", "").await;
     db.run("select pgflow.cancel_jobs(array['cancelled'])").await;
     assert_eq!(claim(&db, &["n"], 9).await, ["goes"]);
-    assert_eq!(db.one("select ended from pgflow.sweep_jobs()").await, "1");
+    assert_eq!(db.one("select expired from pgflow.sweep_jobs()").await, "1");
     assert_eq!(key(&db).await, ["k|1|goes|f"]);
     db.check().await;
 }

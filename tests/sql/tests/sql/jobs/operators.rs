@@ -17,10 +17,10 @@ async fn a_job_of_each_kind() -> Db {
 
 const IDS: &[&str] = &["leased", "ready", "sleeps", "waits", "expired", "nobody"];
 const REFUSED: &[&str] = &[
-    "leased|refused",
+    "leased|refused:ACTIVE",
     "ready|applied",
-    "sleeps|refused",
-    "waits|refused",
+    "sleeps|refused:AWAITING_FUTURE",
+    "waits|refused:PENDING_JOBS",
     "expired|applied",
     "nobody|unknown",
 ];
@@ -28,8 +28,10 @@ const REFUSED: &[&str] = &[
 #[tokio::test]
 async fn what_is_unheld_is_completed_by_hand() {
     let db = a_job_of_each_kind().await;
-    let call =
-        format!("select id, outcome from pgflow.complete_unheld_jobs({}, null, 'ops')", list(IDS));
+    let call = format!(
+        "select id, concat_ws(':', outcome, status) from pgflow.complete_unheld_jobs({}, null, 'ops')",
+        list(IDS)
+    );
     assert_eq!(db.rows(&call).await, REFUSED);
     assert_eq!(archive(&db).await, ["ready:done", "expired:done"]);
     assert_eq!(db.rows(&call).await[1], "ready|already_settled");
@@ -41,7 +43,7 @@ async fn what_is_unheld_is_rescheduled_by_hand() {
     let db = a_job_of_each_kind().await;
     let needs = list(&["m"; 6]);
     let call = format!(
-        "select id, outcome from pgflow.reschedule_unheld_jobs({}, {needs}, worker => 'ops')",
+        "select id, concat_ws(':', outcome, status) from pgflow.reschedule_unheld_jobs({}, {needs}, worker => 'ops')",
         list(IDS)
     );
     assert_eq!(db.rows(&call).await, REFUSED);
@@ -87,11 +89,17 @@ async fn the_dead_come_back_with_a_fresh_budget() {
     complete(&db, "n", "done").await;
     assert_eq!(archive(&db).await, ["failed:failed", "crashed:crashed", "done:done"]);
     assert_eq!(
-        db.rows("select * from pgflow.redrive_jobs(array['failed', 'done', 'nobody'])").await,
-        ["failed|redriven", "done|not_redrivable", "nobody|unknown"]
+        db.rows("select * from pgflow.redrive_jobs(array['failed', 'done', 'nobody', 'failed'])")
+            .await,
+        [
+            "failed|redriven|NULL",
+            "done|not_redrivable|done",
+            "nobody|unknown|NULL",
+            "failed|live|NULL"
+        ]
     );
     assert_eq!(
-        db.rows("select * from pgflow.redrive_jobs(need => 'n', worker => 'ops')").await,
+        db.rows("select id, outcome from pgflow.redrive_jobs(need => 'n', worker => 'ops')").await,
         ["crashed|redriven"]
     );
     assert_eq!(live(&db).await, ["failed:n:ready a1 f1", "crashed:n:ready a1 l1"]);

@@ -24,8 +24,8 @@ async fn everything_that_is_due_is_done_in_one_sweep() {
     lapse(&db, &["lapses", "crashes", "cancelled"]).await;
     db.run("update pgflow.jobs set wake_at = clock_timestamp() where id = 'wakes'; select pg_sleep(0.01)").await;
     assert_eq!(
-        db.one("select lapsed, woken, ended, in_concern from pgflow.sweep_jobs()").await,
-        "1|1|4|0"
+        db.one("select lapsed, concerns, ended, expired, woken from pgflow.sweep_jobs()").await,
+        "3|0|2|2|1"
     );
     assert_eq!(live(&db).await, ["lapses:n:ready a1 l1 s1", "wakes:n:ready"]);
     assert_eq!(
@@ -39,8 +39,8 @@ async fn everything_that_is_due_is_done_in_one_sweep() {
         ]
     );
     assert_eq!(
-        db.one("select lapsed, woken, ended, in_concern from pgflow.sweep_jobs()").await,
-        "0|0|0|0"
+        db.one("select lapsed, concerns, ended, expired, woken from pgflow.sweep_jobs()").await,
+        "0|0|0|0|0"
     );
     db.check().await;
 }
@@ -54,9 +54,9 @@ async fn a_sweep_passes_over_what_somebody_holds() {
     session.run("begin; select from pgflow.jobs where id = 'held' for update").await;
     let mut sweeper = db.session().await;
     sweeper.run("set lock_timeout = '2s'").await;
-    assert_eq!(sweeper.one("select ended from pgflow.sweep_jobs()").await, "1");
+    assert_eq!(sweeper.one("select expired from pgflow.sweep_jobs()").await, "1");
     session.run("rollback").await;
-    assert_eq!(sweeper.one("select ended from pgflow.sweep_jobs()").await, "1");
+    assert_eq!(sweeper.one("select expired from pgflow.sweep_jobs()").await, "1");
     db.check().await;
 }
 
@@ -65,8 +65,8 @@ async fn a_sweep_does_no_more_than_asked_for() {
     let db = Db::new().await;
     submit(&db, "n", &["1", "2", "3"]).await;
     db.run("update pgflow.jobs set expires_at = created_at").await;
-    assert_eq!(db.one("select ended from pgflow.sweep_jobs('w', 2)").await, "2");
-    assert_eq!(db.one("select ended from pgflow.sweep_jobs('w', 2)").await, "1");
+    assert_eq!(db.one("select expired from pgflow.sweep_jobs('w', 2)").await, "2");
+    assert_eq!(db.one("select expired from pgflow.sweep_jobs('w', 2)").await, "1");
     assert_eq!(db.error("select pgflow.sweep_jobs('w', 0)").await.code, "22023");
     db.check().await;
 }
@@ -78,7 +78,7 @@ async fn expiry_does_not_take_a_lease_away() {
     submit_with(&db, "x", "n", "lifetimes => array[3600000]").await;
     claim(&db, &["n"], 1).await;
     db.run("update pgflow.jobs set expires_at = clock_timestamp()").await;
-    assert_eq!(db.one("select ended from pgflow.sweep_jobs()").await, "0");
+    assert_eq!(db.one("select expired from pgflow.sweep_jobs()").await, "0");
     super::settle(&db, "release_jobs", "x", "").await;
     assert_eq!(claim(&db, &["n"], 1).await, [""; 0]);
     db.run("select pgflow.sweep_jobs()").await;

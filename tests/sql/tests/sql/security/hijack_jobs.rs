@@ -26,6 +26,23 @@ pub(super) const CALLS: &[(&str, &str)] = &[
         "fail_jobs",
         "select pgflow.fail_jobs(pg_catalog.array_agg(id), pg_catalog.array_agg(token), '{x}') from pgflow.claim_jobs('w', '{n}', 60, 1)",
     ),
+    (
+        "settle_jobs",
+        "select pgflow.submit_jobs('{s1,s2,s3}', '{s,s,s}');
+         select pgflow.settle_jobs(pg_catalog.array_agg(id), pg_catalog.array_agg(token), '{failed,handed_over,released}', errors => '{x,x,x}', needs => '{s,t,s}')
+           from pgflow.claim_jobs('w', '{s}', 60, 3)",
+    ),
+    (
+        "settle_job",
+        r#"select pgflow.settle_job(id, token, '{"verdict": "handed_over", "need": "t", "after": [{"kind": "job", "id": "s4", "policy": "fail"}],
+             "forks": [{"id": "s4", "need": "u", "payload": 1, "wake_at": 0, "after": []}]}') from pgflow.claim_jobs('w', '{t}', 60, 1)"#,
+    ),
+    ("holds_job", "select pgflow.holds_job('s1', 'x')"),
+    ("next_job", "select pgflow.next_job('{n}')"),
+    (
+        "release_unknown_jobs",
+        "select pgflow.claim_jobs('w', '{s}', 60, 1); select pgflow.release_unknown_jobs('w', '{}', '{}')",
+    ),
     ("redrive_jobs", "select pgflow.redrive_jobs(need => 'n', rate => 1)"),
     ("cancel_jobs", "select pgflow.cancel_jobs('{j1,j2}', 'x')"),
     ("clear_concern", "select pgflow.clear_concern('{j1,j2}')"),
@@ -39,6 +56,8 @@ pub(super) const CALLS: &[(&str, &str)] = &[
     ("get_job_depths", "select pgflow.get_job_depths()"),
     ("get_job_holders", "select pgflow.get_job_holders()"),
     ("count_prunable_jobs", "select pgflow.count_prunable_jobs('0 seconds', 10)"),
+    ("list_jobs", "select pgflow.list_jobs(), pgflow.list_jobs(true)"),
+    ("get_job_settings", "select pgflow.get_job_settings()"),
     ("read_job_trace", "select pgflow.read_job_trace('j1')"),
     ("prune_jobs", "select pgflow.prune_jobs('0 seconds')"),
     ("set_job_settings", "select pgflow.set_job_settings(true, true, 3)"),

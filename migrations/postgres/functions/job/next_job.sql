@@ -1,0 +1,25 @@
+-- In how many seconds the next job of these needs may be had, as far as it is near: a sleeper wakes, or a lease runs out. Null
+-- if that is not known. Looks at the front of two indexes only.
+create or replace function pgflow.next_job(needs text[]) returns double precision
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set join_collapse_limit = 1
+set plan_cache_mode = force_generic_plan
+set jit = off
+as $$
+declare
+  v_now timestamptz := clock_timestamp();
+begin
+  return (
+    select greatest(extract(epoch from min(d.at) - v_now), 0)
+      from (
+        (select j.need, j.wake_at as at from pgflow.jobs j where j.state = 'sleeping' order by j.wake_at limit 100)
+        union all
+        (select j.need, j.lease_until from pgflow.jobs j where j.state = 'leased' order by j.look_at limit 100)
+      ) d
+     where d.need = any (next_job.needs));
+end;
+$$;

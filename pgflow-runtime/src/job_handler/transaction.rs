@@ -1,0 +1,97 @@
+//! Needs that share the transaction which records how their attempt ended.
+
+use std::time::Duration;
+
+use pgflow_backend::tx::StepTx;
+use pgflow_machine::job::{JobHold, JobRetry, JobSettle, JobSettled, JobVerdict, NewJob};
+use pgflow_machine::{Settled, Verdict};
+use pgflow_model::with_causes;
+use tokio::time::{sleep, timeout};
+
+use super::attempt::{Attempt, end};
+use crate::backend::{Backend, BackendError};
+use crate::tx::{Tx, TxSlot};
+use crate::worker::{Ended, tidy};
+
+/// Before a job is given back whose transaction could not begin: the database is in trouble, and the next attempt is not to
+/// come at once.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Runs a need between the beginning of its transaction and the commit that records its end.
+pub(super) async fn run(attempt: &Attempt) -> Ended {
+    let hold = attempt.job.taken.hold.clone();
+    let tx = match begin(attempt.backend.as_ref(), &hold).await {
+        Ok(Some(tx)) => Tx(tx),
+        Ok(None) => return Ended::Nothing,
+        Err(error) => return give_back(&with_causes(&error)).await,
+    };
+    let (scope, slot) = (tx.scope(), TxSlot::holding(tx));
+    let longest = scope.longest();
+    let call = scope.around(attempt.call(Some(slot.clone())));
+    let (verdict, submits) = match longest {
+        Some(longest) => timeout(longest, call).await.unwrap_or_else(|_| attempt.too_long(longest)),
+        None => call.await,
+    };
+    let is_well = matches!(verdict, JobVerdict::Finished(_) | JobVerdict::HandedOver(_));
+    match slot.take() {
+        Some(tx) if is_well => commit(attempt, tx, JobSettle { hold, verdict, submits }).await,
+        None if is_well => {
+            let error = "the need kept its transaction".to_owned();
+            failed(error, JobRetry::Never)
+        }
+        tx => {
+            if let Some(tx) = tx {
+                tx.rollback().await;
+            }
+            end(verdict, submits)
+        }
+    }
+}
+
+async fn begin(backend: &dyn Backend, hold: &JobHold) -> Result<Option<StepTx>, BackendError> {
+    backend.jobs()?.begin_job(hold).await
+}
+
+/// No attempt is used up.
+async fn give_back(error: &str) -> Ended {
+    tracing::warn!(error, "the transaction of a need cannot begin: giving the job back");
+    sleep(PAUSE).await;
+    Ended::Verdict(Verdict::Released)
+}
+
+fn failed(error: String, retry: JobRetry) -> Ended {
+    end(JobVerdict::Failed { error: tidy(&error), retry }, Vec::<NewJob>::new())
+}
+
+async fn commit(attempt: &Attempt, tx: Tx, settle: JobSettle) -> Ended {
+    let by = attempt.worker();
+    let committed = match attempt.backend.jobs() {
+        Ok(jobs) => jobs.commit_job(tx.0, &settle, by).await,
+        Err(error) => Err(error),
+    };
+    let error = match committed {
+        Ok(JobSettled::Applied) => return Ended::Recorded(Settled::Applied),
+        Ok(JobSettled::Fenced) => return Ended::Recorded(Settled::Fenced),
+        Ok(JobSettled::AlreadySettled) => return Ended::Recorded(Settled::AlreadySettled),
+        Ok(JobSettled::Unknown) => return Ended::Nothing,
+        // What was written is undone, so the job is not finished: it ends as cancelled.
+        Ok(JobSettled::Cancelled) => return Ended::Verdict(Verdict::Released),
+        Ok(JobSettled::Refused(problem)) => {
+            let error = format!("what comes next cannot be: {problem}");
+            return failed(error, JobRetry::Never);
+        }
+        Err(error) => error,
+    };
+    let text = with_causes(&error);
+    // If the commit got through, the lease is settled and giving it back changes nothing. If not, the transaction is gone and
+    // the need must run again.
+    match error {
+        error if error.is_about_payload() => {
+            failed(format!("the database refused what comes next: {text}"), JobRetry::Never)
+        }
+        BackendError::NotCommitted(_)
+        | BackendError::TransactionEnded
+        | BackendError::Unsupported { .. } => failed(text, attempt.retry()),
+        _ => give_back(&text).await,
+    }
+}
