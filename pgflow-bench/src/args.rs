@@ -31,7 +31,7 @@ divide by the INSERT control, and the CPU per task.";
 pub(crate) struct Args {
     /// Measure on this server instead of one of our own; a database is made for it. Or
     /// sqlite:FILE: workers only, on a file that must not exist and is removed afterwards.
-    /// mysql://…: workers only, on a database that is made and dropped
+    /// <mysql://…>: workers only, on a database that is made and dropped
     #[arg(long, value_name = "URL", env = "PGFLOW_BENCH_DATABASE", hide_env_values = true)]
     pub(crate) database: Option<String>,
 

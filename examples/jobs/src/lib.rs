@@ -55,7 +55,7 @@ async fn output<T: serde::de::DeserializeOwned>(db: &Db, id: &str) -> Result<Opt
 /// The way of an invoice.
 #[job]
 pub mod invoice {
-    use super::*;
+    use super::{Upload, JobContext, Result, page, Draft, Wait, Policy, State, Db, output, Case, LARGE, human};
 
     /// Forks a job per page, and waits for all of them.
     #[need]
@@ -97,7 +97,7 @@ pub mod invoice {
 /// Pages.
 #[job]
 pub mod page {
-    use super::*;
+    use super::{Result, Error};
 
     /// The sum of a page's lines.
     #[need(max_attempts = 3)]
@@ -113,7 +113,7 @@ pub mod page {
 /// What people do.
 #[job]
 pub mod human {
-    use super::*;
+    use super::Case;
 
     /// Somebody looks at it: another program, or a person in psql.
     #[need("human.review", external)]

@@ -65,7 +65,7 @@ async fn a_review_is_done_by_hand(fresh: Fresh) -> Outcome {
             }
         }
     };
-    let review = tokio::time::timeout(Duration::from_secs(60), review).await??;
+    let review = tokio::time::timeout(Duration::from_mins(1), review).await??;
     let (job, lease): (String, String) = (review.try_get(0)?, review.try_get(1)?);
     assert_eq!(review.try_get::<String, _>(2)?, "Ann");
     let complete = sqlx::query("select pgwf.complete_job($1, $2, 'ann')").bind(job).bind(lease);

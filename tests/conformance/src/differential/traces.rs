@@ -165,7 +165,7 @@ impl Replayer<'_> {
             Happened::StepCompleted { step, output } => self.complete(step, output).await,
             Happened::StepFailed { step, error }
             | Happened::StepSkipped { step, error: Some(error), .. } => {
-                self.fail(step, error).await
+                self.fail(step, error).await;
             }
             Happened::RunCancelled { reason } => {
                 let reason = reason.as_deref();

@@ -148,10 +148,7 @@ async fn a_job_comes_with_its_caller(fresh: Fresh) -> Outcome {
             if commits { tx.commit().await? } else { tx.rollback().await? }
         });
         let found = db.job(&id.parse()?).status().await;
-        match commits {
-            true => assert_eq!(found?.to_string(), "READY"),
-            false => assert!(matches!(found, Err(ClientError::UnknownJob { .. })), "{found:?}"),
-        }
+        if commits { assert_eq!(found?.to_string(), "READY") } else { assert!(matches!(found, Err(ClientError::UnknownJob { .. })), "{found:?}") }
     }
     with_connection!(fresh, connection => {
         let refused = db.submit_in::<booking::sent>(&mut connection, &1).await;

@@ -32,7 +32,7 @@ async fn depths(cx: Arc<Cx>) {
     let before = held(&kit).await;
     kit.submit(&["a", "b"].map(|name| kit.job(name, "n"))).await;
     let waiting = kit.after("c", "n", &[kit.on("a")]);
-    let wake = Some(Moment::In(Duration::from_secs(60)));
+    let wake = Some(Moment::In(Duration::from_mins(1)));
     kit.submit(&[waiting, NewJob { wake, ..kit.job("d", "n") }]).await;
     let now = depth(&kit, "n").await;
     assert_eq!((now.ready, now.waiting, now.sleeping, now.running), (2, 1, 1, 0), "{now:?}");

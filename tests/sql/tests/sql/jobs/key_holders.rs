@@ -7,7 +7,7 @@ use crate::harness::{Db, Random, Session, long};
 
 const CLAIMERS: u64 = 8;
 const KEYS: u32 = 5;
-const PATIENCE: Duration = Duration::from_secs(300);
+const PATIENCE: Duration = Duration::from_mins(5);
 
 /// Claims for a second, and notes who has which key: that fails to be noted if another lease of the key is still valid.
 fn claim(number: u64) -> String {
