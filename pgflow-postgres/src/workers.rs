@@ -60,6 +60,8 @@ impl Workers {
     }
 }
 
+/// What workers are called in `pgflow.workers`: users may select by it, so it does not change with our crates.
+const FUNCTION_NAME: &str = "pgflow-runtime";
 const SIGN_ON: &str = "
   insert into pgflow.workers (worker_id, queue_name, function_name, host, pid, slots, fetches_outputs)
   values ($1, $2, $3, $4, $5, $6, true)
@@ -101,7 +103,7 @@ impl Postgres {
             sqlx::query(SIGN_ON)
                 .bind(worker.0)
                 .bind(queues)
-                .bind(env!("CARGO_PKG_NAME"))
+                .bind(FUNCTION_NAME)
                 .bind(card.and_then(|card| card.host.as_deref()))
                 .bind(card.and_then(|card| i32::try_from(card.pid).ok()))
                 .bind(card.map(|card| int(card.slots)))
