@@ -149,8 +149,8 @@ impl Known {
     }
 
     fn line(&self, step: &StepRecord, times: &Times) -> String {
-        let (mark, word) = self.look(step.status);
-        let mut line = format!("{mark} {}  {}", plain(&step.slug), times.paint.status(word));
+        let (mark, status) = self.look(step.status);
+        let mut line = format!("{mark} {}  {}", plain(&step.slug), times.paint.status(status));
         if let (true, Some(all)) = (step.is_map, step.tasks) {
             let left = step.remaining_tasks.unwrap_or(all);
             let _ = write!(line, "  {}/{all} tasks", all - left.min(all));

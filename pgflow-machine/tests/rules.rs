@@ -43,8 +43,8 @@ fn exhaust(plan: &Plan, run: &mut RunState, step: usize) -> Change {
     turn(plan, run, |turn| turn.exhaust(step, "no luck").expect("all is loaded"))
 }
 
-fn pattern(value: Value) -> Option<Pattern> {
-    Some(Pattern::try_from(value).expect("a pattern"))
+fn pattern(value: Value) -> Pattern {
+    Pattern::try_from(value).expect("a pattern")
 }
 
 fn skipping(slug: &str, when_exhausted: OnSkip) -> StepShape {
@@ -54,8 +54,8 @@ fn skipping(slug: &str, when_exhausted: OnSkip) -> StepShape {
 #[test]
 fn conditions_decide_what_runs() {
     let mut picky = StepShape { when_unmet: OnSkip::Skip, ..step("picky") };
-    picky.only_if = pattern(json!({ "paid": true }));
-    picky.unless = pattern(json!({ "express": true }));
+    picky.only_if = Some(pattern(json!({ "paid": true })));
+    picky.unless = Some(pattern(json!({ "express": true })));
     let plan = plan(vec![picky, step("z")]);
     for (input, status) in [
         (json!({ "paid": true }), StepStatus::Started),
@@ -70,9 +70,9 @@ fn conditions_decide_what_runs() {
 #[test]
 fn conditions_of_what_a_skip_made_ready_are_seen_too() {
     let mut first = StepShape { when_unmet: OnSkip::Skip, ..step("first") };
-    first.only_if = pattern(json!({ "paid": true }));
+    first.only_if = Some(pattern(json!({ "paid": true })));
     let mut second = StepShape { when_unmet: OnSkip::Skip, ..step("second").after("first") };
-    second.only_if = pattern(json!({ "first": 1 }));
+    second.only_if = Some(pattern(json!({ "first": 1 })));
     let plan = plan(vec![first, second, step("z")]);
     let statuses: Vec<_> =
         start(&plan, json!({})).0.steps.into_iter().map(|step| step.status).collect();

@@ -55,7 +55,10 @@ async fn output<T: serde::de::DeserializeOwned>(db: &Db, id: &str) -> Result<Opt
 /// The way of an invoice.
 #[job]
 pub mod invoice {
-    use super::{Upload, JobContext, Result, page, Draft, Wait, Policy, State, Db, output, Case, LARGE, human};
+    use super::{
+        Case, Db, Draft, JobContext, LARGE, Policy, Result, State, Upload, Wait, human, output,
+        page,
+    };
 
     /// Forks a job per page, and waits for all of them.
     #[need]
@@ -97,7 +100,7 @@ pub mod invoice {
 /// Pages.
 #[job]
 pub mod page {
-    use super::{Result, Error};
+    use super::{Error, Result};
 
     /// The sum of a page's lines.
     #[need(max_attempts = 3)]

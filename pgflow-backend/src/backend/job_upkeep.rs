@@ -12,8 +12,8 @@ use super::{JobStanding, JobSummary, JobsOf, Reply};
 ///
 /// ```
 /// use pgflow_machine::job::NewJob;
-/// use pgflow_runtime::backend::Backend;
-/// use pgflow_runtime::memory::Memory;
+/// use pgflow_backend::backend::Backend;
+/// use pgflow_backend::memory::Memory;
 ///
 /// # pgflow_runtime::testing::block_on(async {
 /// let memory = Memory::new();
@@ -22,7 +22,7 @@ use super::{JobStanding, JobSummary, JobsOf, Reply};
 /// let depths = memory.job_upkeep()?.job_depths().await?;
 /// assert_eq!((&*depths.needs[0].need, depths.needs[0].ready), ("invoice.ingest", 1));
 /// assert_eq!(memory.job_upkeep()?.jobs_beginning("inv", 10).await?.len(), 1);
-/// # Ok::<(), pgflow_runtime::backend::BackendError>(())
+/// # Ok::<(), pgflow_backend::backend::BackendError>(())
 /// # }).unwrap();
 /// ```
 pub trait JobUpkeep: Send + Sync {

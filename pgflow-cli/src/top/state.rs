@@ -195,7 +195,7 @@ async fn retried(db: &Db, target: &Target) -> Result<String, Error> {
                 let jobs = [job.clone()];
                 job::redrive(db, &jobs, Duration::ZERO).await?.pop()
             }
-            JobStanding::Live(_) => job::clear(db, &[job.clone()]).await?.pop(),
+            JobStanding::Live(_) => job::clear(db, std::slice::from_ref(job)).await?.pop(),
         },
     };
     let (done, _) = done.unwrap_or_else(|| ("is gone".to_owned(), false));

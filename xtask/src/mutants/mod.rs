@@ -165,7 +165,7 @@ impl Bench<'_> {
         let mut lines = Vec::new();
         for (n, mutation) in mutations.iter().enumerate() {
             announce(&format!("{}/{} {}", n + 1, mutations.len(), mutation.name));
-            let line = self.workplace.mutated(&self.root(), mutation, || self.examine(mutation))?;
+            let line = Workplace::mutated(&self.root(), mutation, || self.examine(mutation))?;
             println!("{} by {}, {:.1} s", line.fate.words(), line.by(), line.seconds);
             lines.push(line);
         }

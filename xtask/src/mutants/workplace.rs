@@ -54,7 +54,6 @@ impl Workplace {
 
     /// Calls `with` while the copy is mutated, and puts it right again.
     pub(crate) fn mutated<T>(
-        &self,
         root: &Path,
         mutation: &Mutation,
         with: impl FnOnce() -> Result<T, Error>,

@@ -15,7 +15,7 @@ impl WorkerCard {
     /// The list of a worker with these sources.
     ///
     /// ```
-    /// use pgflow_runtime::backend::{Source, WorkerCard};
+    /// use pgflow_backend::backend::{Source, WorkerCard};
     ///
     /// let sources = [Source::queue("order"), Source::Need("invoice.ingest".to_owned())];
     /// assert_eq!(WorkerCard::queues_of(&sources), ["order", "need:invoice.ingest"]);
