@@ -44,9 +44,9 @@ mod version;
 mod write;
 
 pub use error::{MySqlError, is_server_wide};
+pub use jobs::submit_in;
 pub use options::{Durability, MySqlOptions};
 pub use session::MySqlSession;
-pub use jobs::submit_in;
 pub use step::{MySqlTx, start_in};
 pub use store::MySql;
 pub use version::Version;

@@ -44,6 +44,7 @@ mod wake;
 mod workers;
 
 pub use error::{is_read_only, is_server_wide};
+pub use jobs::submit_in;
 pub use migrate::{
     Core, EmitError, Format, MigrateError, Pending, Pgmq, PgmqSource, Problem, Report,
     install_pgmq, migrate,
@@ -51,6 +52,5 @@ pub use migrate::{
 pub use migrate_flows::{MigrateFlowsError, migrate_flows};
 pub use open::Postgres;
 pub use options::{Durability, Pooling, PostgresOptions};
-pub use jobs::submit_in;
 pub use start::start_in;
 pub use transaction::PostgresTx;

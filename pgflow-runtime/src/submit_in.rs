@@ -2,8 +2,8 @@
 
 use pgflow_machine::job::{JobProblem, NewJob, Submitted};
 
-use crate::backend::Reply;
 use crate::Tx;
+use crate::backend::Reply;
 
 /// A connection that can submit a job as part of the transaction that is open on it: the job exists if and only if that
 /// transaction commits. Workers find it at their next look, which may be a second later, because a hint must not be sent

@@ -63,9 +63,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
 pub use error::{SqliteError, is_file_wide};
+pub use jobs::submit_in;
 pub use options::{Durability, SqliteOptions};
 pub use session::SqliteSession;
-pub use jobs::submit_in;
 pub use start::start_in;
 pub use tx::SqliteTx;
 

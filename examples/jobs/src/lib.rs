@@ -102,7 +102,8 @@ pub mod page {
     /// The sum of a page's lines.
     #[need(max_attempts = 3)]
     pub async fn scan(job: String) -> Result<Next> {
-        let cents = |line: &str| line.rsplit(' ').next().and_then(|cents| cents.parse::<u64>().ok());
+        let cents =
+            |line: &str| line.rsplit(' ').next().and_then(|cents| cents.parse::<u64>().ok());
         let total: Option<u64> = job.lines().map(cents).sum();
         let unreadable = || Error::fatal(format!("a page without amounts: {job:?}"));
         Ok(Next::done(total.ok_or_else(unreadable)?))

@@ -18,7 +18,10 @@ fn the_whole_life_in_a_file() -> Outcome {
     let ran = Command::new(env!("CARGO_BIN_EXE_invoices")).current_dir(&directory).output()?;
     let text = String::from_utf8_lossy(&ran.stdout);
     assert!(ran.status.success(), "{text}{}", String::from_utf8_lossy(&ran.stderr));
-    assert!(text.contains("Ann pays 104000 cents (the second process has seen the 104000 cents)"), "{text}");
+    assert!(
+        text.contains("Ann pays 104000 cents (the second process has seen the 104000 cents)"),
+        "{text}"
+    );
     for word in ["submitted", "handed_over", "unblocked", "finished"] {
         assert!(text.contains(word), "{word}: {text}");
     }

@@ -101,11 +101,7 @@ pub trait Jobs: Send + Sync {
 
     /// Gives back, uncounted, what the database says this worker holds and the worker does not know of: jobs of a claim whose
     /// answer got lost. Returns how many there were. Not while a claim of the same worker is under way.
-    fn release_unknown_jobs<'a>(
-        &'a self,
-        worker: &'a str,
-        known: &'a [JobHold],
-    ) -> Reply<'a, u64>;
+    fn release_unknown_jobs<'a>(&'a self, worker: &'a str, known: &'a [JobHold]) -> Reply<'a, u64>;
 
     /// Counts lapsed leases, also of needs that nobody polls, and ends what has expired: in batches. Any process may call it at
     /// any time.

@@ -3,7 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use pgflow_machine::job::{ArchiveWrite, ArchivedJob, Dependency, Edge, JobHold, JobId, JobNeeds, JobOutcome, JobRow, JobRows, JobSettings, JobState, JobWrites, Policy, RING_WALK, Seq, Wait};
+use pgflow_machine::job::{
+    ArchiveWrite, ArchivedJob, Dependency, Edge, JobHold, JobId, JobNeeds, JobOutcome, JobRow,
+    JobRows, JobSettings, JobState, JobWrites, Policy, RING_WALK, Seq, Wait,
+};
 use pgflow_machine::{RunId, RunStatus, Timestamp};
 use serde_json::Value;
 

@@ -124,11 +124,7 @@ impl<S: Store> Jobs for S {
         Box::pin(async move { self.begin(Access::Read).await?.job_trace(id, after, max).await })
     }
 
-    fn release_unknown_jobs<'a>(
-        &'a self,
-        worker: &'a str,
-        known: &'a [JobHold],
-    ) -> Reply<'a, u64> {
+    fn release_unknown_jobs<'a>(&'a self, worker: &'a str, known: &'a [JobHold]) -> Reply<'a, u64> {
         transition!(self, release_unknown(self, worker, known))
     }
 
@@ -370,8 +366,7 @@ async fn release_unknown<S: Store>(store: &S, worker: &str, known: &[JobHold]) -
     let held = reading.held_jobs(worker).await?;
     drop(reading);
     let unknown = held.into_iter().filter(|hold| !known.contains(hold));
-    let settles: Vec<_> =
-        unknown.map(|hold| JobSettle::new(hold, JobVerdict::Released)).collect();
+    let settles: Vec<_> = unknown.map(|hold| JobSettle::new(hold, JobVerdict::Released)).collect();
     if settles.is_empty() {
         return Ok(0);
     }

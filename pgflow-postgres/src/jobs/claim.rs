@@ -12,11 +12,11 @@ use sqlx::postgres::PgRow;
 use super::arrays::seconds;
 use super::row::{moment, required};
 use super::settle::holds;
-use pgflow_backend::backend::{BackendError, ClaimedJob, ClaimedJobs, JobsSwept};
 use crate::claim::int;
 use crate::engine::Lane;
 use crate::error::{translate, unexpected};
 use crate::open::Postgres;
+use pgflow_backend::backend::{BackendError, ClaimedJob, ClaimedJobs, JobsSwept};
 
 /// Jobs that a sweep does at once.
 const BATCH: i32 = 1000;
@@ -35,8 +35,7 @@ const BEAT: &str = "select outcome from pgflow.beat_jobs($1, $2, $3)";
 
 const RELEASE_UNKNOWN: &str = "select pgflow.release_unknown_jobs($1, $2, $3) as released";
 
-const SWEEP: &str =
-    "select lapsed, concerns, ended, expired from pgflow.sweep_jobs('sweep', $1)";
+const SWEEP: &str = "select lapsed, concerns, ended, expired from pgflow.sweep_jobs('sweep', $1)";
 
 impl Postgres {
     pub(super) async fn take_jobs(&self, claim: &JobClaim) -> Result<ClaimedJobs, BackendError> {

@@ -106,11 +106,7 @@ impl Jobs for Postgres {
         Box::pin(self.read_trace(id, after, max))
     }
 
-    fn release_unknown_jobs<'a>(
-        &'a self,
-        worker: &'a str,
-        known: &'a [JobHold],
-    ) -> Reply<'a, u64> {
+    fn release_unknown_jobs<'a>(&'a self, worker: &'a str, known: &'a [JobHold]) -> Reply<'a, u64> {
         Box::pin(self.give_back_unknown(worker, known))
     }
 

@@ -15,12 +15,12 @@ use sqlx::types::Json;
 use super::arrays::{Edges, moment};
 use super::check_caller;
 use super::problem::Problem;
-use pgflow_backend::backend::{BackendError, JobStanding};
 use crate::batch::without_nul;
 use crate::claim::int;
 use crate::engine::Lane;
 use crate::error::{translate, unexpected};
 use crate::open::Postgres;
+use pgflow_backend::backend::{BackendError, JobStanding};
 
 const CANCEL: &str = "select outcome, ended_as from pgflow.cancel_jobs($1, $2, $3)";
 const CLEAR: &str = "select outcome from pgflow.clear_concern($1, worker => $2)";
@@ -194,10 +194,7 @@ fn redriven(row: &PgRow) -> Result<Redriven, BackendError> {
     }
 }
 
-fn operated(
-    row: &PgRow,
-    after: &[pgflow_machine::job::Wait],
-) -> Result<Operated, BackendError> {
+fn operated(row: &PgRow, after: &[pgflow_machine::job::Wait]) -> Result<Operated, BackendError> {
     let status: Option<&str> = row.try_get("status").map_err(translate)?;
     let problem = Problem::read(row.try_get("problem").map_err(translate)?);
     match row.try_get("outcome").map_err(translate)? {

@@ -8,12 +8,12 @@ use sqlx::Row;
 use sqlx::postgres::PgRow;
 
 use super::row::{summary, summary_columns, waits};
-use pgflow_backend::backend::{BackendError, JobEvent, JobQuery, JobRecord, JobSummary, JobsOf};
 use crate::batch::without_nul;
 use crate::claim::int;
 use crate::engine::Lane;
 use crate::error::translate;
 use crate::open::Postgres;
+use pgflow_backend::backend::{BackendError, JobEvent, JobQuery, JobRecord, JobSummary, JobsOf};
 
 const JOB: &str = concat!(
     "select ",

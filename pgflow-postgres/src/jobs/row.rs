@@ -8,9 +8,9 @@ use pgflow_machine::job::{
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 
-use pgflow_backend::backend::{BackendError, JobStanding, JobSummary};
 use crate::error::{translate, unexpected};
 pub(super) use crate::read::moment;
+use pgflow_backend::backend::{BackendError, JobStanding, JobSummary};
 
 /// Columns of `get_jobs` that [`summary`] reads.
 macro_rules! summary_columns {
@@ -60,9 +60,8 @@ fn job_row(row: &PgRow) -> Result<JobRow, BackendError> {
         need: row.try_get("need").map_err(translate)?,
         priority: row.try_get("priority").map_err(translate)?,
         // Here a job can also be marked as crashed or cancelled: that ends with the next sweep, like one that expired.
-        state: state.map_or(JobState::Ready, |word| {
-            JobState::from_word(word).unwrap_or(JobState::Expired)
-        }),
+        state: state
+            .map_or(JobState::Ready, |word| JobState::from_word(word).unwrap_or(JobState::Expired)),
         wake_at: moment(row, "wake_at")?,
         waits: count("waits")?,
         key: row.try_get("key").map_err(translate)?,

@@ -15,12 +15,12 @@ use sqlx::types::Json;
 use super::arrays::{moment, said, span_of};
 use super::check_caller;
 use super::problem::Problem;
-use pgflow_backend::backend::BackendError;
 use crate::batch::without_nul;
 use crate::claim::int;
 use crate::engine::{Lane, Statement};
 use crate::error::{translate, unexpected};
 use crate::open::Postgres;
+use pgflow_backend::backend::BackendError;
 
 const FINISH: &str = "select outcome from pgflow.finish_jobs($1, $2, $3, $4)";
 
@@ -257,11 +257,7 @@ impl Ending {
             .bind(self.problem.is_some())
     }
 
-    pub(super) fn read(
-        &self,
-        settle: &JobSettle,
-        row: &PgRow,
-    ) -> Result<JobSettled, BackendError> {
+    pub(super) fn read(&self, settle: &JobSettle, row: &PgRow) -> Result<JobSettled, BackendError> {
         if row.try_get::<&str, _>("outcome").map_err(translate)? != "refused" {
             return outcome(row);
         }

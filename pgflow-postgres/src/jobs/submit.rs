@@ -10,10 +10,10 @@ use sqlx::postgres::PgRow;
 use super::arrays::Columns;
 use super::check_caller;
 use super::problem::Problem;
-use pgflow_backend::backend::BackendError;
 use crate::engine::{Lane, Statement};
 use crate::error::{translate, unexpected};
 use crate::open::Postgres;
+use pgflow_backend::backend::BackendError;
 
 /// Moments travel as microseconds.
 pub(super) const SUBMIT: &str = "

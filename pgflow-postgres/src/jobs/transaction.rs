@@ -4,12 +4,12 @@ use pgflow_machine::job::{JobHold, JobSettle, JobSettled};
 
 use super::check_caller;
 use super::settle::Ending;
-use pgflow_backend::backend::BackendError;
 use crate::batch::without_nul;
 use crate::error::{not_committed, not_recorded, translate};
 use crate::open::Postgres;
 use crate::shared;
 use crate::transaction::PostgresTx;
+use pgflow_backend::backend::BackendError;
 use pgflow_backend::tx::StepTx;
 
 const HOLDS: &str = "select pgflow.holds_job($1, $2), (extract(epoch from now()) * 1000000)::int8";

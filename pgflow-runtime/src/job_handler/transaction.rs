@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use pgflow_backend::tx::StepTx;
 use pgflow_machine::job::{JobHold, JobRetry, JobSettle, JobSettled, JobVerdict, NewJob};
 use pgflow_machine::{Settled, Verdict};
-use pgflow_backend::tx::StepTx;
 use pgflow_model::with_causes;
 use tokio::time::{sleep, timeout};
 

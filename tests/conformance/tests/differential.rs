@@ -57,7 +57,7 @@ async fn jobs_on_sqlite_do_what_memory_does() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn jobs_on_postgres_do_what_memory_does() {
-    compare_all_jobs(Arc::new(std::env::var("TMPURL").map_or_else(|_| OnPostgres::new(), OnPostgres::at)), 60).await;
+    compare_all_jobs(Arc::new(OnPostgres::new()), 60).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

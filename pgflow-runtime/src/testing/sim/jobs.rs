@@ -195,8 +195,7 @@ impl Sim {
             end(tx, None).await;
             return Worker::Died;
         }
-        let is_well =
-            matches!(settle.verdict, JobVerdict::Finished(_) | JobVerdict::HandedOver(_));
+        let is_well = matches!(settle.verdict, JobVerdict::Finished(_) | JobVerdict::HandedOver(_));
         let settled = self.record(attempt, &settle).await;
         let applied = settled == Some(JobSettled::Applied);
         end(tx, (applied && is_well).then_some(Settled::Applied)).await;

@@ -101,7 +101,9 @@ macro_rules! with_connection {
 }
 
 async fn booked(fresh: &Fresh) -> Outcome<Vec<i64>> {
-    Ok(with_connection!(fresh, connection => sqlx::query_scalar(BOOKED).fetch_all(&mut connection).await?))
+    Ok(
+        with_connection!(fresh, connection => sqlx::query_scalar(BOOKED).fetch_all(&mut connection).await?),
+    )
 }
 
 async fn what_a_need_writes_is_there_once(fresh: Fresh) -> Outcome {

@@ -49,7 +49,8 @@ pub(in super::super) async fn wake_ups(lab: &mut Lab, kind: Kind) -> Outcome<Met
             let (db, other) = (&base.db, &other);
             racing.push(async move {
                 let waiters = [waiter];
-                let submit = async { Ok(other.backend().jobs()?.submit_jobs(&waiters, "race").await?) };
+                let submit =
+                    async { Ok(other.backend().jobs()?.submit_jobs(&waiters, "race").await?) };
                 let finish = settle(db, &job, JobVerdict::Finished(json!(n)));
                 let (submitted, finished) = tokio::try_join!(submit, finish)?;
                 ensure!(submitted.iter().all(Result::is_ok), "{submitted:?}");
@@ -93,9 +94,8 @@ pub(in super::super) async fn rings(lab: &mut Lab, kind: Kind) -> Outcome<Metric
             JobVerdict::HandedOver(HandOver { after, ..HandOver::to("later") })
         };
         let both = tokio::try_join!(settle(&base.db, a, onward(b)), settle(&other, b, onward(a)))?;
-        let is_ring = |settled: &JobSettled| {
-            matches!(settled, JobSettled::Refused(JobProblem::Ring(_)))
-        };
+        let is_ring =
+            |settled: &JobSettled| matches!(settled, JobSettled::Refused(JobProblem::Ring(_)));
         let (left, waits) = match &both {
             (JobSettled::Applied, second) if is_ring(second) => (b, a),
             (first, JobSettled::Applied) if is_ring(first) => (a, b),

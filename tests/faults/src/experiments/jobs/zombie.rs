@@ -27,7 +27,8 @@ pub(in super::super) async fn comes_back(lab: &mut Lab, kind: Kind) -> Outcome<M
     ensure!((zombie.settled, zombie.superseded) == (0, 1), "the zombie says {zombie:?}");
     let trace = job.trace().await?;
     let claimed = trace.iter().find(|event| event.kind == TraceKind::Claimed);
-    let token = claimed.and_then(|event| event.token.clone()).ok_or("a token of the first claim")?;
+    let token =
+        claimed.and_then(|event| event.token.clone()).ok_or("a token of the first claim")?;
     let hold = JobHold { job: job.id().clone(), token };
     let late = [
         JobVerdict::Finished(json!(0)),

@@ -7,10 +7,8 @@ use crate::harness::Db;
 async fn what_nobody_works_on_ends_at_once() {
     let db = Db::new().await;
     submit(&db, "n", &["a", "b"]).await;
-    let call = format!(
-        "select * from pgflow.cancel_jobs({}, 'why', 'me')",
-        list(&["a", "zz", "a"])
-    );
+    let call =
+        format!("select * from pgflow.cancel_jobs({}, 'why', 'me')", list(&["a", "zz", "a"]));
     assert_eq!(db.rows(&call).await, ["a|cancelled|NULL", "zz|unknown|NULL", "a|ended|cancelled"]);
     assert_eq!(db.rows(&call).await[0], "a|ended|cancelled");
     let get = "select status, cancel_by, cancel_reason from pgflow.get_jobs(array['a'])";

@@ -28,8 +28,10 @@ const REFUSED: &[&str] = &[
 #[tokio::test]
 async fn what_is_unheld_is_completed_by_hand() {
     let db = a_job_of_each_kind().await;
-    let call =
-        format!("select id, concat_ws(':', outcome, status) from pgflow.complete_unheld_jobs({}, null, 'ops')", list(IDS));
+    let call = format!(
+        "select id, concat_ws(':', outcome, status) from pgflow.complete_unheld_jobs({}, null, 'ops')",
+        list(IDS)
+    );
     assert_eq!(db.rows(&call).await, REFUSED);
     assert_eq!(archive(&db).await, ["ready:done", "expired:done"]);
     assert_eq!(db.rows(&call).await[1], "ready|already_settled");
@@ -87,8 +89,14 @@ async fn the_dead_come_back_with_a_fresh_budget() {
     complete(&db, "n", "done").await;
     assert_eq!(archive(&db).await, ["failed:failed", "crashed:crashed", "done:done"]);
     assert_eq!(
-        db.rows("select * from pgflow.redrive_jobs(array['failed', 'done', 'nobody', 'failed'])").await,
-        ["failed|redriven|NULL", "done|not_redrivable|done", "nobody|unknown|NULL", "failed|live|NULL"]
+        db.rows("select * from pgflow.redrive_jobs(array['failed', 'done', 'nobody', 'failed'])")
+            .await,
+        [
+            "failed|redriven|NULL",
+            "done|not_redrivable|done",
+            "nobody|unknown|NULL",
+            "failed|live|NULL"
+        ]
     );
     assert_eq!(
         db.rows("select id, outcome from pgflow.redrive_jobs(need => 'n', worker => 'ops')").await,
