@@ -13,7 +13,7 @@ const BEAT: u64 = 14_000;
 /// X13: five handlers run, fifty tasks wait.
 pub(super) async fn busy_run(lab: &mut Lab, kind: Kind) -> Outcome<Metrics> {
     let base = lab.base(kind, FLOWS).await?;
-    let run = base.db.start(listen::Flow, &(0..55).collect()).await?;
+    let run = base.db.start(listen::Flow, &(0..55).collect::<Vec<_>>()).await?;
     let worker = lab.worker(&base.url, FLOWS).arg("--concurrency", 5).start()?;
     wait_for(lab, What::Entered).await?;
     let asked = run.cancel(Some("no longer needed")).await?;

@@ -30,8 +30,8 @@ pub(super) async fn full(lab: &mut Lab, kind: Kind) -> Outcome<Metrics> {
             base
         }
     };
-    let mails = base.db.start(mail::Flow, &(0..MAILS).collect()).await?;
-    let rows = base.db.start(ship::Flow, &(0..ROWS).collect()).await?;
+    let mails = base.db.start(mail::Flow, &(0..MAILS).collect::<Vec<_>>()).await?;
+    let rows = base.db.start(ship::Flow, &(0..ROWS).collect::<Vec<_>>()).await?;
     let mut worker = lab.worker(&base.url, FLOWS).arg("--concurrency", 8);
     if kind == Kind::Sqlite {
         worker = disk(&shim, &full, "app.db")

@@ -15,7 +15,7 @@ pub(super) async fn passing(lab: &mut Lab, kind: Kind) -> Outcome<Metrics> {
     let (runs, tasks, times) = (lab.either(3, 8), 40, lab.either(4, 12));
     let mut started = Vec::new();
     for _ in 0..runs {
-        started.push(base.db.start(mail::Flow, &(0..tasks).collect()).await?);
+        started.push(base.db.start(mail::Flow, &(0..tasks).collect::<Vec<_>>()).await?);
     }
     let url = if kind == Kind::Postgres { as_app(&base).await? } else { base.url.clone() };
     let worker = lab.worker(&url, FLOWS).arg("--concurrency", 8).start()?;
