@@ -44,9 +44,7 @@ impl OnPostgres {
         };
         let pool = PgPoolOptions::new().max_connections(2).connect_lazy(&url);
         let postgres = open(&url).await;
-        if std::env::var("TMPURL").is_err() {
-            postgres.migrate().await.expect("the schema can be made");
-        }
+        postgres.migrate().await.expect("the schema can be made");
         Shared { pool: pool.expect("a URL that was used before"), url, postgres }
     }
 }
