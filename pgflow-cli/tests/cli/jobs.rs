@@ -141,7 +141,7 @@ async fn jobs_are_submitted_listed_shown_cancelled_and_redriven() -> Outcome {
         );
         let all = pgflow(url, &["job", "cancel", "--all", "--yes", "--reason", "moved"]).await;
         assert_eq!(all.code(), 0, "{}", all.text());
-        says(&place, "inv-42", 0, "the job ended as cancelled").await;
+        says(&place, "inv-42", 0, " ago: moved").await;
         let ended = json(url, &["job", "ls", "--status", "ended"]).await;
         assert_eq!(ended["jobs"].as_array().map(Vec::len), Some(2), "{ended}");
         let late = pgflow(url, &["job", "cancel", "inv-42"]).await;

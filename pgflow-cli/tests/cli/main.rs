@@ -6,6 +6,7 @@ mod jobs;
 mod manual;
 mod new;
 mod place;
+mod read_only;
 mod serving;
 mod shapes;
 mod top;

@@ -5,7 +5,7 @@ mod reason;
 use std::collections::BTreeMap;
 
 use pgflow_machine::Timestamp;
-use pgflow_machine::job::{Dependency, JobId, JobRow, JobState, JobStatus};
+use pgflow_machine::job::{Dependency, JobId, JobOutcome, JobRow, JobState, JobStatus};
 
 pub use reason::{JobReason, JobWhy};
 
@@ -42,7 +42,10 @@ impl Db {
             JobStanding::Ended(outcome) => {
                 let at = record.summary.ended_at.unwrap_or_default();
                 let asked = row.cancel.as_ref().and_then(|asked| asked.reason.clone());
-                let why = record.summary.error.clone().or(asked);
+                let error = record.summary.error.clone();
+                // One that was redriven and cancelled has an error of before.
+                let is_cancelled = outcome == JobOutcome::Cancelled;
+                let why = if is_cancelled { asked.or(error) } else { error.or(asked) };
                 vec![JobReason::Ended { outcome, at, why }]
             }
             JobStanding::Live(status) => self.why_live(&record, status, now).await?,
