@@ -49,6 +49,8 @@ impl ServerOptions {
             format!("fsync = {on}"),
             format!("synchronous_commit = {on}"),
             format!("full_page_writes = {on}"),
+            // With a database per test it would be at work all the time, for tables that live for seconds.
+            format!("autovacuum = {on}"),
         ];
         lines.extend(self.extra.iter().map(|(key, value)| format!("{key} = '{value}'")));
         lines.join("\n") + "\n"
