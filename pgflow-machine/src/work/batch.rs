@@ -166,10 +166,10 @@ impl<'c> Batch<'c, '_> {
         Violation::of(&run.version.plan, &run.state, task.step, output)
     }
 
-    /// Refuses the whole batch if a map would become too wide.
+    /// Refuses the whole batch if a map would become too wide. What takes no effect makes no map wide.
     fn check_fanouts(&self) -> Result<(), Refusal> {
         for (at, settle) in self.settles.iter().enumerate() {
-            let Some((task, output)) = self.find(at).zip(output(settle)) else { continue };
+            let Some((task, output)) = self.held(at).zip(output(settle)) else { continue };
             let plan = &self.rows.runs[&task.run].version.plan;
             elements(plan, task.step, output, &self.limits).map_err(|source| {
                 let what = format!("the output of step {}", plan.step(task.step).slug);

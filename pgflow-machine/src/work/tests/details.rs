@@ -66,3 +66,14 @@ fn input_parts_leave_out_what_was_skipped() {
     ]));
     assert_eq!(parts.input(run_id(), &plan, 2), json!({ "run": 7, "b": null }));
 }
+
+#[test]
+fn an_output_that_takes_no_effect_makes_no_map_too_wide() {
+    let mut bench = Bench::start(vec![step("list"), step("each").map().after("list")], json!(0));
+    let lease = bench.take("list", 0, NOW);
+    let zombie = TaskLease { attempt: 7, ..lease };
+    let limits = Limits { max_fanout: 2, ..Limits::default() };
+    let batch = [done(&zombie, json!([1, 2, 3]))];
+    let outcomes = bench.decide(&SettleBatch { settles: &batch, limits }, NOW);
+    assert_eq!(outcomes, [Settled::Fenced]);
+}

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use pgflow_test_support::{MariaDb, MariaDbOptions, Server, ServerOptions};
+use pgflow_test_support::{Server, ServerOptions};
 
 use crate::flows::{mail, ship};
 use crate::harness::{Kind, Lab, Metrics, Outcome, What, compile, until};
@@ -20,17 +20,7 @@ pub(super) async fn full(lab: &mut Lab, kind: Kind) -> Outcome<Metrics> {
     let shim = compile(lab.dir(), "disk", SHIM)?;
     let full = lab.dir().join("full");
     let base = match kind {
-        Kind::Sqlite => lab.base(kind, FLOWS).await?,
-        Kind::MySql => {
-            // Writes that the kernel does later cannot be refused here.
-            let extra = vec![("innodb-use-native-aio".to_owned(), "OFF".to_owned())];
-            let options =
-                MariaDbOptions { env: variables(&shim, &full, ".ibd"), extra, fsync: false };
-            let server = tokio::task::spawn_blocking(move || MariaDb::start(&options)).await??;
-            let base = lab.base_on_mariadb(&server, FLOWS).await?;
-            lab.hold(server);
-            base
-        }
+        Kind::Sqlite | Kind::MySql => lab.base(kind, FLOWS).await?,
         Kind::Postgres => {
             let env = variables(&shim, &full, "/base/");
             let options = ServerOptions { env, ..ServerOptions::default() };

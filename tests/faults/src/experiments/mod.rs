@@ -44,7 +44,6 @@ pub const CATALOGUE: &[Experiment] = &[
     experiment!("X23-postgres", "a disk that is full for a while: nothing is lost, no attempt used up, few words",
         lab => disk::full(lab, Postgres)),
     experiment!("X23-sqlite", "the same on SQLite", lab => disk::full(lab, Sqlite)),
-    experiment!("X23-mysql", "the same on MariaDB", lab => disk::full(lab, MySql)),
     experiment!("X22-postgres", "logins are refused for a while: no result is lost, no mail sent twice",
         lab => refusals::passing(lab, Postgres)),
     experiment!("X22-sqlite", "a table is not there for a while: the same", lab => refusals::passing(lab, Sqlite)),

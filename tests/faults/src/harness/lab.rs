@@ -65,16 +65,6 @@ impl Lab {
         Ok(self.keep(base))
     }
 
-    /// The same, on a MariaDB of the experiment's own.
-    pub async fn base_on_mariadb(
-        &mut self,
-        server: &MariaDb,
-        flows: &[&str],
-    ) -> Outcome<Arc<Base>> {
-        let base = Base::mysql(server, flows).await?;
-        Ok(self.keep(base))
-    }
-
     /// Keeps something until invariants were checked.
     pub fn hold(&mut self, thing: impl Any + Send + Sync) {
         self.held.push(Box::new(thing));

@@ -71,7 +71,6 @@ impl Instance {
         let server = unprivileged(&MARIADB.directories()?[0].join("mariadbd"))
             .arg("--no-defaults")
             .args(self.settings())
-            .envs(self.options.env.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .stdout(log.try_clone().doing("share a log file")?)
             .stderr(log)

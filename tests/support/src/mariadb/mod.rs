@@ -20,8 +20,6 @@ pub struct MariaDbOptions {
     pub fsync: bool,
     /// More settings, as on the command line but without the dashes.
     pub extra: Vec<(String, String)>,
-    /// Variables of the server's process.
-    pub env: Vec<(String, String)>,
 }
 
 /// A running server; it ends with this value, or with the process.

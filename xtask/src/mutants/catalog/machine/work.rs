@@ -132,6 +132,14 @@ pub(super) const ALL: &[Mutation] = &[
         tests: &["a_map_that_would"],
     },
     Mutation {
+        name: "work-fanout-zombie",
+        file: "work/batch.rs",
+        find: "self.held(at).zip(output(settle)) else { continue };",
+        replace: "self.find(at).zip(output(settle)) else { continue };",
+        why: "a zombie's output that is too wide would refuse the results of others",
+        tests: &["an_output_that_takes_no_effect"],
+    },
+    Mutation {
         name: "work-one-by-one",
         file: "work/batch.rs",
         find: "|a, b| !is_broken && run(a) == run(b)",
