@@ -156,14 +156,6 @@ pub(super) const ALL: &[Mutation] = &[
         tests: &["jobs::submit"],
     },
     Mutation {
-        name: "job-live-unique",
-        file: "functions/_insert_jobs.sql",
-        find: "             where not exists (select from pgflow.jobs j where j.id = i.id)\n",
-        replace: "",
-        why: "a name that is taken would never be let go: the submission would try for ever",
-        tests: &["jobs::submit"],
-    },
-    Mutation {
         name: "job-trace-submitted",
         file: "functions/_insert_jobs.sql",
         find: "from job i where p_traced",
