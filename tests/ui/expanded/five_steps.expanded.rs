@@ -143,7 +143,7 @@ pub mod analyze_text {
                     words>>::take::<>(task) {
             __pgflow::Ok(it) =>
                 __pgflow::future::<words, _,
-                        _>(::std::boxed::Box::new(words(it)),
+                        _>(<_ as __pgflow::Sent>::sent(words(it)),
                     <_ as __pgflow::IsResult<_, _, words>>::into_result::<>,
                     <_ as __pgflow::Reported<words>>::report::<>),
             __pgflow::Err(why) => __pgflow::Err(why),
@@ -163,7 +163,8 @@ pub mod analyze_text {
     }
     fn __call_length(task: &__pgflow::Task) -> __pgflow::Called {
         __pgflow::future::<length, _,
-                _>(::std::boxed::Box::new(length(<<words as
+                _>(<_ as
+                    __pgflow::Sent>::sent(length(<<words as
                             __pgflow::Itself<>>::Itself<> as
                             __pgflow::OutputsItems<String,
                             <words as
@@ -199,7 +200,7 @@ pub mod analyze_text {
             {
             __pgflow::Ok(it) =>
                 __pgflow::future::<longest, _,
-                        _>(::std::boxed::Box::new(longest(it)),
+                        _>(<_ as __pgflow::Sent>::sent(longest(it)),
                     <_ as __pgflow::IsResult<_, _, longest>>::into_result::<>,
                     <_ as __pgflow::Reported<longest>>::report::<>),
             __pgflow::Err(why) => __pgflow::Err(why),
@@ -224,7 +225,7 @@ pub mod analyze_text {
             {
             __pgflow::Ok(it) =>
                 __pgflow::future::<total, _,
-                        _>(::std::boxed::Box::new(total(it)),
+                        _>(<_ as __pgflow::Sent>::sent(total(it)),
                     <_ as __pgflow::IsResult<_, _, total>>::into_result::<>,
                     <_ as __pgflow::Reported<total>>::report::<>),
             __pgflow::Err(why) => __pgflow::Err(why),
@@ -256,7 +257,7 @@ pub mod analyze_text {
                     <total as __pgflow::Step>::Output, report>>::take::<>) {
             __pgflow::Ok(it) =>
                 __pgflow::future::<report, _,
-                        _>(::std::boxed::Box::new(report(it.0, it.1, it.2)),
+                        _>(<_ as __pgflow::Sent>::sent(report(it.0, it.1, it.2)),
                     <_ as __pgflow::IsResult<_, _, report>>::into_result::<>,
                     <_ as __pgflow::Reported<report>>::report::<>),
             __pgflow::Err(why) => __pgflow::Err(why),
