@@ -35,6 +35,7 @@ create table pgflow_jobs (
   key pgflow_jobs_asleep (need, state, wake_at),
   key pgflow_jobs_line (job_key, state, need, urgency, seq),
   key pgflow_jobs_expiry (expires_at),
+  key pgflow_jobs_state (state, seq),
   constraint pgflow_jobs_waiting_for_something check ((state = 'waiting') = (waits > 0))
 ) engine = InnoDB row_format = dynamic default character set utf8mb4 collate utf8mb4_bin;
 
@@ -94,7 +95,8 @@ create table pgflow_job_archive (
   ended_at bigint not null,
   primary key (id),
   unique key pgflow_job_archive_seq (seq),
-  key pgflow_job_archive_ended (ended_at)
+  key pgflow_job_archive_ended (ended_at),
+  key pgflow_job_archive_outcome (outcome, ended_at)
 ) engine = InnoDB row_format = dynamic default character set utf8mb4 collate utf8mb4_bin;
 
 -- What happened, for people: only ever appended to.

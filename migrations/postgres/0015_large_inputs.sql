@@ -16,5 +16,4 @@ alter table pgflow.workers add column fetches_outputs boolean not null default f
 drop function if exists pgflow._check_worker(uuid);
 drop function if exists pgflow._map_output(uuid, text);
 drop function if exists pgflow._start_lone(pgflow.step_task_record, uuid);
-drop function if exists pgflow._start_messages(text, bigint[], jsonb[], uuid, boolean);
 drop function if exists pgflow._flows_with_queues();

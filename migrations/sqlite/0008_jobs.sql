@@ -34,6 +34,8 @@ create table pgflow_jobs (
 create index pgflow_jobs_ready on pgflow_jobs (need, priority desc, seq) where state = 'ready';
 create index pgflow_jobs_asleep on pgflow_jobs (need, wake_at) where state = 'sleeping';
 create index pgflow_jobs_line on pgflow_jobs (key, state, need, priority desc, seq) where key is not null;
+-- What people have to decide about.
+create index pgflow_jobs_concern on pgflow_jobs (seq) where state = 'concern';
 create index pgflow_jobs_expiry on pgflow_jobs (expires_at) where expires_at is not null;
 
 -- Narrow, because heartbeats change it.
@@ -95,6 +97,8 @@ create table pgflow_job_archive (
 ) strict, without rowid;
 
 create index pgflow_job_archive_ended on pgflow_job_archive (ended_at);
+-- Rare ones among many that are done.
+create index pgflow_job_archive_not_done on pgflow_job_archive (outcome, ended_at) where outcome <> 'done';
 
 -- What happened, for people: only ever appended to.
 create table pgflow_job_trace (

@@ -28,6 +28,7 @@ impl Backoff {
     }
 
     /// The delay after one more failure.
+    #[expect(clippy::should_implement_trait, reason = "delays are asked for one by one")]
     pub fn next(&mut self) -> Duration {
         let delay = self.first.saturating_mul(1 << self.failures.min(20)).min(self.longest);
         self.failures = self.failures.saturating_add(1);

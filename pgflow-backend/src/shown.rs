@@ -1,6 +1,6 @@
 //! What of a URL people may see.
 //!
-//! A password may be anywhere in a URL that somebody got wrong, so nothing is shown unless it can't be a part of one.
+//! A password may be anywhere in a malformed URL, so nothing is shown unless it can't be a part of one.
 
 /// Stands for what is left out.
 const HIDDEN: &str = "…";
@@ -27,7 +27,7 @@ pub fn shown(url: &str) -> String {
     }
 }
 
-/// A path, without what might be somebody's password.
+/// A path, without what might be a password.
 pub fn shown_file(path: &str) -> String {
     file(path).unwrap_or_else(|| HIDDEN.to_owned())
 }
@@ -45,8 +45,8 @@ fn server(place: &str) -> Option<&str> {
     (is_host(host) && is_word(database)).then_some(place)
 }
 
-/// What stands before the options. Nothing if an `@` comes after them: then nobody knows whether that is in an option,
-/// or whether what looks like the beginning of options is in a password that nobody encoded.
+/// What stands before the options. Nothing if an `@` comes after them: then it is unknown whether that is in an option,
+/// or whether what looks like the beginning of options is in a password that was not encoded.
 fn before_options<'a>(place: &'a str, marks: &[char]) -> Option<&'a str> {
     let (before, options) = place.split_at(place.find(marks).unwrap_or(place.len()));
     (!options.contains('@')).then_some(before)

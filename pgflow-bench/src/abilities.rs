@@ -8,6 +8,7 @@ use crate::error::{BenchError, Doing, Result};
 
 /// What can be asked of a core beyond the published functions.
 #[derive(Debug, Clone, Copy, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a yes or no of its own")]
 pub(crate) struct Abilities {
     /// Flows at all: a database may have jobs alone.
     pub(crate) flows: bool,

@@ -13,9 +13,10 @@ Examples:
   pgflow-bench                          a server of its own with fsync on, about ten minutes
   pgflow-bench --short                  the same in a minute, for CI
   pgflow-bench --case diamond --case map
-  pgflow-bench --case worker            only what goes through a worker, on Postgres and SQLite
+  pgflow-bench --case worker            only what goes through a worker, on Postgres, SQLite and MariaDB
   pgflow-bench --database postgres://postgres@localhost/postgres
   pgflow-bench --database sqlite:bench.db   workers on a SQLite file of this name
+  pgflow-bench --database mysql://root@localhost   workers on a MySQL or MariaDB server
   pgflow-bench --other old=postgres://postgres@localhost/old_core
                                         two cores side by side, round by round
 
@@ -23,13 +24,14 @@ Figures from a busy machine mean little by themselves: read the columns that
 divide by the INSERT control, and the CPU per task.";
 
 /// Measure pgflow: its SQL core (rates, server CPU and WAL per task) and its workers
-/// (rates and latencies, on Postgres and SQLite), beside plain controls (INSERT,
+/// (rates and latencies, on Postgres, SQLite and MariaDB), beside plain controls (INSERT,
 /// UPDATE, raw pgmq) on the same server in the same run.
 #[derive(Debug, Clone, Parser)]
 #[command(name = "pgflow-bench", version, after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// Measure on this server instead of one of our own; a database is made for it. Or
-    /// sqlite:FILE: workers only, on a file that must not exist and is removed afterwards
+    /// sqlite:FILE: workers only, on a file that must not exist and is removed afterwards.
+    /// <mysql://…>: workers only, on a database that is made and dropped
     #[arg(long, value_name = "URL", env = "PGFLOW_BENCH_DATABASE", hide_env_values = true)]
     pub(crate) database: Option<String>,
 
@@ -106,9 +108,22 @@ impl Args {
 
     /// The URL of a SQLite file, if that is what to measure on.
     pub(crate) fn sqlite(&self) -> Option<&str> {
-        let is_file = |url: &&str| url.starts_with("sqlite:") || url.starts_with("file:");
-        self.database.as_deref().filter(is_file)
+        self.database.as_deref().filter(|url| begins(url, &["sqlite:", "file:"]))
     }
+
+    /// The URL of a MySQL or MariaDB server, if that is what to measure on.
+    pub(crate) fn mysql(&self) -> Option<&str> {
+        self.database.as_deref().filter(|url| begins(url, &["mysql:", "mariadb:"]))
+    }
+
+    /// Whether only workers can be measured there: the other cases are about the SQL core.
+    pub(crate) fn is_for_workers(&self) -> bool {
+        self.sqlite().or(self.mysql()).is_some()
+    }
+}
+
+fn begins(url: &str, schemes: &[&str]) -> bool {
+    schemes.iter().any(|scheme| url.starts_with(scheme))
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {

@@ -14,7 +14,7 @@ pub(crate) struct Chosen {
 impl Chosen {
     /// The cases whose names start with one of those asked for; all without any.
     pub(crate) fn of(args: &Args) -> Result<Self> {
-        if args.sqlite().is_some() && args.in_place {
+        if args.is_for_workers() && args.in_place {
             return Err(BenchError::InPlace);
         }
         let wanted = &args.cases;
@@ -26,8 +26,8 @@ impl Chosen {
         let is_wanted =
             |name: &str| wanted.is_empty() || wanted.iter().any(|w| name.starts_with(w));
         let core = Case::ALL.into_iter().filter(|case| is_wanted(case.name()));
-        // There is no SQL core in a file.
-        let core = core.filter(|_| args.sqlite().is_none()).collect();
+        // Only Postgres has the SQL core.
+        let core = core.filter(|_| !args.is_for_workers()).collect();
         let worker = WorkerCase::ALL.into_iter().filter(|case| is_wanted(case.name())).collect();
         Ok(Self { core, worker })
     }

@@ -13,6 +13,7 @@ use crate::dev::Dev;
 use crate::doctor::Doctor;
 use crate::graph::Graph;
 use crate::install::Install;
+use crate::job::Job;
 use crate::ls::Ls;
 use crate::man::Man;
 use crate::new::New;
@@ -64,11 +65,11 @@ pub(crate) struct Options {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// List runs, the newest first; or flows, queues, workers.
+    /// List runs, the newest first; or jobs, flows, queues, workers.
     Ls(Ls),
-    /// Show a run as a tree of steps; without a run, the flows of the source.
+    /// Show a run as a tree of steps, or a job; without either, the flows of the source.
     Show(Show),
-    /// Say why a run does not move.
+    /// Say why a run or a job does not move.
     Why(Why),
     /// Start a run of the newest version of a flow.
     Start(Start),
@@ -80,11 +81,14 @@ pub(crate) enum Command {
     Retry(Retry),
     /// End runs before they are done.
     Cancel(Cancel),
+    /// List, submit, cancel and redrive jobs.
+    #[command(subcommand)]
+    Job(Job),
     /// Look whether the database, its schema and the workers are all right.
     Doctor(Doctor),
-    /// Delete runs that ended long ago.
+    /// Delete runs and jobs that ended long ago.
     Prune(Prune),
-    /// Watch queues, runs and workers, and steer them, in the terminal.
+    /// Watch queues, runs, jobs and workers, and steer them, in the terminal.
     #[cfg(feature = "top")]
     Top(Top),
     /// Serve the dashboard.
@@ -188,37 +192,46 @@ pub(crate) struct Keep {
 #[command(after_help = "\
 Examples:
   pgflow show 019a3f --events          a run: its steps, errors, and what it waits for
+  pgflow show inv-42 --events          a job: where it stands, and what happened to it
   pgflow show --format mermaid         the flows of the source, as a drawing
 
-What begins with a digit or has a hyphen is a run's id, or the beginning of one; other words are flows.")]
+What begins with a digit or has a hyphen is the id of a run or a job, or the beginning of one; other words are
+flows. `pgflow job show` takes any name of a job.")]
 pub(crate) struct Show {
-    /// The beginning of a run's id, or the name of a flow of the source.
-    #[arg(value_name = "RUN|FLOW")]
+    /// The beginning of the id of a run or a job, or the name of a flow of the source.
+    #[arg(value_name = "RUN|JOB|FLOW")]
     pub(crate) what: Option<String>,
 
     #[command(flatten)]
     pub(crate) reach: Reach,
 
-    /// Of a run, also what it was given.
-    #[arg(long)]
-    pub(crate) input: bool,
-
-    /// Of a run, also what it put out.
-    #[arg(long)]
-    pub(crate) output: bool,
-
-    /// Of a run, also what happened in it.
-    #[arg(long)]
-    pub(crate) events: bool,
+    #[command(flatten)]
+    pub(crate) more: More,
 
     /// How to show the flows of the source.
     #[arg(long, value_enum, default_value = "text")]
     pub(crate) format: Format,
 }
 
+/// What else to show.
+#[derive(Args)]
+pub(crate) struct More {
+    /// Of a run or job, also what it was given.
+    #[arg(long)]
+    pub(crate) input: bool,
+
+    /// Of a run or job, also what it put out.
+    #[arg(long)]
+    pub(crate) output: bool,
+
+    /// Of a run or job, also what happened to it.
+    #[arg(long)]
+    pub(crate) events: bool,
+}
+
 impl Show {
-    /// Whether it is about a run: no flow is called like that.
-    pub(crate) fn is_run(&self) -> bool {
+    /// Whether it is about a run or a job: no flow is called like that.
+    pub(crate) fn is_id(&self) -> bool {
         self.what.as_ref().is_some_and(|what| {
             what.contains('-') || what.starts_with(|first: char| first.is_ascii_digit())
         })

@@ -100,7 +100,7 @@ impl Bulk {
         runs: &[RunSummary],
         mut act: impl AsyncFnMut(RunId) -> Result<(String, bool), Error>,
     ) -> Result<bool, Error> {
-        if !self.dry_run && runs.len() > 1 && !self.yes && !confirm(verb, runs.len())? {
+        if !self.dry_run && runs.len() > 1 && !self.yes && !confirm(verb, runs.len(), "runs")? {
             return Err(Error::Refused("nothing was changed".to_owned()));
         }
         let (mut results, mut all_well) = (Vec::new(), true);
@@ -123,11 +123,11 @@ impl Bulk {
 }
 
 /// Asks somebody who sits at a terminal; nobody else says yes.
-fn confirm(verb: &str, runs: usize) -> Result<bool, Error> {
+pub(crate) fn confirm(verb: &str, many: usize, what: &str) -> Result<bool, Error> {
     if !std::io::stdin().is_terminal() {
-        return Err(Error::Usage(format!("{verb} {runs} runs? say so with --yes")));
+        return Err(Error::Usage(format!("{verb} {many} {what}? say so with --yes")));
     }
-    eprint!("{verb} {runs} runs? [y/N] ");
+    eprint!("{verb} {many} {what}? [y/N] ");
     let _ = std::io::stderr().flush();
     let mut answer = String::new();
     let read = std::io::stdin().lock().read_line(&mut answer);

@@ -7,8 +7,8 @@ mod table;
 mod times;
 mod which;
 
-pub(crate) use colour::{Paint, paint, plain};
+pub(crate) use colour::{Paint, flat, paint, plain};
 pub(crate) use reach::{Reach, block_on};
 pub(crate) use table::Table;
 pub(crate) use times::{Times, spoken, utc};
-pub(crate) use which::{Filter, parse_duration, run_of};
+pub(crate) use which::{Filter, Meant, meant, parse_duration, run_of};

@@ -1,5 +1,7 @@
 //! `pgflow doctor`.
 
+mod jobs;
+
 use std::time::Duration;
 
 use clap::Args;
@@ -15,6 +17,8 @@ use crate::out;
 const LATE: Duration = Duration::from_mins(5);
 /// Work that nobody serves may wait so long: a deployment takes a moment.
 const UNSERVED: Duration = Duration::from_secs(30);
+/// What databases say of jobs that wait for each other.
+const RING: &str = "waits for itself";
 
 /// How to look.
 #[derive(Args)]
@@ -22,15 +26,20 @@ const UNSERVED: Duration = Duration::from_secs(30);
 Examples:
   pgflow doctor
   pgflow doctor --quick --json         without reading every run
+  pgflow doctor --external human.review
 
 Ends with 1 if there are findings.")]
 pub(crate) struct Doctor {
     #[command(flatten)]
     reach: Reach,
 
-    /// Leave out what reads every run.
+    /// Leave out what reads every run and job.
     #[arg(long)]
     quick: bool,
+
+    /// People, or other programs, serve this need of jobs; may be repeated.
+    #[arg(long, value_name = "NEED")]
+    external: Vec<String>,
 }
 
 pub(crate) async fn run(command: &Doctor) -> Result<bool, Error> {
@@ -38,7 +47,7 @@ pub(crate) async fn run(command: &Doctor) -> Result<bool, Error> {
     let mut checkup = db.checkup().await?;
     let state = db.schema().await?;
     if matches!(state, SchemaState::Current | SchemaState::Hidden) {
-        look_at_work(&db, &mut checkup).await?;
+        look_at_work(&db, &command.external, &mut checkup).await?;
         if !command.quick {
             look_at_runs(&db, &mut checkup).await?;
         }
@@ -49,7 +58,7 @@ pub(crate) async fn run(command: &Doctor) -> Result<bool, Error> {
 }
 
 /// Whether workers serve what waits.
-async fn look_at_work(db: &Db, checkup: &mut Checkup) -> Result<(), Error> {
+async fn look_at_work(db: &Db, external: &[String], checkup: &mut Checkup) -> Result<(), Error> {
     let now = db.now().await?;
     let query = WorkerQuery { max: 1_000, ..WorkerQuery::default() };
     let workers = db.workers(&query).await?;
@@ -92,7 +101,7 @@ async fn look_at_work(db: &Db, checkup: &mut Checkup) -> Result<(), Error> {
             );
         }
     }
-    Ok(())
+    jobs::look(db, &alive, external, checkup).await
 }
 
 /// Whether what is stored can be.
@@ -107,12 +116,15 @@ async fn look_at_runs(db: &Db, checkup: &mut Checkup) -> Result<(), Error> {
     };
     checkup.fact("check", if violations.is_empty() { "nothing is wrong" } else { "violations" });
     for violation in violations {
-        checkup.find(
-            "violation",
-            Severity::Error,
-            violation,
-            "was the database edited by hand? restore what was changed, or cancel and delete the run",
-        );
+        let (code, fix) = if violation.contains(RING) {
+            ("ring", "cancel one of the jobs that wait for each other, with `pgflow job cancel`")
+        } else {
+            (
+                "violation",
+                "was the database edited by hand? restore what was changed, or cancel and delete the run or job",
+            )
+        };
+        checkup.find(code, Severity::Error, violation, fix);
     }
     Ok(())
 }

@@ -85,7 +85,9 @@ impl Error {
     /// database cannot be used.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Self::Connect(ConnectError::Url(_)) | Self::Usage(_) => 2,
+            Self::Connect(ConnectError::Url(_))
+            | Self::Usage(_)
+            | Self::Client(ClientError::JobId(_)) => 2,
             Self::Connect(_) | Self::NoFile(_) | Self::Unfit { .. } => 3,
             Self::Client(ClientError::Backend(error)) => match error {
                 BackendError::UnknownFlow { .. }

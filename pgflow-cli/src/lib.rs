@@ -16,6 +16,7 @@ mod doctor;
 mod error;
 mod graph;
 mod install;
+mod job;
 mod ls;
 mod man;
 mod manual;
@@ -77,13 +78,14 @@ pub fn command() -> clap::Command {
 fn run(options: &Options) -> Result<bool, Error> {
     match &options.command {
         Command::Ls(command) => database::block_on(ls::run(command)),
-        Command::Show(command) if command.is_run() => database::block_on(run::run(command)),
+        Command::Show(command) if command.is_id() => database::block_on(show::of(command)),
         Command::Why(command) => database::block_on(why::run(command)),
         Command::Start(command) => database::block_on(start::run(command)),
         Command::Tail(command) => database::block_on(tail::run(command)),
         Command::Graph(command) => database::block_on(graph::run(command)),
         Command::Retry(command) => database::block_on(retry::run(command)),
         Command::Cancel(command) => database::block_on(cancel::run(command)),
+        Command::Job(command) => database::block_on(job::run(command)),
         Command::Doctor(command) => database::block_on(doctor::run(command)),
         Command::Prune(command) => database::block_on(prune::run(command)),
         #[cfg(feature = "top")]

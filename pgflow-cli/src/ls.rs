@@ -1,13 +1,13 @@
 //! `pgflow ls`.
 
 use clap::Args;
-use pgflow_runtime::backend::{RunQuery, RunSummary, WorkerQuery};
+use pgflow_runtime::backend::{NeedDepth, RunQuery, RunSummary, WorkerQuery};
 use pgflow_runtime::{Db, RunId, Timestamp};
 use serde_json::{Value, json};
 
-use crate::database::{Filter, Reach, Table, Times, plain, shapes, spoken};
+use crate::database::{Filter, Reach, Table, Times, flat, plain, shapes, spoken};
 use crate::error::Error;
-use crate::out;
+use crate::{job, out};
 
 /// What to list.
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
@@ -15,6 +15,7 @@ use crate::out;
 #[command(after_help = "\
 Examples:
   pgflow ls --flow order --status failed --since 7d
+  pgflow ls --jobs
   pgflow ls --queues
   pgflow ls --workers --json")]
 pub(crate) struct Ls {
@@ -29,14 +30,18 @@ pub(crate) struct Ls {
     limit: u32,
 
     /// Go on after a page: what the last one ended with.
-    #[arg(long, value_name = "CURSOR", value_parser = parse_cursor)]
-    after: Option<(Timestamp, RunId)>,
+    #[arg(long, value_name = "CURSOR")]
+    after: Option<String>,
+
+    /// List live jobs instead; `pgflow job ls` can tell them apart.
+    #[arg(long, group = "what")]
+    jobs: bool,
 
     /// List versions of flows instead.
     #[arg(long, group = "what")]
     flows: bool,
 
-    /// List what waits on each version of a flow instead.
+    /// List what waits for each version of a flow, and for each need of jobs, instead.
     #[arg(long, group = "what")]
     queues: bool,
 
@@ -49,11 +54,11 @@ pub(crate) struct Ls {
     all: bool,
 }
 
-fn parse_cursor(text: &str) -> Result<(Timestamp, RunId), String> {
+fn parse_cursor(text: &str) -> Result<(Timestamp, RunId), Error> {
     let parts = text.split_once('.').and_then(|(micros, run)| {
         Some((Timestamp::from_micros(micros.parse().ok()?), run.parse().ok()?))
     });
-    parts.ok_or_else(|| "that is not what a page ended with".to_owned())
+    parts.ok_or_else(|| Error::Usage("that is not what a page ended with".to_owned()))
 }
 
 fn cursor(query: &RunQuery) -> Option<String> {
@@ -63,7 +68,10 @@ fn cursor(query: &RunQuery) -> Option<String> {
 pub(crate) async fn run(command: &Ls) -> Result<bool, Error> {
     let db = command.reach.open().await?;
     let times = command.reach.times(&db).await?;
-    if command.flows {
+    if command.jobs {
+        let (all, after) = (job::Filter::default(), command.after.as_deref());
+        job::list(&db, &command.reach, &all, command.limit, after).await?;
+    } else if command.flows {
         flows(command, &db, &times).await?;
     } else if command.queues {
         queues(command, &db).await?;
@@ -77,7 +85,7 @@ pub(crate) async fn run(command: &Ls) -> Result<bool, Error> {
 
 async fn runs(command: &Ls, db: &Db, times: &Times) -> Result<(), Error> {
     let mut query = command.filter.query(times.now, command.limit);
-    query.after = command.after;
+    query.after = command.after.as_deref().map(parse_cursor).transpose()?;
     let page = db.list(&query).await?;
     let next = page.next.as_ref().and_then(cursor);
     if command.reach.json {
@@ -123,10 +131,11 @@ async fn flows(command: &Ls, db: &Db, times: &Times) -> Result<(), Error> {
 
 async fn queues(command: &Ls, db: &Db) -> Result<(), Error> {
     let queues = db.queues().await?;
+    let needs = if db.has_jobs() { db.job_depths().await?.needs } else { Vec::new() };
     if command.reach.json {
-        return out::line(
-            json!({ "queues": queues.iter().map(shapes::queue).collect::<Vec<_>>() }),
-        );
+        let queues: Vec<_> = queues.iter().map(shapes::queue).collect();
+        let needs: Vec<_> = needs.iter().map(job::shapes::need).collect();
+        return out::line(json!({ "queues": queues, "needs": needs }));
     }
     let mut table = Table::new(&["queue", "ready", "delayed", "running", "oldest ready"]);
     for queue in &queues {
@@ -138,7 +147,28 @@ async fn queues(command: &Ls, db: &Db) -> Result<(), Error> {
             queue.oldest_ready.map(spoken).unwrap_or_default(),
         ]);
     }
-    out::text(table.text())
+    // A database may have flows, or jobs, or both.
+    if !queues.is_empty() || needs.is_empty() {
+        out::text(table.text())?;
+    }
+    if !queues.is_empty() && !needs.is_empty() {
+        out::line("")?;
+    }
+    if needs.is_empty() { Ok(()) } else { out::text(need_table(&needs).text()) }
+}
+
+fn need_table(needs: &[NeedDepth]) -> Table {
+    let titles =
+        ["need", "ready", "sleeping", "waiting", "parked", "running", "concern", "first ready"];
+    let mut table = Table::new(&titles);
+    for need in needs {
+        let waiting = [need.ready, need.sleeping, need.waiting, need.parked];
+        let mut row = vec![flat(&need.need)];
+        row.extend(waiting.iter().chain([&need.running, &need.concern]).map(u64::to_string));
+        row.push(need.first_ready.map(spoken).unwrap_or_default());
+        table.row(row);
+    }
+    table
 }
 
 async fn workers(command: &Ls, db: &Db, times: &Times) -> Result<(), Error> {
@@ -167,7 +197,7 @@ async fn workers(command: &Ls, db: &Db, times: &Times) -> Result<(), Error> {
                 }
                 None => times.at(worker.seen_at),
             },
-            plain(&worker.queues.join(", ")),
+            plain(&worker.serves()),
         ]);
     }
     out::text(table.text())

@@ -43,12 +43,18 @@ pub(crate) fn run(command: &Man) -> Result<bool, Error> {
     Ok(true)
 }
 
-/// A page for the program and one for each command, as files.
+/// A page for the program and one for each command, and each that it consists of, as files.
 fn pages() -> Result<Vec<(String, Vec<u8>)>, Error> {
     let mut program = crate::command().disable_help_subcommand(true);
     program.build();
-    let commands = program.get_subcommands().cloned();
-    std::iter::once(program.clone()).chain(commands).map(page).collect()
+    let mut commands = vec![program];
+    let mut at = 0;
+    while let Some(command) = commands.get(at) {
+        let parts: Vec<_> = command.get_subcommands().cloned().collect();
+        commands.extend(parts);
+        at += 1;
+    }
+    commands.into_iter().map(page).collect()
 }
 
 fn page(command: clap::Command) -> Result<(String, Vec<u8>), Error> {

@@ -13,29 +13,34 @@ pub fn manual() -> String {
     let mut text = BEFORE.to_owned();
     let command = crate::command();
     for command in command.get_subcommands() {
-        section(&mut text, command);
+        section(&mut text, command, "pgflow");
     }
     text + AFTER
 }
 
-fn section(text: &mut String, command: &Command) {
+/// A command, and those that it consists of.
+fn section(text: &mut String, command: &Command, above: &str) {
+    let name = format!("{above} {}", command.get_name());
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-    let _ = writeln!(text, "### `pgflow {}`\n\n{about}\n", command.get_name());
+    let _ = writeln!(text, "### `{name}`\n\n{about}\n");
     let arguments: Vec<_> =
         command.get_arguments().filter(|argument| !argument.is_hide_set()).collect();
     if !arguments.is_empty() {
         text.push_str("| argument | |\n|---|---|\n");
         for argument in arguments {
-            let _ = writeln!(text, "| `{}` | {} |", name(argument), help(argument));
+            let _ = writeln!(text, "| `{}` | {} |", label(argument), help(argument));
         }
         text.push('\n');
     }
     if let Some(after) = command.get_after_help() {
         let _ = writeln!(text, "```text\n{}\n```\n", after.to_string().trim_end());
     }
+    for command in command.get_subcommands() {
+        section(text, command, &name);
+    }
 }
 
-fn name(argument: &Arg) -> String {
+fn label(argument: &Arg) -> String {
     let value = argument.get_value_names().and_then(|names| names.first()).map(ToString::to_string);
     let takes_value = argument.get_action().takes_values();
     let value = value.filter(|_| takes_value);

@@ -26,11 +26,11 @@ pub(crate) struct Prune {
     #[command(flatten)]
     reach: Reach,
 
-    /// Delete runs that ended longer ago: `12h`, `30d`.
+    /// Delete runs and jobs that ended longer ago: `12h`, `30d`.
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     older_than: Duration,
 
-    /// Delete nothing, and print how many runs that would be.
+    /// Delete nothing, and print how many that would be.
     #[arg(long)]
     dry_run: bool,
 }
@@ -38,18 +38,33 @@ pub(crate) struct Prune {
 pub(crate) async fn run(command: &Prune) -> Result<bool, Error> {
     let db = command.reach.open().await?;
     let all = db.prunable(command.older_than, COUNTED).await?;
-    let deleted = if command.dry_run { 0 } else { delete(&db, command.older_than, all).await? };
+    let runs = if command.dry_run { all } else { delete(&db, command.older_than, all).await? };
+    let jobs = jobs(&db, command).await?;
     if command.reach.json {
-        out::line(
-            json!({ "runs": if command.dry_run { all } else { deleted }, "dry_run": command.dry_run }),
-        )?;
+        out::line(json!({ "runs": runs, "jobs": jobs, "dry_run": command.dry_run }))?;
     } else if command.dry_run {
-        let more = if all == COUNTED { " or more" } else { "" };
-        out::line(format_args!("{all}{more} runs would be deleted"))?;
+        let (runs, jobs) = (counted(runs), counted(jobs));
+        out::line(format_args!("{runs} runs and {jobs} jobs would be deleted"))?;
     } else {
-        out::line(format_args!("{deleted} runs deleted"))?;
+        out::line(format_args!("{runs} runs and {jobs} jobs deleted"))?;
     }
     Ok(true)
+}
+
+/// How many jobs that is, or was.
+async fn jobs(db: &Db, command: &Prune) -> Result<u64, Error> {
+    if !db.has_jobs() {
+        return Ok(0);
+    }
+    Ok(if command.dry_run {
+        db.prunable_jobs(command.older_than, COUNTED).await?
+    } else {
+        db.prune_jobs(command.older_than).await?
+    })
+}
+
+fn counted(many: u64) -> String {
+    if many == COUNTED { format!("{many} or more") } else { many.to_string() }
 }
 
 /// Deletes a batch at a time, until there are no more.

@@ -6,11 +6,11 @@ use std::fmt::Write as _;
 use pgflow_model::FlowShape;
 use pgflow_runtime::backend::{Parts, RunRecord, StepRecord, StepTimes};
 use pgflow_runtime::client::Why;
-use pgflow_runtime::{Db, Event, StepStatus};
+use pgflow_runtime::{Db, Event, RunId, StepStatus};
 use serde_json::{Value, json};
 
-use crate::args::Show;
-use crate::database::{Times, plain, run_of, shapes};
+use crate::args::More;
+use crate::database::{Reach, Times, plain, shapes};
 use crate::error::Error;
 use crate::out;
 
@@ -25,35 +25,33 @@ struct Known {
     shape: Option<FlowShape>,
 }
 
-pub(crate) async fn run(command: &Show) -> Result<bool, Error> {
-    let db = command.reach.open().await?;
-    let id = run_of(&db, command.what.as_deref().unwrap_or_default()).await?;
+pub(crate) async fn show(db: &Db, id: RunId, reach: &Reach, more: &More) -> Result<bool, Error> {
     let record = db.record(id, Parts::Steps).await?;
     let shape = db.definition(&record.flow).await?.map(|definition| definition.shape);
     let (times, why) = (db.step_times(id).await?, db.why(id).await?);
     let known = Known { record, times, why, shape };
     let (mut input, mut output) = (None, None);
-    if command.input || command.output {
+    if more.input || more.output {
         let whole = db.record(id, Parts::Run).await?;
-        input = whole.input.filter(|_| command.input);
-        output = whole.output.filter(|_| command.output);
+        input = whole.input.filter(|_| more.input);
+        output = whole.output.filter(|_| more.output);
     }
-    let events = if command.events { events(&db, &known.record).await? } else { Vec::new() };
-    if command.reach.json {
+    let events = if more.events { events(db, &known.record).await? } else { Vec::new() };
+    if reach.json {
         let mut json = known.json();
-        if command.input {
+        if more.input {
             json["input"] = input.unwrap_or_default();
         }
-        if command.output {
+        if more.output {
             json["output"] = output.unwrap_or_default();
         }
-        if command.events {
+        if more.events {
             json["events"] = events.iter().map(event).collect();
         }
         out::line(json)?;
         return Ok(true);
     }
-    let times = command.reach.times(&db).await?;
+    let times = reach.times(db).await?;
     out::text(known.text(&times))?;
     for (name, value) in [("input", input), ("output", output)] {
         if let Some(value) = value {
@@ -112,11 +110,12 @@ impl Known {
     fn text(&self, times: &Times) -> String {
         let record = &self.record;
         let mut text = format!(
-            "{} {}  {}  started {}, took {}\n",
+            "{} {}  {}  started {}, {} {}\n",
             times.paint.bold(&plain(&record.flow)),
             record.id,
             times.paint.status(record.status.word()),
             times.at(record.started_at),
+            if record.ended_at.is_some() { "took" } else { "runs for" },
             times.took(record.started_at, record.ended_at),
         );
         if let Some(reason) = &record.cancel_reason {
@@ -140,13 +139,18 @@ impl Known {
         depths
     }
 
+    /// A sign and a word for a step. One that did not end before its run did will not.
+    fn look(&self, step: StepStatus) -> (char, &'static str) {
+        let is_open = matches!(step, StepStatus::Created | StepStatus::Started);
+        if is_open && self.record.status.has_ended() {
+            return ('■', "stopped");
+        }
+        (mark(step), step.word())
+    }
+
     fn line(&self, step: &StepRecord, times: &Times) -> String {
-        let mut line = format!(
-            "{} {}  {}",
-            mark(step.status),
-            plain(&step.slug),
-            times.paint.status(step.status.word())
-        );
+        let (mark, status) = self.look(step.status);
+        let mut line = format!("{mark} {}  {}", plain(&step.slug), times.paint.status(status));
         if let (true, Some(all)) = (step.is_map, step.tasks) {
             let left = step.remaining_tasks.unwrap_or(all);
             let _ = write!(line, "  {}/{all} tasks", all - left.min(all));

@@ -1,12 +1,22 @@
-//! `pgflow show`, of the flows of the source.
+//! `pgflow show`, of a run or job, or of the flows of the source.
 
 use pgflow_build::{Comparison, FoundFlow};
 use pgflow_model::step_line;
 use serde_json::{Map, Value};
 
 use crate::args::{Format, Options, Show};
+use crate::database::{Meant, meant};
 use crate::error::Error;
-use crate::out;
+use crate::{job, out, run as one_run};
+
+/// Prints a run or a job.
+pub(crate) async fn of(command: &Show) -> Result<bool, Error> {
+    let db = command.reach.open().await?;
+    match meant(&db, command.what.as_deref().unwrap_or_default()).await? {
+        Meant::Run(run) => one_run::show(&db, run, &command.reach, &command.more).await,
+        Meant::Job(job) => job::show(&db, &job, &command.reach, &command.more).await,
+    }
+}
 
 /// Prints the flows of the source.
 pub(crate) fn run(options: &Options, command: &Show) -> Result<bool, Error> {

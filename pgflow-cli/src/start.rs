@@ -82,7 +82,8 @@ async fn wait(command: &Start, db: &Db, run: RunId) -> Result<bool, Error> {
     Ok(status == RunStatus::Completed)
 }
 
-fn read(input: Option<&str>) -> Result<Value, Error> {
+/// JSON from an argument, a file or standard input.
+pub(crate) fn read(input: Option<&str>) -> Result<Value, Error> {
     let text = match input {
         None => return Ok(Value::Null),
         Some("-") => {

@@ -1,6 +1,7 @@
 //! `pgflow top`.
 
 mod draw;
+mod jobs;
 mod keys;
 mod state;
 
@@ -26,7 +27,8 @@ const TICK: Duration = Duration::from_millis(50);
 Example:
   pgflow top --flow order
 
-Keys: Tab changes the list, arrows choose, Enter opens a run, Esc goes back, r retries, c cancels, q quits.")]
+Keys: Tab changes the list, arrows choose, Enter opens a run or job, Esc goes back, r retries, c cancels,
+q quits.")]
 pub(crate) struct Top {
     #[command(flatten)]
     reach: Reach,

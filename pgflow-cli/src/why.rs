@@ -1,24 +1,27 @@
 //! `pgflow why`.
 
 use clap::Args;
-use pgflow_runtime::RunStatus;
-use pgflow_runtime::client::Reason;
+use pgflow_runtime::client::{JobReason, Reason};
+use pgflow_runtime::job::JobId;
+use pgflow_runtime::{Db, RunId, RunStatus};
 
-use crate::database::{Reach, plain, run_of, shapes};
+use crate::database::{Meant, Reach, meant, plain, shapes};
 use crate::error::Error;
-use crate::out;
+use crate::{job, out};
 
-/// Of which run.
+/// Of which run or job.
 #[derive(Args)]
 #[command(after_help = "\
-Example:
-  pgflow why 019a3f
+Examples:
+  pgflow why 019a3f                    a run
+  pgflow why inv-42                    a job
 
-Ends with 1 if the run needs somebody: it failed, no worker serves its version, or a task keeps losing
-its worker.")]
+Ends with 1 if it needs somebody: it failed, no worker serves it, it keeps losing its workers, or it
+waits for itself.")]
 pub(crate) struct Why {
-    /// The run's id, or the beginning of it.
-    run: String,
+    /// The id of a run or a job, or the beginning of it.
+    #[arg(value_name = "RUN|JOB")]
+    what: String,
 
     #[command(flatten)]
     reach: Reach,
@@ -26,14 +29,30 @@ pub(crate) struct Why {
 
 pub(crate) async fn run(command: &Why) -> Result<bool, Error> {
     let db = command.reach.open().await?;
-    let run = run_of(&db, &command.run).await?;
+    match meant(&db, &command.what).await? {
+        Meant::Run(run) => of_run(&db, run, command.reach.json).await,
+        Meant::Job(job) => of_job(&db, &job, command.reach.json).await,
+    }
+}
+
+async fn of_run(db: &Db, run: RunId, is_json: bool) -> Result<bool, Error> {
     let why = db.why(run).await?;
-    if command.reach.json {
+    if is_json {
         out::line(shapes::why(&why))?;
     } else {
         out::line(plain(&why.to_string()))?;
     }
     Ok(!why.reasons.iter().any(needs_somebody))
+}
+
+async fn of_job(db: &Db, job: &JobId, is_json: bool) -> Result<bool, Error> {
+    let why = db.why_job(job).await?;
+    if is_json {
+        out::line(job::shapes::why(&why))?;
+    } else {
+        out::line(plain(&why.to_string()))?;
+    }
+    Ok(!why.reasons.iter().any(JobReason::needs_somebody))
 }
 
 fn needs_somebody(reason: &Reason) -> bool {

@@ -329,6 +329,12 @@ fn the_newest_migration_can_be_taken_back_until_it_is_kept() {
     assert!(ran.text().contains("delete_flow_and_data('billing__v2')"), "{}", ran.text());
     assert!(ran.text().contains("the next build writes it again"), "{}", ran.text());
     cargo_pgflow(&scratch.dir, &["migrate"]);
+    let ran = cargo_pgflow(&scratch.dir, &["undo", "--json"]);
+    let undone: serde_json::Value =
+        serde_json::from_str(&ran.stdout()).expect("JSON, and nothing else");
+    let file = "migrations/0002_create_billing_v2.sql";
+    assert_eq!(undone, serde_json::json!({ "removed": file, "created": ["billing__v2"] }));
+    cargo_pgflow(&scratch.dir, &["migrate"]);
     assert_eq!(cargo_pgflow(&scratch.dir, &["keep"]).code(), Some(0));
     let ran = cargo_pgflow(&scratch.dir, &["undo"]);
     assert_eq!(ran.code(), Some(1), "{}", ran.text());

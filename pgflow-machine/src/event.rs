@@ -55,13 +55,13 @@ pub enum Happened {
         /// Why; nothing when a step did not output what the map after it needs: see that step.
         error: Option<String>,
     },
-    /// Somebody ended it.
+    /// It was cancelled.
     #[serde(rename = "run:cancelled")]
     RunCancelled {
         /// Why.
         reason: Option<String>,
     },
-    /// Somebody let a failed run go on.
+    /// It had failed, and was retried.
     #[serde(rename = "run:retried")]
     RunRetried,
     /// A step's tasks are there.

@@ -144,19 +144,19 @@ pub fn payload_bytes(value: &Value) -> usize {
 
 /// Where a value is, spelled out only when something is wrong there.
 #[derive(Default)]
-struct Path<'v>(Vec<Part<'v>>);
+struct Path<'v>(Vec<PathSegment<'v>>);
 
-enum Part<'v> {
+enum PathSegment<'v> {
     Key(&'v str),
     Index(usize),
 }
 
 impl Path<'_> {
     fn text(&self) -> String {
-        let part = |part: &Part<'_>| match part {
-            Part::Key(key) if is_plain(key) => format!(".{key}"),
-            Part::Key(key) => format!("[{}]", Value::from(*key)),
-            Part::Index(index) => format!("[{index}]"),
+        let part = |part: &PathSegment<'_>| match part {
+            PathSegment::Key(key) if is_plain(key) => format!(".{key}"),
+            PathSegment::Key(key) => format!("[{}]", Value::from(*key)),
+            PathSegment::Index(index) => format!("[{index}]"),
         };
         std::iter::once("$".to_owned()).chain(self.0.iter().map(part)).collect()
     }
@@ -183,7 +183,7 @@ fn walk<'v>(
         Value::Array(elements) => {
             *bytes += brackets_and_commas(elements.len());
             for (index, element) in elements.iter().enumerate() {
-                path.0.push(Part::Index(index));
+                path.0.push(PathSegment::Index(index));
                 walk(element, path, limits, bytes)?;
                 path.0.pop();
             }
@@ -191,7 +191,7 @@ fn walk<'v>(
         Value::Object(fields) => {
             *bytes += brackets_and_commas(fields.len());
             for (key, field) in fields {
-                path.0.push(Part::Key(key));
+                path.0.push(PathSegment::Key(key));
                 *bytes += length(key, path)? + 2;
                 walk(field, path, limits, bytes)?;
                 path.0.pop();

@@ -52,7 +52,7 @@ words! {
         Completed = "completed",
         /// A step failed for good.
         Failed = "failed",
-        /// Somebody ended it.
+        /// It was ended early, by a client.
         Cancelled = "cancelled",
     }
 }

@@ -46,7 +46,7 @@ pub use impact::Impact;
 pub use json::InvalidShape;
 pub use lock::{DraftsAfter, Finishable, Lock, LockError, LockedVersion, step_line};
 pub use operation::{InvalidOperation, Operation};
-pub use options::{OPTIONS, OptionRule, StepOptions};
+pub use options::{OPTIONS, OptionRule, StepOptions, flow_options};
 pub use order::{Cycle, topological_order};
 pub use pattern::{InvalidPattern, Pattern};
 pub use schema::{SchemaChange, schema_changes};

@@ -1,62 +1,104 @@
 //! Options that are numbers, and what they may be.
 
-/// Options in seconds and counts; `None` inherits.
-///
-/// ```
-/// use pgflow_model::StepOptions;
-///
-/// let options = StepOptions { timeout: Some(30), ..StepOptions::INHERIT };
-/// assert_eq!(options.set().collect::<Vec<_>>(), [("timeout", 30)]);
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StepOptions {
-    /// How many times a task is tried.
-    pub max_attempts: Option<u32>,
-    /// What the delay before a retry is computed from, in seconds.
-    pub base_delay: Option<u32>,
-    /// Longest run of one task, in seconds.
-    pub timeout: Option<u32>,
-    /// Delay before the first attempt, in seconds.
-    pub start_delay: Option<u32>,
+/// All options, a line each: this is the only list of them in Rust. Calls a macro with it; `both` are options of flows too.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! step_options {
+    ($($then:tt)+) => { $($then)+! {
+        max_attempts both 1 count "How many times a task is tried."
+            "`max_attempts = 3`: how many times a task is tried.";
+        base_delay both 0 seconds "What the delay before a retry is computed from, in seconds."
+            "`base_delay = \"5s\"`: what the delay before a retry is computed from.";
+        timeout both 1 seconds "Longest run of one task, in seconds."
+            "`timeout = \"1m\"`: longest run of one task.";
+        start_delay step 0 seconds "Delay before the first attempt, in seconds."
+            "`start_delay = \"10s\"`: delay before the first attempt.";
+    } };
 }
 
-impl StepOptions {
-    /// Nothing set.
-    pub const INHERIT: Self =
-        Self { max_attempts: None, base_delay: None, timeout: None, start_delay: None };
+macro_rules! is {
+    (seconds) => {
+        true
+    };
+    (both) => {
+        true
+    };
+    ($other:ident) => {
+        false
+    };
+}
 
+macro_rules! define {
+    ($($name:ident $of:ident $min:literal $unit:ident $about:literal $attribute:literal;)+) => {
+        /// Options in seconds and counts; `None` inherits.
+        ///
+        /// ```
+        /// use pgflow_model::StepOptions;
+        ///
+        /// let options = StepOptions { timeout: Some(30), ..StepOptions::INHERIT };
+        /// assert_eq!(options.set().collect::<Vec<_>>(), [("timeout", 30)]);
+        /// ```
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct StepOptions {
+            $(#[doc = $about] pub $name: Option<u32>,)+
+        }
+
+        impl StepOptions {
+            /// Nothing set.
+            pub const INHERIT: Self = Self { $($name: None,)+ };
+
+            /// These options, and the flow's where these say nothing.
+            #[must_use]
+            pub fn or(self, flow: Self) -> Self {
+                Self { $($name: self.$name.or(flow.$name),)+ }
+            }
+
+            /// The place of the option of this name.
+            pub fn get_mut(&mut self, name: &str) -> Option<&mut Option<u32>> {
+                match name {
+                    $(stringify!($name) => Some(&mut self.$name),)+
+                    _ => None,
+                }
+            }
+
+            fn values(self) -> [Option<u32>; OPTIONS.len()] {
+                [$(self.$name),+]
+            }
+        }
+
+        /// The options, in the order of the fields of [`StepOptions`].
+        ///
+        /// ```
+        /// let names = pgflow_model::OPTIONS.map(|rule| rule.name);
+        /// assert_eq!(names[..2], ["max_attempts", "base_delay"]);
+        /// ```
+        pub const OPTIONS: [OptionRule; [$($min),+].len()] = [$(OptionRule {
+            name: stringify!($name),
+            min: $min,
+            is_duration: is!($unit),
+        }),+];
+
+        /// Names of the options that flows have too, for steps that do not say otherwise.
+        ///
+        /// ```
+        /// assert!(pgflow_model::flow_options().all(|name| name != "start_delay"));
+        /// ```
+        pub fn flow_options() -> impl Iterator<Item = &'static str> {
+            let all = [$((stringify!($name), is!($of))),+];
+            all.into_iter().filter_map(|(name, is_of_flows)| is_of_flows.then_some(name))
+        }
+    };
+}
+
+step_options!(define);
+
+impl StepOptions {
     /// How many times a task is tried when neither step nor flow says so.
     pub const DEFAULT_MAX_ATTEMPTS: u32 = 3;
 
     /// Options that are set, under their SQL names.
     pub fn set(&self) -> impl Iterator<Item = (&'static str, u32)> + use<> {
         OPTIONS.iter().zip(self.values()).filter_map(|(rule, value)| Some((rule.name, value?)))
-    }
-
-    /// These options, and the flow's where these say nothing.
-    #[must_use]
-    pub fn or(self, flow: Self) -> Self {
-        Self {
-            max_attempts: self.max_attempts.or(flow.max_attempts),
-            base_delay: self.base_delay.or(flow.base_delay),
-            timeout: self.timeout.or(flow.timeout),
-            start_delay: self.start_delay.or(flow.start_delay),
-        }
-    }
-
-    /// The place of the option of this name.
-    pub fn get_mut(&mut self, name: &str) -> Option<&mut Option<u32>> {
-        match name {
-            "max_attempts" => Some(&mut self.max_attempts),
-            "base_delay" => Some(&mut self.base_delay),
-            "timeout" => Some(&mut self.timeout),
-            "start_delay" => Some(&mut self.start_delay),
-            _ => None,
-        }
-    }
-
-    fn values(self) -> [Option<u32>; 4] {
-        [self.max_attempts, self.base_delay, self.timeout, self.start_delay]
     }
 }
 
@@ -89,19 +131,6 @@ impl OptionRule {
         OPTIONS.iter().copied().find(|rule| rule.name == name)
     }
 }
-
-/// The options, in the order of the fields of [`StepOptions`].
-///
-/// ```
-/// let names = pgflow_model::OPTIONS.map(|rule| rule.name);
-/// assert_eq!(names, ["max_attempts", "base_delay", "timeout", "start_delay"]);
-/// ```
-pub const OPTIONS: [OptionRule; 4] = [
-    OptionRule { name: "max_attempts", min: 1, is_duration: false },
-    OptionRule { name: "base_delay", min: 0, is_duration: true },
-    OptionRule { name: "timeout", min: 1, is_duration: true },
-    OptionRule { name: "start_delay", min: 0, is_duration: true },
-];
 
 #[cfg(test)]
 mod tests {

@@ -17,7 +17,8 @@ use crate::json_rows::{Hex, json_rows};
 use crate::payloads;
 use crate::session::MySqlSession;
 
-/// A statement, and the same with locks on what it reads: in the order of its rows, which is that of its parameter.
+/// A statement, and the same with locks on what it reads: in the order of its rows, which is that of its parameter. MySQL
+/// locks nothing beside a `json_table`, unless that is in a table of its own.
 macro_rules! reading_and_locking {
     ($(#[$doc:meta])* $name:ident, $sql:expr) => {
         $(#[$doc])*
@@ -28,7 +29,7 @@ macro_rules! reading_and_locking {
 reading_and_locking!(
     RUNS,
     "select r.id, r.flow, r.status, r.remaining_steps, r.last_seq
-       from json_table(?, '$[*]' columns (run char(32) path '$')) k
+       from (select j.* from json_table(?, '$[*]' columns (run char(32) path '$')) j) k
        straight_join pgflow_runs r force index (primary) on r.id = unhex(k.run)"
 );
 
@@ -45,15 +46,15 @@ const STEPS: &str = concat!(
 reading_and_locking!(
     TASKS,
     "select t.run, t.step, t.task_index, t.status, t.attempts, t.refunded, t.losses, t.ready_at, t.lost_at
-       from json_table(?, '$[*]' columns (
-              run char(32) path '$.run', step int path '$.step', task_index int path '$.task_index')) k
+       from (select j.* from json_table(?, '$[*]' columns (
+              run char(32) path '$.run', step int path '$.step', task_index int path '$.task_index')) j) k
        straight_join pgflow_tasks t force index (primary) on t.run = unhex(k.run) and t.step = k.step and t.task_index = k.task_index"
 );
 
 reading_and_locking!(
     ATTEMPTED,
     "select t.run, t.step, t.task_index, t.status, t.attempts, t.refunded, t.losses, t.ready_at, t.lost_at
-       from json_table(?, '$[*]' columns (run char(32) path '$')) k
+       from (select j.* from json_table(?, '$[*]' columns (run char(32) path '$')) j) k
        straight_join pgflow_tasks t force index (primary) on t.run = unhex(k.run) and t.status in ('started', 'failed')"
 );
 

@@ -6,9 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pgflow_backend::backend::{
-    BackendError, JobEvent, JobQuery, JobRecord, JobSummary, Parts, RunQuery, RunRecord, RunSummary,
+    BackendError, JobDepths, JobEvent, JobQuery, JobRecord, JobSearch, JobSummary, Parts, RunQuery,
+    RunRecord, RunSummary,
 };
-use pgflow_backend::store::{JobSession, Logged, OpenWork, Session, Stored, Take, Taken};
+use pgflow_backend::store::{
+    JobSession, JobUpkeepSession, Logged, OpenWork, Session, Stored, Take, Taken,
+};
 use pgflow_machine::job::{JobHold, JobId, JobNeeds, JobRows, JobSettings, JobWrites};
 use pgflow_machine::{
     Candidate, Catalog, FlowVersion, Lane, Needs, Payload, Ready, Rows, RunId, TaskKey, TaskLease,
@@ -221,6 +224,24 @@ impl<C: DerefMut<Target = MySqlConnection> + Send> Session for MySqlSession<C> {
 
     async fn record_applied(&mut self, package: &str, file: &FlowMigration) -> Stored<()> {
         answered!(self, definitions::record_applied(self, package, file))
+    }
+}
+
+impl<C: DerefMut<Target = MySqlConnection> + Send> JobUpkeepSession for MySqlSession<C> {
+    async fn job_depths(&mut self) -> Stored<JobDepths> {
+        answered!(self, jobs::depths(self))
+    }
+
+    async fn find_jobs(&mut self, search: &JobSearch) -> Stored<Vec<JobSummary>> {
+        answered!(self, jobs::find(self, search))
+    }
+
+    async fn jobs_beginning(&mut self, beginning: &str, max: u32) -> Stored<Vec<JobSummary>> {
+        answered!(self, jobs::beginning(self, beginning, max))
+    }
+
+    async fn prunable_jobs(&mut self, ended_by: Timestamp, max: u64) -> Stored<u64> {
+        answered!(self, jobs::prunable(self, ended_by, max))
     }
 }
 

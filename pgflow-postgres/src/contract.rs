@@ -16,8 +16,8 @@ use super::open::Postgres;
 use super::shared;
 use pgflow_backend::backend::{
     Abilities, Backend, BackendError, Cancelled, Claim, Claimed, Definitions, Ensured, FlowVersion,
-    Jobs, KnownVersion, NewRun, Parts, Reply, Retried, RunQuery, RunRecord, RunSummary, Runs,
-    Settlement, Source, Started, Swept, Wakes, Work,
+    JobUpkeep, Jobs, KnownVersion, NewRun, Parts, Reply, Retried, RunQuery, RunRecord, RunSummary,
+    Runs, Settlement, Source, Started, Swept, Wakes, Work,
 };
 use pgflow_backend::tx::StepTx;
 use pgflow_model::FlowMigrations;
@@ -46,6 +46,10 @@ impl Backend for Postgres {
 
     fn wakes(&self) -> Wakes {
         self.bell.listen()
+    }
+
+    fn job_upkeep(&self) -> Result<&dyn JobUpkeep, BackendError> {
+        Ok(self)
     }
 
     fn jobs(&self) -> Result<&dyn Jobs, BackendError> {

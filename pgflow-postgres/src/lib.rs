@@ -15,6 +15,7 @@ mod events;
 mod flows;
 mod heartbeat;
 mod jitter;
+mod job_upkeep;
 mod jobs;
 mod left_out;
 mod list;

@@ -186,7 +186,7 @@ impl Upkeep for Postgres {
 }
 
 impl Postgres {
-    async fn look<'q>(
+    pub(super) async fn look<'q>(
         &self,
         statement: impl Fn() -> Statement<'q> + Send + Sync,
     ) -> Result<Vec<PgRow>, BackendError> {

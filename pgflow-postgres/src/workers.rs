@@ -60,6 +60,8 @@ impl Workers {
     }
 }
 
+/// What workers are called in `pgflow.workers`: users may select by it, so it does not change with our crates.
+const FUNCTION_NAME: &str = "pgflow-runtime";
 const SIGN_ON: &str = "
   insert into pgflow.workers (worker_id, queue_name, function_name, host, pid, slots, fetches_outputs)
   values ($1, $2, $3, $4, $5, $6, true)
@@ -74,8 +76,12 @@ impl Postgres {
             return Ok(());
         }
         let card = self.workers.card(worker);
-        let queues: Vec<_> = claim.queues().collect();
-        self.write_worker(worker, &queues.join(","), card.as_ref()).await?;
+        // What it said about itself is more than what this claim asks for.
+        let queues = match &card {
+            Some(card) => card.queues.join(","),
+            None => claim.queues().collect::<Vec<_>>().join(","),
+        };
+        self.write_worker(worker, &queues, card.as_ref()).await?;
         self.workers.add(worker, card);
         Ok(())
     }
@@ -97,7 +103,7 @@ impl Postgres {
             sqlx::query(SIGN_ON)
                 .bind(worker.0)
                 .bind(queues)
-                .bind(env!("CARGO_PKG_NAME"))
+                .bind(FUNCTION_NAME)
                 .bind(card.and_then(|card| card.host.as_deref()))
                 .bind(card.and_then(|card| i32::try_from(card.pid).ok()))
                 .bind(card.map(|card| int(card.slots)))

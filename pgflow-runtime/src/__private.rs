@@ -24,10 +24,10 @@ pub use crate::job::{CalledNeed, Job, JobTask, Need, NeedDef, Next, need_future,
 use crate::kept::kept;
 pub use crate::kept::{AnyKept, Kept, Reader, Unread};
 pub use crate::known::{Field, Json, Known, Probe, Unknown};
-pub use crate::never::{Place, Wanted, check_condition};
+pub use crate::never::{PathSegment, Wanted, check_condition};
 pub use crate::options_described::{flow_options, step_options};
-pub use crate::place::{D0, D1, D2, D3, D4, D5, D6, D7, D8, D9};
 pub use crate::refused::{refused, refused_keys};
+pub use crate::step_index::{D0, D1, D2, D3, D4, D5, D6, D7, D8, D9};
 use crate::task::StepFuture;
 pub use crate::testing::assert_readable;
 pub use crate::{DataError, Flow, RunOutputs, Step, StepDef, Task};

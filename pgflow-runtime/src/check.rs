@@ -38,8 +38,6 @@ pub use data::{
 };
 pub use edge::{HasInput, MayOutput, OutputsAll, OutputsOne};
 pub use given::InputOf;
-#[cfg(feature = "engine")]
-pub use given::PayloadOf;
 pub use map::{HasInputItems, HasSequenceInput, OutputsItems, OutputsSequence};
 #[cfg(feature = "engine")]
 pub use need::{EndsWith, HandsTo, IsJobContext, IsNext, NeedOf, StoredPayload};
@@ -47,7 +45,7 @@ pub use need::{EndsWith, HandsTo, IsJobContext, IsNext, NeedOf, StoredPayload};
 pub use parameter::IsTransaction;
 pub use parameter::{IsContext, IsState};
 pub use returned::{IsResult, MadeFrom};
-pub use runs::{Runs, Starts};
+pub use runs::{Runs, Starts, Takes};
 #[cfg(feature = "engine")]
 pub use runs::{Shares, WorksOn};
 pub use step_of::StepOf;

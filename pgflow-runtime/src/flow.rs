@@ -5,9 +5,9 @@ use pgflow_model::FlowShape;
 use crate::check::InputOf;
 use crate::kept::Kept;
 use crate::outputs::RunOutputs;
-use crate::place::Place;
 use crate::schema::FlowSchemas;
 use crate::start::StartRun;
+use crate::step_index::StepIndex;
 use crate::{DataError, FlowDef, StepDef};
 
 /// A flow. `#[flow] mod orders { … }` makes one called `orders::Flow`.
@@ -120,7 +120,7 @@ pub trait Step: 'static {
 
     /// Its place in the table of its flow.
     #[doc(hidden)]
-    type At: Place;
+    type At: StepIndex;
 }
 
 /// The steps of a flow.

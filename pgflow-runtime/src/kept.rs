@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::data_error::{What, read, write};
 use crate::flow::Table;
-use crate::place::Place as _;
 use crate::schema::SchemaFn;
+use crate::step_index::StepIndex as _;
 use crate::{DataError, Step};
 
 /// How values of a type are stored, read back and described.

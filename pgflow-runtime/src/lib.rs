@@ -34,7 +34,6 @@ mod options_described;
 mod outputs;
 mod pattern_check;
 mod payload;
-mod place;
 mod refused;
 mod registry;
 mod schema;
@@ -44,6 +43,7 @@ mod start;
 #[cfg(feature = "engine")]
 mod start_in;
 mod state;
+mod step_index;
 #[cfg(feature = "engine")]
 mod submit_in;
 mod task;

@@ -4,19 +4,19 @@ use crate::known::{Field, Json};
 use crate::text::Text;
 
 /// A part of a condition's pattern.
-struct Part {
+struct ConditionPart {
     /// The step that has the condition.
     step: &'static str,
     /// Whose JSON is tested, in words.
     owner: &'static str,
     /// Where this part is looked for: the way to it, and the same in words.
-    path: (&'static [Place], &'static str),
+    path: (&'static [PathSegment], &'static str),
     /// What is looked for.
     wanted: Wanted,
 }
 
 /// Where to go from a value.
-pub enum Place {
+pub enum PathSegment {
     /// To the field of this name.
     Field(&'static str),
     /// To any element.
@@ -63,18 +63,18 @@ enum Verdict {
 pub const fn check_condition(
     step: &'static str,
     owner: &'static str,
-    path: &'static [Place],
+    path: &'static [PathSegment],
     words: &'static str,
     wanted: Wanted,
     json: &'static Json,
 ) {
-    let part = Part { step, owner, path: (path, words), wanted };
+    let part = ConditionPart { step, owner, path: (path, words), wanted };
     if let Some(why) = part.never(json) {
         panic!("{}", why.as_str());
     }
 }
 
-impl Part {
+impl ConditionPart {
     /// Why this part of the pattern is in no value that is stored as `json`. Nothing if it may be
     /// in one, or if something around it is wrong already.
     const fn never(&self, json: &'static Json) -> Option<Text> {
@@ -85,7 +85,7 @@ impl Part {
         }
     }
 
-    const fn verdict(&self, json: &'static Json, path: &[Place]) -> Verdict {
+    const fn verdict(&self, json: &'static Json, path: &[PathSegment]) -> Verdict {
         match (json, path) {
             (Json::Unknown | Json::Refused(_), _) => Verdict::Possible,
             (Json::OneOf(all), _) => self.any(all, path),
@@ -93,10 +93,12 @@ impl Part {
             (Json::Optional(json), _) => self.verdict(json, path),
             (json, []) if is_possible(json, &self.wanted) => Verdict::Possible,
             (_, []) => Verdict::Other,
-            (Json::Array(element), [Place::Element, rest @ ..]) => self.verdict(element, rest),
-            (Json::Tuple(all), [Place::Element, rest @ ..]) => self.any(all, rest),
-            (Json::Map(value), [Place::Field(_), rest @ ..]) => self.verdict(value, rest),
-            (Json::Object(fields), [Place::Field(name), rest @ ..]) => {
+            (Json::Array(element), [PathSegment::Element, rest @ ..]) => {
+                self.verdict(element, rest)
+            }
+            (Json::Tuple(all), [PathSegment::Element, rest @ ..]) => self.any(all, rest),
+            (Json::Map(value), [PathSegment::Field(_), rest @ ..]) => self.verdict(value, rest),
+            (Json::Object(fields), [PathSegment::Field(name), rest @ ..]) => {
                 match (find(fields, name), rest) {
                     (Some(json), _) => self.verdict(json, rest),
                     (None, []) => Verdict::NoField,
@@ -108,7 +110,7 @@ impl Part {
     }
 
     /// The best that can be said of several.
-    const fn any(&self, all: &[&'static Json], path: &[Place]) -> Verdict {
+    const fn any(&self, all: &[&'static Json], path: &[PathSegment]) -> Verdict {
         let (mut best, mut at) = (Verdict::Silence, 0);
         while at < all.len() {
             let verdict = self.verdict(all[at], path);
@@ -144,17 +146,17 @@ impl Part {
 }
 
 /// What is at the end of a path, as far as that is one thing.
-const fn reach(json: &'static Json, path: &[Place]) -> &'static Json {
+const fn reach(json: &'static Json, path: &[PathSegment]) -> &'static Json {
     match (json, path) {
         (Json::Optional(json), _) => reach(json, path),
-        (Json::Array(element), [Place::Element, rest @ ..]) => reach(element, rest),
-        (Json::Tuple(all), [Place::Element, rest @ ..]) => reach(all[0], rest),
-        (Json::Map(value), [Place::Field(_), rest @ ..]) => reach(value, rest),
-        (Json::Object(fields), [Place::Field(name), rest @ ..]) => match find(fields, name) {
+        (Json::Array(element), [PathSegment::Element, rest @ ..]) => reach(element, rest),
+        (Json::Tuple(all), [PathSegment::Element, rest @ ..]) => reach(all[0], rest),
+        (Json::Map(value), [PathSegment::Field(_), rest @ ..]) => reach(value, rest),
+        (Json::Object(fields), [PathSegment::Field(name), rest @ ..]) => match find(fields, name) {
             Some(json) => reach(json, rest),
             None => json,
         },
-        (Json::OneOf(all), [Place::Field(name), ..]) => {
+        (Json::OneOf(all), [PathSegment::Field(name), ..]) => {
             let mut at = 0;
             while at < all.len() {
                 if let Json::Object(fields) = all[at]
@@ -226,7 +228,7 @@ const fn is_same(a: &str, b: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Place::{Element, Field as To};
+    use super::PathSegment::{Element, Field as To};
     use super::*;
     use crate::known::Known;
 
@@ -239,8 +241,8 @@ mod tests {
         Field { name: "more", json: &Json::Unknown },
     ]);
 
-    fn said(path: &'static [Place], wanted: Wanted) -> Option<String> {
-        let part = Part { step: "s", owner: "the input", path: (path, "it"), wanted };
+    fn said(path: &'static [PathSegment], wanted: Wanted) -> Option<String> {
+        let part = ConditionPart { step: "s", owner: "the input", path: (path, "it"), wanted };
         part.never(SITE).map(|text| text.as_str().to_owned())
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use pgflow_model::{OnSkip, StepOptions};
+use pgflow_model::{OPTIONS, OnSkip, StepOptions, flow_options};
 use proc_macro2::TokenTree;
 use syn::ext::IdentExt;
 use syn::parse::discouraged::Speculative;
@@ -59,21 +59,14 @@ pub(crate) struct DependsOn {
 }
 
 impl FlowArgs {
-    const KNOWN: &'static [&'static str] = &[
-        "input",
-        "slug",
-        "max_attempts",
-        "base_delay",
-        "timeout",
-        "schema",
-        "crate",
-        "version",
-        "format",
-    ];
+    fn known() -> Vec<&'static str> {
+        let words = ["input", "slug"].into_iter().chain(flow_options());
+        words.chain(["schema", "crate", "version", "format"]).collect()
+    }
 
     pub(crate) fn read(args: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Self> {
         let mut out = Self::default();
-        each_option(args, Self::KNOWN, errors, |name, args| {
+        each_option(args, &Self::known(), errors, |name, args| {
             match name.to_string().as_str() {
                 "input" => {
                     out.has_wrong_input = true;
@@ -94,27 +87,18 @@ impl FlowArgs {
 }
 
 impl StepArgs {
-    const KNOWN: &'static [&'static str] = &[
-        "depends_on",
-        "map",
-        "slug",
-        "max_attempts",
-        "base_delay",
-        "timeout",
-        "start_delay",
-        "only_if",
-        "unless",
-        "when_unmet",
-        "when_exhausted",
-        "was",
-    ];
+    fn known() -> Vec<&'static str> {
+        let numbers = OPTIONS.iter().map(|rule| rule.name);
+        let words = ["depends_on", "map", "slug"].into_iter().chain(numbers);
+        words.chain(["only_if", "unless", "when_unmet", "when_exhausted", "was"]).collect()
+    }
 
     pub(crate) fn read(marker: &Attribute, errors: &mut Errors) -> Self {
         let mut out = Self::default();
         let result = match &marker.meta {
             Meta::Path(_) => Ok(()),
             Meta::List(list) => list.parse_args_with(|args: ParseStream<'_>| {
-                each_option(args, Self::KNOWN, errors, |name, args| out.option(name, args))
+                each_option(args, &Self::known(), errors, |name, args| out.option(name, args))
             }),
             Meta::NameValue(meta) => Err(syn::Error::new_spanned(
                 meta,
@@ -261,10 +245,10 @@ fn unknown_option(name: &Ident, known: &[&str]) -> syn::Error {
 
 /// Where an option goes that was given in the wrong place.
 fn elsewhere(word: &str) -> Option<String> {
-    if FlowArgs::KNOWN.contains(&word) {
+    if FlowArgs::known().contains(&word) {
         return Some(format!("it is an option of the flow: `#[flow({word} = …)]`"));
     }
-    StepArgs::KNOWN
+    StepArgs::known()
         .contains(&word)
         .then(|| format!("it is an option of steps: `#[step({word} …)]`"))
 }
@@ -313,7 +297,7 @@ fn one_dependency(args: ParseStream<'_>) -> syn::Result<Vec<DependsOn>> {
     let fork = args.fork();
     let next = fork.parse::<Token![,]>().and_then(|_| fork.call(Ident::parse_any));
     if let Ok(next) = next
-        && !StepArgs::KNOWN.iter().any(|known| next == known)
+        && !StepArgs::known().iter().any(|known| next == *known)
         && (fork.is_empty() || fork.peek(Token![,]))
     {
         let step = &first.step;

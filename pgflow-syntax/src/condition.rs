@@ -7,7 +7,7 @@ use crate::errors::Errors;
 use crate::flow::Dependency;
 use crate::names::{Outline, listed};
 use crate::pattern::ConditionArg;
-use crate::pattern_part::{PatternPart, Place, Wanted};
+use crate::pattern_part::{PathSegment, PatternPart, Wanted};
 use crate::suggest::closest;
 
 /// A value in a condition's pattern, to be compared with a type.
@@ -15,7 +15,7 @@ pub struct TypeCheck {
     /// The dependency whose output is tested, or `None` for the run's input.
     pub step: Option<usize>,
     /// Where the value is in what is tested.
-    pub path: Vec<Place>,
+    pub path: Vec<PathSegment>,
     /// What it is.
     pub wanted: Wanted,
     /// Where it was written.
@@ -98,7 +98,7 @@ fn on_outputs(
 ) -> Vec<TypeCheck> {
     let mut checks = Vec::new();
     for part in &condition.parts {
-        let Some((Place::Field(slug), path)) = part.path.split_first() else { continue };
+        let Some((PathSegment::Field(slug), path)) = part.path.split_first() else { continue };
         let dep = deps.iter().find(|dep| outline.slugs[dep.step] == *slug);
         match dep {
             None if path.is_empty() && !outline.is_unreadable(slug) => {

@@ -7,7 +7,7 @@ use crate::item::is_attr;
 use crate::pretty::pretty;
 
 /// A field, and what to call it.
-pub struct Held<'a> {
+pub struct HeldType<'a> {
     /// Such as ``field `url` of `Page` is `Url` ``.
     pub what: String,
     /// Its type.
@@ -34,7 +34,7 @@ const PLAIN: [&str; 14] = [
 
 /// Everything a type holds that is stored, or `None` if the type is generic, or its attributes ask
 /// for something that the types of its fields do not tell.
-pub fn held(item: &DeriveInput) -> Option<Vec<Held<'_>>> {
+pub fn held(item: &DeriveInput) -> Option<Vec<HeldType<'_>>> {
     if !item.generics.params.is_empty() || !are_plain(&item.attrs) || needs_itself(&item.attrs) {
         return None;
     }
@@ -60,7 +60,7 @@ pub fn held(item: &DeriveInput) -> Option<Vec<Held<'_>>> {
 }
 
 fn add<'a>(
-    all: &mut Vec<Held<'a>>,
+    all: &mut Vec<HeldType<'a>>,
     owner: &str,
     fields: impl Iterator<Item = &'a Field>,
 ) -> Option<()> {
@@ -69,7 +69,7 @@ fn add<'a>(
             return None;
         }
         if !options(&field.attrs).any(|option| option == "skip") {
-            all.push(Held { what: what(owner, field), ty: &field.ty });
+            all.push(HeldType { what: what(owner, field), ty: &field.ty });
         }
     }
     Some(())

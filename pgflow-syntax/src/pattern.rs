@@ -7,7 +7,7 @@ use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::{Ident, Lit, LitBool, LitStr, Token, braced, bracketed, token};
 
-use crate::pattern_part::{Parts, PatternPart, Place};
+use crate::pattern_part::{Parts, PathSegment, PatternPart};
 use crate::value::equals;
 
 /// A condition, and where its parts were written.
@@ -65,7 +65,7 @@ fn object(input: ParseStream<'_>, parts: &mut Parts) -> syn::Result<Value> {
         let at = braces.span();
         let colon = format!("a `:` comes after a key: `{:?}: …`", key.value());
         braces.parse::<Token![:]>().map_err(|_| syn::Error::new(at, colon))?;
-        let place = Place::Field(key.value());
+        let place = PathSegment::Field(key.value());
         let value = parts.add(place, key.span(), |parts| value(&braces, parts))?;
         if fields.insert(key.value(), value).is_some() {
             return Err(syn::Error::new(key.span(), format!("{:?} is given twice", key.value())));
@@ -115,7 +115,7 @@ fn array(input: ParseStream<'_>, parts: &mut Parts) -> syn::Result<Value> {
     let mut items = Vec::new();
     while !brackets.is_empty() {
         let span = brackets.span();
-        items.push(parts.add(Place::Element, span, |parts| value(&brackets, parts))?);
+        items.push(parts.add(PathSegment::Element, span, |parts| value(&brackets, parts))?);
         comma(&brackets)?;
     }
     Ok(Value::Array(items))

@@ -7,7 +7,7 @@ use serde_json::{Number, Value};
 #[derive(Clone)]
 pub struct PatternPart {
     /// The way to it from the outermost object.
-    pub path: Vec<Place>,
+    pub path: Vec<PathSegment>,
     /// What it is.
     pub wanted: Wanted,
     /// Where it was written.
@@ -16,7 +16,7 @@ pub struct PatternPart {
 
 /// Where to go from a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum PathSegment {
     /// To the field of this name.
     Field(String),
     /// To an element.
@@ -66,14 +66,14 @@ impl Wanted {
 #[derive(Default)]
 pub(crate) struct Parts {
     pub(crate) all: Vec<PatternPart>,
-    path: Vec<Place>,
+    path: Vec<PathSegment>,
 }
 
 impl Parts {
     /// Adds the value that `read` finds at `place`, before those it holds.
     pub(crate) fn add(
         &mut self,
-        place: Place,
+        place: PathSegment,
         span: Span,
         read: impl FnOnce(&mut Self) -> syn::Result<Value>,
     ) -> syn::Result<Value> {
@@ -90,9 +90,9 @@ impl Parts {
     pub(crate) fn add_all(&mut self, value: &Value, span: Span) {
         let held: Vec<_> = match value {
             Value::Object(fields) => {
-                fields.iter().map(|(key, value)| (Place::Field(key.clone()), value)).collect()
+                fields.iter().map(|(key, value)| (PathSegment::Field(key.clone()), value)).collect()
             }
-            Value::Array(items) => items.iter().map(|item| (Place::Element, item)).collect(),
+            Value::Array(items) => items.iter().map(|item| (PathSegment::Element, item)).collect(),
             _ => Vec::new(),
         };
         for (place, value) in held {

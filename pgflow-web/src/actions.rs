@@ -81,7 +81,7 @@ pub(crate) fn forms(asked: &Asked, id: RunId) -> Markup {
     }
 }
 
-fn field(token: &Token) -> Markup {
+pub(crate) fn field(token: &Token) -> Markup {
     html! { input type="hidden" name="token" value=(token.text()); }
 }
 
@@ -91,7 +91,7 @@ async fn retry(
     headers: HeaderMap,
     Form(sent): Form<Sent>,
 ) -> Result<Redirect, PageError> {
-    allow(&asked, &headers, &sent)?;
+    allow(&asked, &headers, sent.token.as_deref())?;
     let id = run_id(&id)?;
     let said = match asked.app.db.retry(id).await? {
         Retried::Retried => Said::Retried,
@@ -108,7 +108,7 @@ async fn cancel(
     headers: HeaderMap,
     Form(sent): Form<Sent>,
 ) -> Result<Redirect, PageError> {
-    allow(&asked, &headers, &sent)?;
+    allow(&asked, &headers, sent.token.as_deref())?;
     let id = run_id(&id)?;
     let reason = Some(sent.reason.trim()).filter(|reason| !reason.is_empty());
     let said = match asked.app.db.cancel(id, reason).await? {
@@ -121,11 +121,15 @@ async fn cancel(
 }
 
 /// Whether whoever sent the form may, and meant to.
-fn allow(asked: &Asked, headers: &HeaderMap, sent: &Sent) -> Result<(), PageError> {
+pub(crate) fn allow(
+    asked: &Asked,
+    headers: &HeaderMap,
+    token: Option<&str>,
+) -> Result<(), PageError> {
     if asked.form.is_none() {
         return Err(PageError::Forbidden("the dashboard is read-only".into()));
     }
-    check(headers, sent.token.as_deref())
+    check(headers, token)
 }
 
 fn unknown(id: RunId) -> PageError {

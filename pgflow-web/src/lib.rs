@@ -10,6 +10,7 @@ mod error;
 mod graph;
 mod guard;
 mod html;
+mod job_actions;
 mod live;
 mod metrics;
 mod number;

@@ -10,7 +10,7 @@ use axum::response::IntoResponse;
 use metrics::{describe_gauge, gauge, with_local_recorder};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use pgflow_runtime::Timestamp;
-use pgflow_runtime::backend::{Activity, QueueDepth, WorkerQuery, WorkerRecord};
+use pgflow_runtime::backend::{Activity, NeedDepth, QueueDepth, WorkerQuery, WorkerRecord};
 
 use crate::error::PageError;
 use crate::number::precise;
@@ -26,10 +26,13 @@ pub(crate) async fn metrics(asked: Asked) -> Result<impl IntoResponse, PageError
     let queues = backend.queues().await?;
     let workers = backend.workers(&WorkerQuery { max: WORKERS, ..WorkerQuery::default() }).await?;
     let activity = backend.activity(&[], WINDOW).await?;
+    let db = &asked.app.db;
+    let needs = if db.has_jobs() { db.job_depths().await?.needs } else { Vec::new() };
     let recorder = PrometheusBuilder::new().build_recorder();
     with_local_recorder(&recorder, || {
         describe();
         queues.iter().for_each(of_queue);
+        needs.iter().for_each(of_need);
         of_workers(&workers, now);
         of_runs(&activity);
     });
@@ -47,6 +50,11 @@ fn describe() {
     describe_gauge!(
         "pgflow_oldest_ready_seconds",
         "How long the oldest ready task could have been taken"
+    );
+    describe_gauge!("pgflow_jobs", "Live jobs, by what they need and where they stand");
+    describe_gauge!(
+        "pgflow_first_ready_job_seconds",
+        "How long the first job in line could have been taken"
     );
     describe_gauge!(
         "pgflow_workers",
@@ -70,6 +78,22 @@ fn of_queue(queue: &QueueDepth) {
     gauge!("pgflow_tasks_running", "flow" => flow.clone()).set(precise(queue.running));
     let oldest = queue.oldest_ready.unwrap_or_default().as_secs_f64();
     gauge!("pgflow_oldest_ready_seconds", "flow" => flow.clone()).set(oldest);
+}
+
+fn of_need(depth: &NeedDepth) {
+    let need = &depth.need;
+    for (state, jobs) in [
+        ("ready", depth.ready),
+        ("sleeping", depth.sleeping),
+        ("waiting", depth.waiting),
+        ("parked", depth.parked),
+        ("running", depth.running),
+        ("concern", depth.concern),
+    ] {
+        gauge!("pgflow_jobs", "need" => need.clone(), "state" => state).set(precise(jobs));
+    }
+    let first = depth.first_ready.unwrap_or_default().as_secs_f64();
+    gauge!("pgflow_first_ready_job_seconds", "need" => need.clone()).set(first);
 }
 
 fn of_workers(workers: &[WorkerRecord], now: Timestamp) {

@@ -20,10 +20,12 @@ use crate::options::Options;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Payload<'a> {
-    /// Slug of the version of the flow.
+    /// Slug of the version of the flow; nothing for what belongs to a job.
     pub flow: &'a str,
     /// Slug of the step; nothing for what a run as a whole was given or has put out.
     pub step: Option<&'a str>,
+    /// What the job needs, if it belongs to one.
+    pub need: Option<&'a str>,
     /// What it is.
     pub kind: PayloadKind,
     /// What will be shown. An error message is a text.
@@ -38,11 +40,11 @@ pub struct Payload<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PayloadKind {
-    /// What a run or a task was given.
+    /// What a run, a task or a job was given.
     Input,
-    /// What a run, a step or a task has put out.
+    /// What a run, a step, a task or a job has put out.
     Output,
-    /// What an attempt failed with, or why a run was cancelled.
+    /// What an attempt failed with, why a run was cancelled, or what the trace of a job says.
     Error,
 }
 
@@ -55,17 +57,35 @@ impl Options {
         kind: PayloadKind,
         value: Value,
     ) -> Value {
-        let Some(redact) = &self.redact else { return value };
-        let mut payload = Payload { flow, step, kind, value };
-        redact(&mut payload);
+        self.seen(Payload { flow, step, need: None, kind, value })
+    }
+
+    /// What belongs to a job, as people may see it.
+    pub(crate) fn redacted_job(&self, need: &str, kind: PayloadKind, value: Value) -> Value {
+        self.seen(Payload { flow: "", step: None, need: Some(need), kind, value })
+    }
+
+    /// What a job failed with, as people may see it.
+    pub(crate) fn redacted_job_error(&self, need: &str, error: &str) -> String {
+        as_text(self.redacted_job(need, PayloadKind::Error, error.into()))
+    }
+
+    fn seen(&self, mut payload: Payload<'_>) -> Value {
+        if let Some(redact) = &self.redact {
+            redact(&mut payload);
+        }
         payload.value
     }
 
     /// An error message as people may see it.
     pub(crate) fn redacted_error(&self, flow: &str, step: Option<&str>, error: &str) -> String {
-        match self.redacted(flow, step, PayloadKind::Error, error.into()) {
-            Value::String(text) => text,
-            other => other.to_string(),
-        }
+        as_text(self.redacted(flow, step, PayloadKind::Error, error.into()))
+    }
+}
+
+fn as_text(value: Value) -> String {
+    match value {
+        Value::String(text) => text,
+        other => other.to_string(),
     }
 }

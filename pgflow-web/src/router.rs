@@ -9,7 +9,7 @@ use pgflow_runtime::db::Db;
 use crate::app::App;
 use crate::error::PageError;
 use crate::options::Options;
-use crate::{actions, assets, guard, live, metrics, pages, probes};
+use crate::{actions, assets, guard, job_actions, live, metrics, pages, probes};
 
 /// No form of ours has more.
 const LARGEST_FORM: usize = 64 << 10;
@@ -32,6 +32,7 @@ pub fn router(db: &Db, options: Options) -> Router {
     let guarded = pages::routes()
         .merge(live::routes())
         .merge(actions::routes())
+        .merge(job_actions::routes())
         .merge(assets::routes())
         .route("/metrics", get(metrics::metrics))
         .fallback(async || PageError::NotFound("there is no such page".into()))

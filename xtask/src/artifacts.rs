@@ -1,7 +1,7 @@
 //! Builds the tests of the whole workspace and finds their binaries.
 
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
 
 use serde::Deserialize;
 
@@ -39,12 +39,31 @@ struct Profile {
 /// All of them. The whole workspace at once, since features depend on what is built together, and
 /// whatever is built with other features is built twice.
 pub(crate) fn build_tests() -> Option<Vec<TestBinary>> {
+    let output = build(&["--workspace"]).stderr(Stdio::inherit()).output().ok()?;
+    found(&output)
+}
+
+/// Those of one package of another workspace, built without the network; otherwise what the compiler says.
+pub(crate) fn build_package(
+    workspace: &Path,
+    package: &str,
+    target: &Path,
+) -> std::io::Result<Result<Vec<TestBinary>, String>> {
+    let output = build(&["--package", package, "--lib", "--tests", "--offline"])
+        .current_dir(workspace)
+        .env("CARGO_TARGET_DIR", target)
+        .output()?;
+    Ok(found(&output).ok_or_else(|| String::from_utf8_lossy(&output.stderr).into_owned()))
+}
+
+fn build(what: &[&str]) -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
-        .args(["test", "--workspace", "--no-run", "--message-format=json-render-diagnostics"])
-        .stderr(Stdio::inherit())
-        .output()
-        .ok()?;
+    let mut command = Command::new(cargo);
+    command.args(["test", "--no-run", "--message-format=json-render-diagnostics"]).args(what);
+    command
+}
+
+fn found(output: &Output) -> Option<Vec<TestBinary>> {
     output.status.success().then(|| read(&String::from_utf8_lossy(&output.stdout)))
 }
 
@@ -61,7 +80,7 @@ fn test_binary(artifact: Artifact) -> Option<TestBinary> {
 }
 
 /// From `path+file:///…/dir#name@0.1.0`, or `…/name#0.1.0` where the directory is called the same.
-fn package(id: &str, dir: &std::path::Path) -> Option<String> {
+fn package(id: &str, dir: &Path) -> Option<String> {
     let (_, end) = id.rsplit_once('#')?;
     match end.split_once('@') {
         Some((name, _)) => Some(name.to_owned()),

@@ -55,7 +55,10 @@ async fn output<T: serde::de::DeserializeOwned>(db: &Db, id: &str) -> Result<Opt
 /// The way of an invoice.
 #[job]
 pub mod invoice {
-    use super::*;
+    use super::{
+        Case, Db, Draft, JobContext, LARGE, Policy, Result, State, Upload, Wait, human, output,
+        page,
+    };
 
     /// Forks a job per page, and waits for all of them.
     #[need]
@@ -97,7 +100,7 @@ pub mod invoice {
 /// Pages.
 #[job]
 pub mod page {
-    use super::*;
+    use super::{Error, Result};
 
     /// The sum of a page's lines.
     #[need(max_attempts = 3)]
@@ -113,7 +116,7 @@ pub mod page {
 /// What people do.
 #[job]
 pub mod human {
-    use super::*;
+    use super::Case;
 
     /// Somebody looks at it: another program, or a person in psql.
     #[need("human.review", external)]

@@ -50,9 +50,11 @@ async fn run(args: &Args) -> Outcome {
     let db = Db::connect(&args.database).await?;
     db.migrate().await?;
     match args.part {
-        Some(Part::Work) => drop(worker(&db).run_until_signal().await?),
+        Some(Part::Work) => {
+            worker(&db).run_until_signal().await?;
+        }
         Some(Part::Review) => {
-            drop(reviewer(&db, "the second process".into()).run_until_signal().await?)
+            reviewer(&db, "the second process".into()).run_until_signal().await?;
         }
         Some(Part::Submit) => show(&submit(&db, &name()?, &sample()).await?).await?,
         None => everything(&db, &args.database).await?,

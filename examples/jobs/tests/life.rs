@@ -4,11 +4,13 @@ use std::process::Command;
 use std::time::Duration;
 
 use pgflow_example_jobs::{Upload, sample, submit, worker};
-use pgflow_worker_tests::{Fresh, Outcome, Working, everywhere, on};
+use pgflow_worker_tests::{Fresh, Outcome, Working, on};
 use sqlx::{Connection, Row};
 
-everywhere!(a_small_invoice_needs_nobody, a_page_that_cannot_be_read_ends_its_invoice);
-on!(postgres: a_review_is_done_by_hand);
+on!(memory: a_small_invoice_needs_nobody, a_page_that_cannot_be_read_ends_its_invoice);
+on!(sqlite: a_small_invoice_needs_nobody, a_page_that_cannot_be_read_ends_its_invoice);
+on!(mysql: a_small_invoice_needs_nobody, a_page_that_cannot_be_read_ends_its_invoice);
+on!(postgres: a_small_invoice_needs_nobody, a_page_that_cannot_be_read_ends_its_invoice, a_review_is_done_by_hand);
 
 /// No set-up at all: a file, and a second process.
 #[test]
@@ -63,7 +65,7 @@ async fn a_review_is_done_by_hand(fresh: Fresh) -> Outcome {
             }
         }
     };
-    let review = tokio::time::timeout(Duration::from_secs(60), review).await??;
+    let review = tokio::time::timeout(Duration::from_mins(1), review).await??;
     let (job, lease): (String, String) = (review.try_get(0)?, review.try_get(1)?);
     assert_eq!(review.try_get::<String, _>(2)?, "Ann");
     let complete = sqlx::query("select pgwf.complete_job($1, $2, 'ann')").bind(job).bind(lease);

@@ -128,6 +128,7 @@ impl BackendError {
     }
 
     /// The same for another call, which went along with the one that failed.
+    #[must_use]
     pub fn for_others(&self) -> Self {
         match self {
             Self::Unreachable(source) if self.is_no_answer() => {

@@ -21,7 +21,7 @@ use crate::tx::StepTx;
 /// use pgflow_backend::backend::{Backend, JobStanding};
 /// use pgflow_backend::memory::Memory;
 ///
-/// # pgflow_runtime::testing::block_on(async {
+/// # pgflow::testing::block_on(async {
 /// let memory = Memory::new();
 /// let jobs = memory.jobs()?;
 /// let job = NewJob::new("inv-42".parse().unwrap(), "invoice.ingest", 7);

@@ -32,6 +32,7 @@
 mod definitions;
 mod ended;
 mod error;
+mod job_upkeep;
 mod jobs;
 mod narrow;
 mod run;
@@ -49,6 +50,8 @@ pub use crate::tx::{StepTransaction, StepTx, WriteLock};
 pub use definitions::{Definitions, KnownVersion};
 pub use ended::{EndedRun, describe as describe_ended};
 pub use error::BackendError;
+pub use job_upkeep::{Counted, after_all};
+pub use job_upkeep::{JobDepths, JobPlace, JobSearch, JobUpkeep, NeedDepth};
 pub use jobs::{
     ClaimedJob, ClaimedJobs, JobEvent, JobQuery, JobRecord, JobStanding, JobSummary, Jobs, JobsOf,
     JobsSwept,
@@ -101,6 +104,11 @@ pub trait Backend: Definitions + Runs + Work + Upkeep {
 
     /// Jobs, if it keeps any; otherwise [`Unsupported`](BackendError::Unsupported).
     fn jobs(&self) -> Result<&dyn Jobs, BackendError> {
+        Err(BackendError::Unsupported { backend: self.name(), what: "keep jobs yet" })
+    }
+
+    /// Jobs for those who look after them, if it keeps any; otherwise [`Unsupported`](BackendError::Unsupported).
+    fn job_upkeep(&self) -> Result<&dyn JobUpkeep, BackendError> {
         Err(BackendError::Unsupported { backend: self.name(), what: "keep jobs yet" })
     }
 

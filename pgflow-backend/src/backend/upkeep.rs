@@ -3,6 +3,7 @@
 mod checkup;
 mod flows;
 mod runs;
+mod served;
 mod statistics;
 mod workers;
 

@@ -340,6 +340,12 @@ impl JobData {
         Some(of(&ended.live, JobStanding::Ended(ended.outcome), Some(ended.ended_at)))
     }
 
+    /// Live ones and archived ones.
+    pub(super) fn all(&self, now: Timestamp) -> impl Iterator<Item = JobSummary> {
+        let ids = self.jobs.keys().chain(self.archive.keys());
+        ids.filter_map(move |id| self.summary(now, id))
+    }
+
     pub(super) fn list(&self, now: Timestamp, query: &JobQuery) -> Vec<JobSummary> {
         let places = if query.of == JobsOf::Live { &self.by_seq } else { &self.ended_by_seq };
         let first = Seq::Given(query.after.map_or(i64::MIN, |after| after.saturating_add(1)));

@@ -7,7 +7,7 @@
 //! use pgflow_machine::RunId;
 //! use pgflow_model::{FlowShape, StepShape};
 //!
-//! # pgflow_runtime::testing::block_on(async {
+//! # pgflow::testing::block_on(async {
 //! let memory = Memory::new();
 //! let mut shape = FlowShape::new("greet");
 //! shape.steps.push(StepShape::new("hello"));
@@ -25,6 +25,7 @@ mod data;
 mod definitions;
 mod inspect;
 mod job_session;
+mod job_upkeep;
 mod jobs;
 mod prune;
 mod queue;

@@ -11,8 +11,8 @@ use super::execute::{again, transact};
 use super::{Access, Session, Store, claim, definitions, read, recovery, start, step};
 use crate::backend::{
     Abilities, Backend, BackendError, Cancelled, Claim, Claimed, Definitions, Ensured, FlowVersion,
-    Jobs, KnownVersion, NewRun, Parts, Reply, Retried, RunQuery, RunRecord, RunSummary, Runs,
-    Settlement, Source, Started, Swept, Wake, Wakes, Work,
+    JobUpkeep, Jobs, KnownVersion, NewRun, Parts, Reply, Retried, RunQuery, RunRecord, RunSummary,
+    Runs, Settlement, Source, Started, Swept, Wake, Wakes, Work,
 };
 use crate::tx::StepTx;
 use pgflow_model::FlowMigrations;
@@ -46,6 +46,10 @@ impl<S: Store> Backend for S {
     }
 
     fn jobs(&self) -> Result<&dyn Jobs, BackendError> {
+        Ok(self)
+    }
+
+    fn job_upkeep(&self) -> Result<&dyn JobUpkeep, BackendError> {
         Ok(self)
     }
 

@@ -11,6 +11,7 @@ mod claim;
 mod definitions;
 mod execute;
 mod job_session;
+mod job_upkeep;
 mod jobs;
 mod read;
 mod recovery;
@@ -26,6 +27,7 @@ use std::time::Duration;
 use pgflow_machine::{Limits, NewRun, Started, WorkerId};
 
 pub use job_session::JobSession;
+pub use job_upkeep::JobUpkeepSession;
 pub use jobs::submit_in;
 pub use session::{Logged, OpenWork, Session, Take, Taken};
 pub use signed::Signed;

@@ -201,6 +201,7 @@ pub fn running(held: &[Held]) -> HashMap<Uuid, u32> {
 pub type StoredWorker = (Uuid, Option<String>, u32, String, u32, i64, i64, Option<i64>);
 
 /// A worker, for people.
+#[expect(clippy::implicit_hasher, reason = "`running` makes the map")]
 pub fn worker(
     (id, host, pid, queues, slots, started_at, seen_at, stopped_at): StoredWorker,
     running: &HashMap<Uuid, u32>,

@@ -61,6 +61,11 @@ pub(crate) fn own() -> Option<Duration> {
     read_stat(&proc_file("self", "stat")).ok().map(|stat| TICK * stat.own_ticks)
 }
 
+/// What all threads of this process have used so far.
+pub(crate) fn of_process(pid: u32) -> Option<Duration> {
+    read_stat(&proc_file(pid, "stat")).ok().map(|stat| TICK * stat.own_ticks)
+}
+
 /// In nanoseconds where the kernel offers it, else in ticks.
 fn on_cpu(pid: u32, stat: &Stat) -> Duration {
     let exact = fs::read_to_string(proc_file(pid, "schedstat")).ok();

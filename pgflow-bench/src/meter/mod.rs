@@ -13,7 +13,7 @@ use crate::error::Result;
 use cpu::ServerCpu;
 use wal::{Inspector, Position};
 
-pub(crate) use cpu::own as own_cpu;
+pub(crate) use cpu::{of_process as process_cpu, own as own_cpu};
 pub(crate) use wal::Wal;
 
 /// Reads the server's meters over a connection that does nothing else.

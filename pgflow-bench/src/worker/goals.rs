@@ -12,8 +12,9 @@ const CHAINS: f64 = 3.0 * 594.0;
 
 /// The goals that this run has measured.
 pub(super) fn goals(summaries: &[Summary]) -> Vec<Goal> {
-    let fair =
-        ["postgres", "sqlite"].into_iter().flat_map(|database| fairness(summaries, database));
+    let fair = ["postgres", "sqlite", "mysql"]
+        .into_iter()
+        .flat_map(|database| fairness(summaries, database));
     summaries.iter().filter_map(goal).chain(fair).collect()
 }
 
@@ -74,6 +75,16 @@ fn goal(summary: &Summary) -> Option<Goal> {
         ),
         ("postgres", "worker-idle", _) => ("", "≤ 1 query/s", Some(summary.per_second <= 1.0)),
         ("sqlite", "worker-map", "drain") => ("", "≥ 3,000/s", Some(summary.per_second >= 3_000.0)),
+        ("mysql", "worker-chain", "start and drain") => {
+            ("", "≥ 0.4 × INSERT", Some(summary.to_insert >= 0.4))
+        }
+        ("mysql", "worker-map", "drain") => ("", "≥ 5 × INSERT", Some(summary.to_insert >= 5.0)),
+        ("mysql", "worker-start", _) => {
+            ("", "p50 ≤ 25 ms", summary.times.map(|times| times.p50_ms <= 25.0))
+        }
+        ("mysql", "worker-step", _) => {
+            ("", "p50 ≤ 10 ms", summary.times.map(|times| times.p50_ms <= 10.0))
+        }
         _ => return None,
     };
     let what = [summary.database, summary.case, summary.phase, &summary.level].join(" ");

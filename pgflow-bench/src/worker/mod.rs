@@ -1,9 +1,9 @@
-//! Cases that run through the client and a worker, on Postgres and on SQLite.
+//! Cases that run through the client and a worker, on Postgres, SQLite and MariaDB.
 //!
 //! | file | concern |
 //! |---|---|
 //! | `case`, `size`, `flows`, `tally` | what is measured, how much of it, and with which handlers |
-//! | `place`, `file` | the databases with their controls and meters |
+//! | `place`, `file`, `mysql` | the databases with their controls and meters |
 //! | `crew`, `drain`, `latency`, `idle`, `fair` | measuring |
 //! | `reading`, `summary`, `goals`, `table` | what comes out |
 
@@ -16,6 +16,7 @@ mod flows;
 mod goals;
 mod idle;
 mod latency;
+mod mysql;
 mod place;
 mod reading;
 mod size;
@@ -36,6 +37,7 @@ pub(crate) use case::WorkerCase;
 pub(crate) use table::print;
 
 use file::File;
+use mysql::MySqlServer;
 use place::Place;
 use reading::{Reading, Sample};
 use size::WorkerSizes;
@@ -66,9 +68,10 @@ struct Bench<'a, 'p> {
 
 /// Measures these cases on the databases that the arguments name.
 pub(crate) async fn run(args: &Args, cases: &[WorkerCase]) -> Result<Findings> {
-    let mut ground = match args.sqlite() {
-        Some(_) => None,
-        None => Some(Ground::open(&Args { other: Vec::new(), ..args.clone() }).await?),
+    let mut ground = if args.is_for_workers() {
+        None
+    } else {
+        Some(Ground::open(&Args { other: Vec::new(), ..args.clone() }).await?)
     };
     let result = measure(args, cases, ground.as_mut()).await;
     // Cleans up in any case; the first error is the one to tell.
@@ -95,6 +98,9 @@ async fn measure(
     // With a server of their own choice, people want to know about that one.
     if args.database.is_none() || args.sqlite().is_some() {
         places.push(Place::Sqlite(File::new(args.sqlite())?));
+    }
+    if args.database.is_none() || args.mysql().is_some() {
+        places.push(Place::MySql(MySqlServer::new(args.mysql(), args.connections)?));
     }
     let (sizes, concurrency) = (WorkerSizes::of(args.size.mode()), args.concurrency);
     let rounds = rounds(args, cases, sizes, &mut places).await?;

@@ -6,6 +6,7 @@ use pgflow::Db;
 use serde::Serialize;
 
 use super::file::File;
+use super::mysql::MySqlServer;
 use super::reading::Reading;
 use crate::controls::insert;
 use crate::error::Result;
@@ -17,6 +18,7 @@ use crate::{cleanup, health};
 pub(crate) enum Place<'a> {
     Postgres(&'a mut Target),
     Sqlite(File),
+    MySql(MySqlServer),
 }
 
 /// The meters at one moment.
@@ -42,6 +44,7 @@ impl Place<'_> {
         match self {
             Self::Postgres(_) => "postgres",
             Self::Sqlite(_) => "sqlite",
+            Self::MySql(_) => "mysql",
         }
     }
 
@@ -50,6 +53,10 @@ impl Place<'_> {
         let url = match self {
             Self::Postgres(target) => target.url.clone(),
             Self::Sqlite(file) => file.url(),
+            Self::MySql(server) => {
+                server.make().await?;
+                server.url()
+            }
         };
         let db = Db::connect(&url).await?;
         db.migrate().await?;
@@ -65,6 +72,7 @@ impl Place<'_> {
                 let times = file.insert(duration).await?;
                 Ok(Reading::of_times("one row, commit", "row", &times).per_second())
             }
+            Self::MySql(server) => server.insert(duration).await,
         }
     }
 
@@ -73,14 +81,16 @@ impl Place<'_> {
         match self {
             Self::Postgres(target) => insert::times(target, duration).await,
             Self::Sqlite(file) => file.insert(duration).await,
+            Self::MySql(server) => server.insert_times(duration).await,
         }
     }
 
-    /// Transactions of all connections to the server so far; nothing for a file.
+    /// Transactions of all connections to the server so far, statements for MySQL; nothing for a file.
     pub(super) async fn transactions(&mut self) -> Result<Option<i64>> {
         match self {
             Self::Postgres(target) => health::transactions(target).await.map(Some),
             Self::Sqlite(_) => Ok(None),
+            Self::MySql(server) => server.statements().await.map(Some),
         }
     }
 
@@ -106,6 +116,7 @@ impl Place<'_> {
         match self {
             Self::Postgres(target) => target.probe.read_cpu(),
             Self::Sqlite(_) => Ok(None),
+            Self::MySql(server) => Ok(server.cpu()),
         }
     }
 
@@ -117,6 +128,7 @@ impl Place<'_> {
                 cleanup::flows(target).await
             }
             Self::Sqlite(file) => file.check(case).await,
+            Self::MySql(server) => server.check(case).await,
         }
     }
 }

@@ -28,7 +28,7 @@ pub(crate) fn print(findings: &Findings) {
         table.add_row(row(summary));
     }
     println!("Workers (medians over the rounds, CPU per item)\n\n{table}\n");
-    for database in ["postgres", "sqlite"] {
+    for database in ["postgres", "sqlite", "mysql"] {
         if let Some(line) = noise(findings, database) {
             println!("{line}");
         }

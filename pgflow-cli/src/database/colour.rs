@@ -25,13 +25,13 @@ impl Paint {
         self.with("2", text)
     }
 
-    /// A status of a run, step or task in its colour.
+    /// A status of a run, step, task or job in its colour.
     pub(crate) fn status(self, status: &str) -> String {
         let code = match status {
-            "completed" => "32",
-            "failed" | "error" => "31",
-            "started" | "running" => "34",
-            "cancelled" | "skipped" | "warning" => "33",
+            "completed" | "done" => "32",
+            "failed" | "error" | "crashed" | "CRASH_CONCERN" => "31",
+            "started" | "running" | "ACTIVE" => "34",
+            "cancelled" | "skipped" | "warning" | "expired" | "CANCELLED" | "EXPIRED" => "33",
             _ => "2",
         };
         self.with(code, status)
@@ -44,4 +44,9 @@ pub(crate) fn plain(text: &str) -> String {
         if c.is_control() && c != '\n' { c.escape_default().to_string() } else { c.to_string() }
     };
     text.chars().map(shown).collect()
+}
+
+/// The same for a name, which belongs on one line.
+pub(crate) fn flat(name: &str) -> String {
+    plain(name).replace('\n', "\\n")
 }

@@ -5,9 +5,11 @@ use std::time::Duration;
 use clap::Args;
 use pgflow_runtime::backend::RunQuery;
 use pgflow_runtime::client::RunIdPrefix;
+use pgflow_runtime::job::JobId;
 use pgflow_runtime::{Db, RunId, RunStatus, Timestamp};
 
 use crate::error::Error;
+use crate::job;
 
 /// How many runs an error names.
 const NAMED: u32 = 5;
@@ -23,6 +25,40 @@ pub(crate) async fn run_of(db: &Db, text: &str) -> Result<RunId, Error> {
             let ids: Vec<_> = several.iter().map(|run| run.id.to_string()).collect();
             Err(Error::Usage(format!("several runs begin with {text}: {}", ids.join(", "))))
         }
+    }
+}
+
+/// A run or a job.
+pub(crate) enum Meant {
+    Run(RunId),
+    Job(JobId),
+}
+
+/// The run or job that an id, or the beginning of one, means.
+pub(crate) async fn meant(db: &Db, text: &str) -> Result<Meant, Error> {
+    let mut found = Vec::new();
+    let prefix = text.parse::<RunIdPrefix>();
+    if let Ok(prefix) = prefix {
+        let runs = db.find_runs(prefix, NAMED).await?;
+        found.extend(runs.into_iter().map(|run| Meant::Run(run.id)));
+    }
+    if text.parse::<JobId>().is_ok() {
+        found.extend(job::meant(db, text).await?.into_iter().map(|job| Meant::Job(job.id)));
+    }
+    match (found.pop(), found.len(), prefix) {
+        (Some(one), 0, _) => Ok(one),
+        (Some(last), ..) => Err(job::several(text, found.iter().chain([&last]).map(named))),
+        (None, _, Ok(_)) => Err(Error::Refused(format!("there is no run {text}, and no such job"))),
+        (None, _, Err(_)) => {
+            Err(Error::Refused(format!("there is no job {text}, and no run can be called that")))
+        }
+    }
+}
+
+fn named(meant: &Meant) -> String {
+    match meant {
+        Meant::Run(run) => format!("run {run}"),
+        Meant::Job(job) => format!("job {job}"),
     }
 }
 

@@ -1,5 +1,7 @@
 //! How it is shown.
 
+use pgflow_runtime::backend::RunRecord;
+use pgflow_runtime::client::Why;
 use pgflow_runtime::{RunStatus, StepStatus};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -7,6 +9,7 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Cell, Paragraph, Row, Table, TableState, Wrap};
 
+use super::jobs::{draw_job, draw_jobs, need_rows};
 use super::state::{List, Opened, State};
 use crate::database::{Times, paint, plain, spoken};
 
@@ -18,7 +21,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &State) {
     let head = format!(" pgflow  {}  {alive} workers", state.database);
     frame.render_widget(Line::styled(head, Style::new().add_modifier(Modifier::REVERSED)), title);
     match &state.opened {
-        Some(opened) => draw_run(frame, middle, state, opened),
+        Some(Opened::Run { record, why }) => draw_run(frame, middle, state, (record, why)),
+        Some(Opened::Job { record, why }) => draw_job(frame, middle, state, (record, why)),
         None => draw_lists(frame, middle, state),
     }
     let help = " tab lists  ↑↓ choose  enter open  esc back  r retry  c cancel  q quit";
@@ -30,23 +34,26 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &State) {
     frame.render_widget(Line::raw(text), foot);
 }
 
-fn times(state: &State) -> Times {
+pub(super) fn times(state: &State) -> Times {
     Times::new(state.now, false, paint())
 }
 
 fn draw_lists(frame: &mut Frame<'_>, area: Rect, state: &State) {
-    let [queues, runs, workers] = Layout::vertical([
+    let [queues, runs, jobs, workers] = Layout::vertical([
         Constraint::Percentage(25),
         Constraint::Min(5),
-        Constraint::Percentage(25),
+        // Where there are none, runs have the room.
+        if state.jobs.is_empty() { Constraint::Length(3) } else { Constraint::Percentage(30) },
+        Constraint::Percentage(20),
     ])
     .areas(area);
     draw_queues(frame, queues, state);
     draw_runs(frame, runs, state);
+    draw_jobs(frame, jobs, state);
     draw_workers(frame, workers, state);
 }
 
-fn draw_table(
+pub(super) fn draw_table(
     frame: &mut Frame<'_>,
     area: Rect,
     state: &State,
@@ -79,7 +86,8 @@ fn draw_queues(frame: &mut Frame<'_>, area: Rect, state: &State) {
         ])
     });
     let titles = ["queue", "ready", "delayed", "running", "oldest ready"];
-    draw_table(frame, area, state, (List::Queues, "queues"), &titles, rows.collect());
+    let rows = rows.chain(need_rows(state)).collect();
+    draw_table(frame, area, state, (List::Queues, "queues"), &titles, rows);
 }
 
 fn draw_runs(frame: &mut Frame<'_>, area: Rect, state: &State) {
@@ -107,17 +115,17 @@ fn draw_workers(frame: &mut Frame<'_>, area: Rect, state: &State) {
             plain(worker.host.as_deref().unwrap_or_default()),
             format!("{}/{slots}", worker.running),
             times.at(worker.seen_at),
-            plain(&worker.queues.join(", ")),
+            plain(&worker.serves()),
         ])
     });
     let titles = ["worker", "host", "tasks", "seen", "serves"];
     draw_table(frame, area, state, (List::Workers, "workers"), &titles, rows.collect());
 }
 
-fn draw_run(frame: &mut Frame<'_>, area: Rect, state: &State, opened: &Opened) {
-    let (record, times) = (&opened.record, times(state));
+fn draw_run(frame: &mut Frame<'_>, area: Rect, state: &State, (record, why): (&RunRecord, &Why)) {
+    let times = times(state);
     let mut lines = vec![Line::from(vec![
-        Span::raw(format!("{}  ", opened.id)),
+        Span::raw(format!("{}  ", why.run)),
         Span::styled(record.status.word(), Style::new().fg(run_colour(record.status))),
         Span::raw(format!("  started {}", times.at(record.started_at))),
     ])];
@@ -137,8 +145,7 @@ fn draw_run(frame: &mut Frame<'_>, area: Rect, state: &State, opened: &Opened) {
         ]));
     }
     lines.push(Line::raw(""));
-    lines
-        .extend(opened.why.reasons.iter().map(|it| Line::raw(plain(&it.sentence(opened.why.now)))));
+    lines.extend(why.reasons.iter().map(|it| Line::raw(plain(&it.sentence(why.now)))));
     let block = Block::bordered().title(format!(" {} ", plain(&record.flow)));
     frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: false }).block(block), area);
 }

@@ -1,18 +1,17 @@
 //! What keys mean.
 
-use pgflow_runtime::RunId;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-use super::state::{List, Question, State};
+use super::state::{List, Question, State, Target};
 
 /// What somebody wants that the lists alone cannot do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Wish {
     Nothing,
     Quit,
-    Open(RunId),
-    Retry(RunId),
-    Cancel(RunId),
+    Open(Target),
+    Retry(Target),
+    Cancel(Target),
 }
 
 pub(super) fn wish(state: &mut State, key: KeyEvent) -> Wish {
@@ -35,7 +34,7 @@ pub(super) fn wish(state: &mut State, key: KeyEvent) -> Wish {
             state.chosen = (state.chosen + 1).min(state.rows().saturating_sub(1));
         }
         KeyCode::Up | KeyCode::Char('k') => state.chosen = state.chosen.saturating_sub(1),
-        KeyCode::Enter => return state.run().map_or(Wish::Nothing, Wish::Open),
+        KeyCode::Enter => return state.target().map_or(Wish::Nothing, Wish::Open),
         KeyCode::Char('r') => ask(state, "retry", Question::Retry),
         KeyCode::Char('c') => ask(state, "cancel", Question::Cancel),
         _ => {}
@@ -45,23 +44,24 @@ pub(super) fn wish(state: &mut State, key: KeyEvent) -> Wish {
 
 fn next(list: List) -> List {
     match list {
-        List::Runs => List::Queues,
+        List::Runs => List::Jobs,
+        List::Jobs => List::Queues,
         List::Queues => List::Workers,
         List::Workers => List::Runs,
     }
 }
 
-fn ask(state: &mut State, verb: &str, question: impl Fn(RunId) -> Question) {
-    if let Some(run) = state.run() {
-        state.message = format!("{verb} {run}? y/n");
-        state.question = Some(question(run));
+fn ask(state: &mut State, verb: &str, question: impl Fn(Target) -> Question) {
+    if let Some(target) = state.target() {
+        state.message = format!("{verb} {target}? y/n");
+        state.question = Some(question(target));
     }
 }
 
 fn answer(question: Question, key: KeyCode) -> Wish {
     match (question, key) {
-        (Question::Retry(run), KeyCode::Char('y')) => Wish::Retry(run),
-        (Question::Cancel(run), KeyCode::Char('y')) => Wish::Cancel(run),
+        (Question::Retry(target), KeyCode::Char('y')) => Wish::Retry(target),
+        (Question::Cancel(target), KeyCode::Char('y')) => Wish::Cancel(target),
         _ => Wish::Nothing,
     }
 }

@@ -62,7 +62,7 @@ async fn runs_flows_queues_and_workers_are_listed() -> Outcome {
             (Some(true), &value!(["sums"]))
         );
         assert_eq!(there["pid"], std::process::id());
-        assert_eq!(fields(there).len(), 10);
+        assert_eq!(fields(there).len(), 11);
         worker.stop().await?;
         assert_eq!(json(url, &["ls", "--workers"]).await, value!({ "workers": [] }));
         let gone = json(url, &["ls", "--workers", "--all"]).await;
@@ -127,13 +127,13 @@ async fn a_run_is_shown_drawn_retried_and_deleted() -> Outcome {
 
         assert_eq!(
             json(url, &["prune", "--older-than", "1d", "--dry-run"]).await,
-            value!({ "runs": 0, "dry_run": true })
+            value!({ "runs": 0, "jobs": 0, "dry_run": true })
         );
         tokio::time::sleep(std::time::Duration::from_millis(1100)).await;
         assert_eq!(json(url, &["prune", "--older-than", "1s", "--dry-run"]).await["runs"], 2);
         assert_eq!(
             json(url, &["prune", "--older-than", "1s"]).await,
-            value!({ "runs": 2, "dry_run": false })
+            value!({ "runs": 2, "jobs": 0, "dry_run": false })
         );
         assert_eq!(json(url, &["ls"]).await["runs"], value!([]));
     }

@@ -19,7 +19,7 @@ const FORGETFUL: [&str; 4] =
     ["fsync-off", "full-page-writes-off", "synchronous-commit-off", "not-durable"];
 
 /// The codes of all findings but those.
-async fn codes(url: &str) -> Vec<String> {
+pub(crate) async fn codes(url: &str) -> Vec<String> {
     codes_of(program(url, &["doctor", "--json"])).await
 }
 

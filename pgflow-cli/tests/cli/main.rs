@@ -2,6 +2,7 @@
 
 mod commands;
 mod doctor;
+mod jobs;
 mod manual;
 mod new;
 mod place;

@@ -19,10 +19,15 @@ fn the_manual_is_up_to_date() {
 
 #[test]
 fn every_command_has_an_example() {
-    for command in pgflow_cli::command().get_subcommands() {
+    has_examples(&pgflow_cli::command(), "pgflow");
+}
+
+fn has_examples(above: &clap::Command, path: &str) {
+    for command in above.get_subcommands() {
         let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-        let name = command.get_name();
-        assert!(help.contains(&format!("pgflow {name}")), "{name}: {help}");
+        let name = format!("{path} {}", command.get_name());
+        assert!(help.contains(&name), "{name}: {help}");
+        has_examples(command, &name);
     }
 }
 
@@ -38,5 +43,9 @@ fn every_command_has_a_page() {
     for command in pgflow_cli::command().get_subcommands() {
         let (name, page) = (command.get_name(), page(&format!("pgflow-{}", command.get_name())));
         assert!(page.contains(".TH") && page.contains(&format!("pgflow {name}")), "{name}: {page}");
+    }
+    for command in ["ls", "show", "submit", "cancel", "clear", "redrive"] {
+        let page = page(&format!("pgflow-job-{command}"));
+        assert!(page.contains(&format!("pgflow job {command}")), "{command}: {page}");
     }
 }

@@ -14,14 +14,18 @@ use serde_json::Value;
 use crate::place::{Scratch, each, fields, program, sums};
 
 /// A program that goes on, and what it prints. It is killed when dropped.
-struct Running {
+pub(crate) struct Running {
     child: Child,
     lines: Receiver<String>,
 }
 
 impl Running {
     fn start(url: &str, args: &[&str]) -> Outcome<Self> {
-        let mut child = program(url, args).stdout(Stdio::piped()).spawn()?;
+        Self::of(program(url, args))
+    }
+
+    pub(crate) fn of(mut program: Command) -> Outcome<Self> {
+        let mut child = program.stdout(Stdio::piped()).spawn()?;
         let (send, lines) = channel();
         let stdout = BufReader::new(child.stdout.take().expect("it is piped"));
         std::thread::spawn(move || {
@@ -37,14 +41,14 @@ impl Running {
     }
 
     /// What it says first: where it is.
-    fn address(&self) -> Outcome<String> {
+    pub(crate) fn address(&self) -> Outcome<String> {
         let said: Value = serde_json::from_str(&self.line()?)?;
         assert_eq!(fields(&said), ["database", "url"]);
         Ok(said["url"].as_str().expect("a text").trim_start_matches("http://").to_owned())
     }
 
     /// Sends it a signal, and waits until it has ended.
-    fn end(mut self, signal: &str) -> Outcome<i32> {
+    pub(crate) fn end(mut self, signal: &str) -> Outcome<i32> {
         let pid = self.child.id().to_string();
         Command::new("sh").args(["-c", "kill -s \"$0\" \"$1\"", signal, &pid]).status()?;
         Ok(self.child.wait()?.code().unwrap_or(-1))
@@ -58,7 +62,7 @@ impl Drop for Running {
 }
 
 /// The number of an answer, and all of it.
-fn ask(address: &str, request: &str) -> Outcome<(u16, String)> {
+pub(crate) fn ask(address: &str, request: &str) -> Outcome<(u16, String)> {
     let mut stream = TcpStream::connect(address)?;
     write!(
         stream,
@@ -89,11 +93,32 @@ async fn a_dashboard_is_served_to_look_at() -> Outcome {
             let (status, text) = ask(&address, &format!("GET {path}"))?;
             assert!(status == 200 && text.contains(sign), "{path}: {text}");
         }
+        if place.db.has_jobs() {
+            jobs_are_served(&place.db, &address).await?;
+        }
         let (status, text) = ask(&address, &format!("POST /runs/{}/cancel", run.id()))?;
         assert!((400..500).contains(&status), "{text}");
         assert_eq!(run.status().await?, RunStatus::Started, "it is read-only");
         assert_eq!(running.end("INT")?, 0, "it ends as it should");
     }
+    Ok(())
+}
+
+async fn jobs_are_served(db: &Db, address: &str) -> Outcome {
+    let job = db.submit_raw("page.scan", Value::Null).id("../a&b").await?;
+    for (path, sign) in [
+        ("/jobs", "../a&amp;b"),
+        ("/job?id=..%2Fa%26b", "no worker serves `page.scan`"),
+        ("/metrics", "pgflow_jobs{need=\"page.scan\",state=\"ready\"} 1"),
+    ] {
+        let (status, text) = ask(address, &format!("GET {path}"))?;
+        assert!(status == 200 && text.contains(sign), "{path}: {text}");
+    }
+    for action in ["cancel", "redrive", "clear"] {
+        let (status, text) = ask(address, &format!("POST /job/{action}"))?;
+        assert!((400..500).contains(&status), "{action}: {text}");
+    }
+    assert_eq!(job.status().await?.to_string(), "READY", "it is read-only");
     Ok(())
 }
 

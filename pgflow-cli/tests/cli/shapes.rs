@@ -71,7 +71,7 @@ pub mod billing {
 }
 ";
 
-/// A flow, a run that failed, one that is completed, one that goes on, and a worker.
+/// A flow, a run that failed, one that is completed, one that goes on, jobs, and a worker.
 async fn busy(place: &Fresh) -> Outcome<(String, pgflow_worker_tests::Working)> {
     place.db.register(slow::Flow).await?;
     let worker = place.work(sums::Flow).await?;
@@ -79,6 +79,11 @@ async fn busy(place: &Fresh) -> Outcome<(String, pgflow_worker_tests::Working)> 
     assert_eq!(failed.wait().await?, RunStatus::Failed);
     place.db.start(sums::Flow, &vec![1]).await?.wait().await?;
     place.db.start(slow::Flow, &1).await?;
+    // One that has ended, one that is ready, one that waits.
+    let job = |id: &str| place.db.submit_raw("n", Value::Null).id(id);
+    job("shape-0").await?.cancel("not needed").await?;
+    let ready = job("shape-1").await?;
+    job("shape-2").after([&ready]).await?;
     Ok((failed.id().to_string(), worker))
 }
 
@@ -103,6 +108,16 @@ async fn objects_are_as_documented() -> Outcome {
         ("ls --flows", &["ls", "--flows"]),
         ("ls --queues", &["ls", "--queues"]),
         ("ls --workers", &["ls", "--workers"]),
+        ("ls --jobs", &["ls", "--jobs"]),
+        ("job ls", &["job", "ls"]),
+        ("show JOB", &["show", "shape-2"]),
+        ("job show", &["job", "show", "shape-2"]),
+        ("why JOB", &["why", "shape-1"]),
+        ("job submit", &["job", "submit", "n"]),
+        ("job submit --wait", &["job", "submit", "n", "--id", "shape-0", "--wait"]),
+        ("job cancel", &["job", "cancel", "shape-1", "--dry-run"]),
+        ("job clear", &["job", "clear", "shape-1", "--dry-run"]),
+        ("job redrive", &["job", "redrive", "shape-1", "--dry-run"]),
         ("show RUN", &["show", &failed]),
         ("why", &["why", &failed]),
         ("start", &["start", "sums", "[1]"]),
@@ -117,6 +132,7 @@ async fn objects_are_as_documented() -> Outcome {
         ("man", &["man", &man]),
         ("check", &["check", "--dir", &dir]),
         ("migrate", &["migrate", "--dir", &dir]),
+        ("undo", &["undo", "--dir", &dir]),
         ("keep", &["keep", "--dir", &dir]),
         ("doctor", &["doctor", "--quick"]),
     ];
@@ -136,7 +152,7 @@ async fn objects_are_as_documented() -> Outcome {
     }
     worker.stop().await?;
     // Each has a test of its own: they need a server that goes on, a compiler, or git.
-    let elsewhere = ["serve", "dev", "schema", "diff", "undo", "show FLOW"];
+    let elsewhere = ["serve", "dev", "schema", "diff", "show FLOW"];
     assert_eq!(documented.keys().map(String::as_str).collect::<Vec<_>>(), sorted(&elsewhere));
     Ok(())
 }
@@ -152,10 +168,18 @@ fn every_command_is_documented() {
     let documented = documented();
     for command in pgflow_cli::command().get_subcommands() {
         let name = command.get_name();
+        let is_there = |name: &str| documented.iter().any(|(row, _)| row.starts_with(name));
+        for leaf in command.get_subcommands() {
+            let name = format!("{name} {}", leaf.get_name());
+            assert!(is_there(&name), "{name}");
+        }
         let is_there = documented.iter().any(|(row, _)| row.split(' ').next() == Some(name));
         // One is for people, the other prints a script.
         assert!(is_there != ["top", "completions"].contains(&name), "{name}");
-        let has_json = command.get_arguments().any(|argument| argument.get_id() == "json");
-        assert!(has_json != (name == "completions"), "{name} has no --json");
+        let leaves: Vec<_> = command.get_subcommands().collect();
+        for leaf in if leaves.is_empty() { vec![command] } else { leaves } {
+            let has_json = leaf.get_arguments().any(|argument| argument.get_id() == "json");
+            assert!(has_json != (name == "completions"), "{} has no --json", leaf.get_name());
+        }
     }
 }

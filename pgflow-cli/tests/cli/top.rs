@@ -4,26 +4,29 @@ use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
 use pgflow::RunStatus;
+use pgflow::job::JobOutcome;
+use pgflow_machine::job::JobRetry;
 use pgflow_worker_tests::Outcome;
+use serde_json::Value;
 
+use crate::jobs::{each_with_jobs, failed, settle, take};
 use crate::place::{each, sums};
 
 /// A terminal of tmux, which is closed in the end.
-struct Terminal(String);
+pub(crate) struct Terminal(String);
 
 impl Terminal {
     /// With `pgflow top` in a shell, so that what is left of the terminal can be seen.
     fn open(url: &str) -> Self {
-        let name = format!(
-            "pgflow-top-{}-{}",
-            std::process::id(),
-            url.split(':').next().unwrap_or_default()
-        );
-        let terminal = Self(name);
-        let command = format!(
-            "{} top --database '{url}'; echo ended with $?; exec sh",
-            env!("CARGO_BIN_EXE_pgflow")
-        );
+        let name = url.split(':').next().unwrap_or_default();
+        let program = format!("{} top --database '{url}'", env!("CARGO_BIN_EXE_pgflow"));
+        Self::run(name, &program)
+    }
+
+    /// With a program that goes on.
+    pub(crate) fn run(name: &str, program: &str) -> Self {
+        let terminal = Self(format!("pgflow-top-{}-{name}", std::process::id()));
+        let command = format!("{program}; echo ended with $?; exec sh");
         let opened =
             terminal.tmux(&["new-session", "-d", "-x", "160", "-y", "40", "sh", "-c", &command]);
         assert!(opened.status.success(), "tmux: {}", String::from_utf8_lossy(&opened.stderr));
@@ -40,12 +43,12 @@ impl Terminal {
         String::from_utf8_lossy(&self.tmux(&["capture-pane", "-p"]).stdout).into_owned()
     }
 
-    fn press(&self, key: &str) {
+    pub(crate) fn press(&self, key: &str) {
         self.tmux(&["send-keys", key]);
     }
 
     /// The screen, once it has all of these texts on it.
-    async fn shows(&self, texts: &[&str]) -> String {
+    pub(crate) async fn shows(&self, texts: &[&str]) -> String {
         let end = Instant::now() + Duration::from_mins(1);
         loop {
             let screen = self.screen();
@@ -101,6 +104,38 @@ async fn runs_are_watched_opened_cancelled_and_retried() -> Outcome {
         terminal.press("q");
         let left = terminal.shows(&["ended with 0"]).await;
         assert!(!left.contains("queues"), "the terminal is as it was:\n{left}");
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn jobs_are_watched_opened_cancelled_and_redriven() -> Outcome {
+    for place in each_with_jobs().await? {
+        let scan = place.db.submit_raw("page.scan", Value::Null).id("page-7").await?;
+        place.db.submit_raw("page.scan", Value::Null).id("page-8").await?;
+        let name = format!("jobs-{}", place.url.split(':').next().unwrap_or_default());
+        let program = format!("{} top --database '{}'", env!("CARGO_BIN_EXE_pgflow"), place.url);
+        let terminal = Terminal::run(&name, &program);
+        terminal.shows(&["jobs", "page-7", "page-8", "page.scan", "READY"]).await;
+        terminal.press("Tab");
+        terminal.press("Down");
+        terminal.press("Enter");
+        terminal.shows(&["0 attempts, 0 failed, 0 lost", "no worker serves `page.scan`"]).await;
+        terminal.press("c");
+        terminal.shows(&["cancel page-7? y/n"]).await;
+        terminal.press("y");
+        terminal.shows(&["page-7 cancelled"]).await;
+        assert_eq!(scan.wait().await?, JobOutcome::Cancelled);
+        terminal.press("Escape");
+        let hold = take(&place, "worker", "page.scan").await?;
+        settle(&place, hold, failed(JobRetry::Never)).await?;
+        terminal.shows(&["page-8", "failed", "no answer"]).await;
+        terminal.press("r");
+        terminal.shows(&["retry page-8? y/n"]).await;
+        terminal.press("y");
+        terminal.shows(&["page-8 goes on"]).await;
+        terminal.press("q");
+        terminal.shows(&["ended with 0"]).await;
     }
     Ok(())
 }

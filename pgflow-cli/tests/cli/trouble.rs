@@ -6,10 +6,12 @@ use std::process::Command;
 
 use pgflow::Db;
 use pgflow_test_support::{MariaDb, MariaDbDatabase, MariaDbOptions, TestDb};
-use pgflow_worker_tests::{Fresh, Outcome};
+use pgflow_worker_tests::{Fresh, Outcome, Working};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
 use crate::place::{Ran, Scratch, change, each, ended, pgflow, program, sums};
+use crate::serving::{Running, ask};
+use crate::top::Terminal;
 
 /// Every command that needs a database with our schema, with arguments that are fine.
 const COMMANDS: &[&[&str]] = &[
@@ -17,6 +19,13 @@ const COMMANDS: &[&[&str]] = &[
     &["ls", "--workers"],
     &["ls", "--queues"],
     &["ls", "--flows"],
+    &["ls", "--jobs"],
+    &["job", "ls"],
+    &["job", "show", "a"],
+    &["job", "submit", "n"],
+    &["job", "cancel", "a"],
+    &["job", "clear", "a"],
+    &["job", "redrive", "--all"],
     &["show", "0123"],
     &["why", "0123"],
     &["start", "sums", "[1]"],
@@ -155,43 +164,113 @@ async fn databases_that_are_newer_or_older() -> Outcome {
     Ok(())
 }
 
-/// Postgres with read-only transactions, MariaDB with `read_only`, a file that belongs to somebody else.
+/// Postgres with read-only transactions, MariaDB with `read_only`, a file that belongs to somebody else. All at once: commands
+/// are patient with a server that may take writes again soon.
 #[tokio::test(flavor = "multi_thread")]
 async fn databases_that_are_read_only() -> Outcome {
-    let (sqlite, postgres) = (Fresh::sqlite().await?, TestDb::new().await);
+    let (sqlite, database) = (Fresh::sqlite().await?, TestDb::new().await);
     // Of its own: others would be refused too.
     let server = MariaDb::start(&MariaDbOptions::default())?;
-    for url in [sqlite.url.clone(), postgres.url(), MariaDbDatabase::new_on(&server).url()] {
-        let db = Db::connect(&url).await?;
-        db.migrate().await?;
-        db.register(sums::Flow).await?;
-        let run = db.start(sums::Flow, &vec![1]).await?.id().to_string();
-        let done = db.start(sums::Flow, &vec![2]).await?;
-        done.cancel(None).await?;
-        tokio::time::sleep(std::time::Duration::from_millis(1100)).await;
-        let (program, why) = read_only(&url, &server).await?;
-        let cases = [
-            (&["ls"][..], 0, &*run),
-            (&["ls", "--workers"], 0, "host"),
-            (&["ls", "--queues"], 0, "sums"),
-            (&["show", &run], 0, "first"),
-            (&["why", &run], 1, "no worker serves"),
-            (&["graph", "sums"], 0, "double"),
-            (&["tail", &run, "--limit", "1"], 0, "run:started"),
-            (&["cancel", &run, "--dry-run"], 0, "would cancel"),
-            (&["doctor"], 1, "read-only"),
-            (&["cancel", &run], 3, why),
-            (&["start", "sums", "[1]"], 3, why),
-            (&["prune", "--older-than", "1s"], 3, why),
-            (&["install"], 0, "up to date"),
-        ];
-        // All at once: some are patient with a server that may take writes again soon.
-        let all = cases.map(|case| (case, tokio::spawn(ended(program(case.0)))));
-        for ((command, code, sentence), ran) in all {
-            assert_says(&ran.await?, code, sentence, &format!("{command:?} on {url}"));
-        }
+    let (postgres, mysql) = (database.url(), MariaDbDatabase::new_on(&server).url());
+    tokio::try_join!(
+        looks_only(&sqlite.url, &server),
+        looks_only(&postgres, &server),
+        looks_only(&mysql, &server),
+    )?;
+    Ok(())
+}
+
+async fn looks_only(url: &str, server: &MariaDb) -> Outcome {
+    let db = Db::connect(url).await?;
+    db.migrate().await?;
+    db.register(sums::Flow).await?;
+    let worker = Working::start(pgflow::Worker::new(&db).flow(sums::Flow));
+    let failed = db.start(sums::Flow, &vec![13]).await?;
+    failed.wait().await?;
+    worker.stop().await?;
+    let failed = failed.id().to_string();
+    let run = db.start(sums::Flow, &vec![1]).await?.id().to_string();
+    let done = db.start(sums::Flow, &vec![2]).await?;
+    done.cancel(None).await?;
+    tokio::time::sleep(std::time::Duration::from_millis(1100)).await;
+    let (program, why) = read_only(url, server).await?;
+    let cases = [
+        (&["ls"][..], 0, &*run),
+        (&["ls", "--workers"], 0, "host"),
+        (&["ls", "--queues"], 0, "sums"),
+        (&["show", &run], 0, "first"),
+        (&["why", &run], 1, "no worker serves"),
+        (&["graph", "sums"], 0, "double"),
+        (&["tail", &run, "--limit", "1"], 0, "run:started"),
+        (&["cancel", &run, "--dry-run"], 0, "would cancel"),
+        (&["doctor"], 1, "read-only"),
+        (&["cancel", &run], 3, why),
+        (&["retry", &failed, "--dry-run"], 0, "would retry"),
+        (&["retry", &failed], 3, why),
+        (&["start", "sums", "[1]"], 3, why),
+        (&["prune", "--older-than", "1s"], 3, why),
+        (&["install"], 0, "up to date"),
+    ];
+    let start = |case: (&[&str], i32, &str)| {
+        let what = format!("{:?} on {url}", case.0);
+        (case.1, case.2.to_owned(), what, tokio::spawn(ended(program(case.0))))
+    };
+    let mut all: Vec<_> = cases.into_iter().map(start).collect();
+    if db.has_jobs() {
+        all.push(start((&["job", "ls"], 0, "need")));
+        all.push(start((&["job", "submit", "n"], 3, why)));
+    }
+    looked_at(&program, &run)?;
+    watched(&program, url, &run, why).await;
+    for (code, sentence, what, ran) in all {
+        assert_says(&ran.await?, code, &sentence, &what);
     }
     Ok(())
+}
+
+/// Dashboards show what is there.
+fn looked_at(program: &Start, run: &str) -> Outcome {
+    for command in ["serve", "dev"] {
+        let running = Running::of(program(&[command, "--listen", "127.0.0.1:0", "--json"]))?;
+        let address = running.address()?;
+        for path in
+            ["/", "/runs", &format!("/runs/{run}"), "/jobs", "/workers", "/metrics", "/readyz"]
+        {
+            let (status, text) = ask(&address, &format!("GET {path}"))?;
+            assert_eq!(status, 200, "{command} {path}: {text}");
+        }
+        assert_eq!(running.end("TERM")?, 0, "{command}");
+    }
+    Ok(())
+}
+
+/// So does `top`, and it says what cannot be done.
+async fn watched(program: &Start, url: &str, run: &str, why: &str) {
+    let name = format!("read-only-{}", url.split(':').next().unwrap_or_default());
+    let terminal = Terminal::run(&name, &in_shell(&program(&["top"])));
+    terminal.shows(&[run, "failed"]).await;
+    // The newest was cancelled; the next one goes on.
+    terminal.press("Down");
+    terminal.press("c");
+    terminal.shows(&[&format!("cancel {run}? y/n")]).await;
+    terminal.press("y");
+    terminal.shows(&[why]).await;
+    terminal.press("q");
+    terminal.shows(&["ended with 0"]).await;
+}
+
+/// A command as a shell reads it.
+fn in_shell(command: &Command) -> String {
+    let quoted = |text: &std::ffi::OsStr| format!("'{}'", text.to_string_lossy());
+    let set = |(name, value): (&std::ffi::OsStr, Option<&std::ffi::OsStr>)| match value {
+        Some(value) => format!("{}={}", name.to_string_lossy(), quoted(value)),
+        None => format!("-u {}", name.to_string_lossy()),
+    };
+    let mut settings: Vec<_> = command.get_envs().map(set).collect();
+    // What is taken away comes before what is set.
+    settings.sort_unstable();
+    let words = std::iter::once(command.get_program()).chain(command.get_args()).map(quoted);
+    format!("env {} {}", settings.join(" "), words.collect::<Vec<_>>().join(" "))
 }
 
 type Start = Box<dyn Fn(&[&str]) -> Command + Send>;
@@ -310,7 +389,6 @@ async fn misuse_is_told_apart() -> Outcome {
         (&["ls", "--status", "lost"][..], "a run is one of"),
         (&["ls", "--since", "soon"], "a duration is"),
         (&["ls", "--after", "x"], "not what a page ended with"),
-        (&["why", "seven"], "not the id of a run"),
         (&["prune"], "--older-than"),
         (&["top", "--json"], "for machines"),
         (&["new", "7up"], "begins with a letter"),
@@ -322,5 +400,8 @@ async fn misuse_is_told_apart() -> Outcome {
     }
     let none = pgflow(&place.url, &["why", "0123"]).await;
     assert!(none.code() == 1 && none.stderr().contains("there is no run 0123"), "{}", none.text());
+    let none = pgflow(&place.url, &["why", "seven"]).await;
+    let said = "there is no job seven, and no run can be called that";
+    assert!(none.code() == 1 && none.stderr().contains(said), "{}", none.text());
     Ok(())
 }

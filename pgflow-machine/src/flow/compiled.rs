@@ -19,7 +19,7 @@
 pub struct CompiledFor {
     /// Versions that its code is for: its own, then earlier ones whose runs it can finish.
     pub versions: Vec<u32>,
-    /// What its own version takes and puts out, as a hash; nothing if nobody knows.
+    /// What its own version takes and puts out, as a hash, if it is known.
     pub interface: Option<String>,
 }
 

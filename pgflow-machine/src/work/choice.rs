@@ -191,7 +191,7 @@ impl<T, B: Fn(&T) -> usize> Picking<T, B> {
     }
 }
 
-/// What a step says whose task nobody can be given.
+/// The error of a step whose input is too large for any worker.
 pub fn input_too_large(step: &str) -> String {
     format!("Input too large: what step {step} is given has more than {INPUT_BYTES} bytes")
 }

@@ -138,7 +138,7 @@ pub struct NewRow<'c> {
 pub struct TaskWrite<'c> {
     /// Which one.
     pub at: TaskRef,
-    /// The row. Nobody has a task that is queued.
+    /// The row. A queued task has no worker.
     pub row: TaskRow,
     /// What its attempt failed with; if nothing, what is there stays.
     pub error: Option<String>,

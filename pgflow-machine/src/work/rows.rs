@@ -44,7 +44,7 @@ pub struct TaskRow {
     pub losses: u32,
     /// When it may be claimed; nothing if it may not.
     pub ready_at: Option<Timestamp>,
-    /// When its worker counts as lost, if it is later than that; nothing if nobody has it, or nobody needs it any more.
+    /// When its worker counts as lost, if it is later than that; nothing if no worker has it, or its step is over.
     pub lost_after: Option<Timestamp>,
 }
 

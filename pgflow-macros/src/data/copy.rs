@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use pgflow_syntax::{Held, is_attr, pretty};
+use pgflow_syntax::{HeldType, is_attr, pretty};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
 use syn::ext::IdentExt;
@@ -12,7 +12,11 @@ use super::derive;
 use crate::storable;
 
 /// The type, and its traits by way of a copy.
-pub(super) fn expand(item: &DeriveInput, held: &[Held<'_>], pgflow: &TokenStream) -> TokenStream {
+pub(super) fn expand(
+    item: &DeriveInput,
+    held: &[HeldType<'_>],
+    pgflow: &TokenStream,
+) -> TokenStream {
     let name = &item.ident;
     let known = has_serde(item).then(|| quote!(#[derive(#pgflow::__Attributes)]));
     let plain = name.unraw();
@@ -39,7 +43,7 @@ pub(super) fn expand(item: &DeriveInput, held: &[Held<'_>], pgflow: &TokenStream
 }
 
 /// The copy, with derives that take it for granted that what it holds can be stored.
-fn copied(item: &DeriveInput, held: &[Held<'_>], pgflow: &TokenStream) -> TokenStream {
+fn copied(item: &DeriveInput, held: &[HeldType<'_>], pgflow: &TokenStream) -> TokenStream {
     let mut copy = item.clone();
     copy.ident = format_ident!("__{}", item.ident.unraw());
     copy.vis = syn::Visibility::Inherited;
@@ -58,8 +62,8 @@ fn copied(item: &DeriveInput, held: &[Held<'_>], pgflow: &TokenStream) -> TokenS
 }
 
 /// A type that cannot be evaluated if a field cannot be stored.
-fn check(held: &Held<'_>, pgflow: &TokenStream) -> TokenStream {
-    let Held { what, ty } = held;
+fn check(held: &HeldType<'_>, pgflow: &TokenStream) -> TokenStream {
+    let HeldType { what, ty } = held;
     let of = quote!(<#pgflow::__private::Held<#ty>>);
     let (fail, can_derive) = (storable::fail(ty), can_derive(ty));
     let storable = storable::check(what, ty, &quote!(#pgflow::__private));
@@ -84,7 +88,7 @@ fn can_derive(ty: &Type) -> bool {
 }
 
 /// Each type once.
-fn types(held: &[Held<'_>]) -> Vec<TokenStream> {
+fn types(held: &[HeldType<'_>]) -> Vec<TokenStream> {
     let mut seen = HashSet::new();
     let mut types = Vec::new();
     for held in held {

@@ -1,6 +1,6 @@
 //! Conditions, compared with the types of what they test.
 
-use pgflow_syntax::{Place, Step, TypeCheck, Wanted};
+use pgflow_syntax::{PathSegment, Step, TypeCheck, Wanted};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 
@@ -61,8 +61,8 @@ impl Expand<'_> {
             |at| format!("the output of `{}`", self.flow.steps[at].name()),
         );
         let places = check.path.iter().map(|place| match place {
-            Place::Field(name) => quote!(#private::Place::Field(#name)),
-            Place::Element => quote!(#private::Place::Element),
+            PathSegment::Field(name) => quote!(#private::PathSegment::Field(#name)),
+            PathSegment::Element => quote!(#private::PathSegment::Element),
         });
         let (words, wanted) = (in_words(&check.path), wanted(&check.wanted));
         let wanted = quote!(#private::Wanted::#wanted);
@@ -89,10 +89,10 @@ fn wanted(wanted: &Wanted) -> TokenStream {
 }
 
 /// `plan.name` or `links[].url`.
-fn in_words(path: &[Place]) -> String {
+fn in_words(path: &[PathSegment]) -> String {
     let words = path.iter().map(|place| match place {
-        Place::Field(name) => format!(".{name}"),
-        Place::Element => "[]".to_owned(),
+        PathSegment::Field(name) => format!(".{name}"),
+        PathSegment::Element => "[]".to_owned(),
     });
     words.collect::<String>().trim_start_matches('.').to_owned()
 }

@@ -50,7 +50,7 @@ fn read(call: &Call, operations: &mut Vec<Operation>) -> Option<()> {
         }
         "expect_steps" => {
             let (_, shape) = created(operations, &slug)?;
-            // It says what was created, or somebody has edited one of the two.
+            // It says what was created, or one of the two was edited by hand.
             let calls = calls(&expect_sql(&slug, shape))?;
             (calls.as_slice() == std::slice::from_ref(call)).then_some(())?;
         }

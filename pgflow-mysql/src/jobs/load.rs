@@ -54,7 +54,7 @@ pub(super) use ended;
 
 macro_rules! names {
     () => {
-        "json_table(?, '$[*]' columns (name varchar(256) character set utf8mb4 path '$')) k"
+        "(select n.* from json_table(?, '$[*]' columns (name varchar(256) character set utf8mb4 path '$')) n) k"
     };
 }
 pub(super) use names;
@@ -97,7 +97,7 @@ const PARKED: &str = concat!(
 
 const RUNS: &str = "
     select r.id, r.status
-      from json_table(?, '$[*]' columns (run char(32) path '$')) k
+      from (select j.* from json_table(?, '$[*]' columns (run char(32) path '$')) j) k
       straight_join pgflow_runs r force index (primary) on r.id = unhex(k.run) for update";
 
 /// So that there is a row to lock.
@@ -115,8 +115,8 @@ const KEYS: &str = concat!(
 
 const WAITERS: &str = "
     select e.kind, e.dependency, e.waiter, e.policy
-      from json_table(?, '$[*]' columns (
-             kind varchar(8) character set utf8mb4 path '$.kind', name varchar(256) character set utf8mb4 path '$.name')) k
+      from (select n.* from json_table(?, '$[*]' columns (
+             kind varchar(8) character set utf8mb4 path '$.kind', name varchar(256) character set utf8mb4 path '$.name')) n) k
       straight_join pgflow_job_edges e force index (primary) on e.kind = k.kind and e.dependency = unhex(k.name)
        for update";
 

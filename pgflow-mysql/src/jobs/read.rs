@@ -27,12 +27,14 @@ macro_rules! from_live {
         )
     };
 }
+pub(super) use from_live;
 
 macro_rules! from_ended {
     () => {
         concat!(ended!(), ", j.error, j.ended_at from pgflow_job_archive j")
     };
 }
+pub(super) use from_ended;
 
 const LIVE: &str = concat!(from_live!(), " where j.id = ?");
 const ENDED: &str = concat!(from_ended!(), " where j.id = ?");
@@ -67,7 +69,7 @@ const TRACE: &str = "
 const SETTINGS: &str = "select trace, crash_threshold from pgflow_job_settings where id = 1";
 
 /// A job, and what people are told of it.
-struct Found {
+pub(super) struct Found {
     job: FoundJob,
     error: Option<String>,
     ended_at: Option<i64>,
@@ -81,7 +83,7 @@ impl<'r> FromRow<'r, MySqlRow> for Found {
 }
 
 impl Found {
-    fn summary(self, now: Timestamp) -> JobSummary {
+    pub(super) fn summary(self, now: Timestamp) -> JobSummary {
         let FoundJob { id, row, outcome } = self.job;
         let live = || JobStanding::Live(row.status(now));
         JobSummary {

@@ -212,7 +212,7 @@ impl<'a> Said<'a> {
             JobRetry::Never => ("fatal", None),
         };
         let error = Some(without_nul(cut_error(error)));
-        Self { verdict, delay, error, ..Self::default() }
+        Self { verdict, error, delay, ..Self::default() }
     }
 
     fn handed_over(to: &'a HandOver) -> Self {

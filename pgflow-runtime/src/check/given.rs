@@ -1,4 +1,4 @@
-//! What a run or a job is given has the type that it takes.
+//! What a run is given has the type that it takes.
 //!
 //! Functions take these as `&dyn`: of a wrong type, the compiler then says the sentence below at the argument and stops. With a
 //! plain `&F::Input` it would show our function as well.
@@ -10,9 +10,7 @@
 /// #[flow(input = u8)]
 /// mod billing { #[step] pub async fn invoice(run: u8) -> pgflow::Result<u8> { Ok(run) } }
 ///
-/// fn wrong(db: pgflow::Db) {
-///     let _ = db.start(billing::Flow, &"seven".to_owned());
-/// }
+/// let wrong = billing::Flow::start(&"seven".to_owned());
 /// ```
 #[diagnostic::on_unimplemented(
     message = "the input of this flow is `{Input}`, not `{Self}`",
@@ -30,30 +28,9 @@ impl<Input> InputOf<Input> for Input {
     }
 }
 
-/// A job is submitted with the payload of its first need.
-///
-/// ```compile_fail
-/// # use pgflow::prelude::*;
-/// #[job] mod page { use super::*; #[need] pub async fn scan(job: u8) -> Result<Next> { Ok(Next::done(job)) } }
-///
-/// fn wrong(db: pgflow::Db) {
-///     let _ = db.submit::<page::scan>(&"seven".to_owned());
-/// }
-/// ```
-#[cfg(feature = "engine")]
-#[diagnostic::on_unimplemented(
-    message = "need `{Need}` takes `{Payload}` as its `job`, not `{Self}`",
-    label = "expected `&{Payload}`, the payload of the need"
-)]
-pub trait PayloadOf<Need, Payload> {
-    #[doc(hidden)]
-    fn given(&self) -> &Payload;
-}
-
-#[cfg(feature = "engine")]
 #[diagnostic::do_not_recommend]
-impl<Need, Payload> PayloadOf<Need, Payload> for Payload {
-    fn given(&self) -> &Payload {
+impl<Input> InputOf<Input> for &Input {
+    fn given(&self) -> &Input {
         self
     }
 }

@@ -5,6 +5,7 @@
 
 use serde_json::Value;
 
+use super::InputOf;
 use crate::{DataError, Flow, FlowDef, StartRun};
 
 /// Workers and databases are given flows.
@@ -66,6 +67,34 @@ impl<F: Flow, Who> Starts<F, F::Input> for Who {
     }
 }
 
+/// A run is started with the input of its flow, owned or borrowed.
+///
+/// ```compile_fail
+/// # use pgflow::prelude::*;
+/// #[flow(input = u8)]
+/// mod billing { #[step] pub async fn invoice(run: u8) -> pgflow::Result<u8> { Ok(run) } }
+///
+/// fn wrong(db: pgflow::Db) {
+///     let _ = db.start(billing::Flow, "seven");
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "the input of this flow is `{Input}`, not `{Given}`",
+    label = "expected `{Input}`"
+)]
+pub trait Takes<Given, Input> {
+    #[doc(hidden)]
+    fn taken(given: &Given) -> &Input;
+}
+
+// By way of another trait: only of a rule that is broken inside an `impl` does the compiler not show the call as well.
+#[diagnostic::do_not_recommend]
+impl<Given: InputOf<Input>, Input, Who> Takes<Given, Input> for Who {
+    fn taken(given: &Given) -> &Input {
+        given.given()
+    }
+}
+
 /// Workers are given kinds of jobs.
 ///
 /// ```compile_fail
@@ -107,5 +136,6 @@ impl<J: crate::job::Job, Who> WorksOn<J> for Who {
 )]
 pub trait Shares<T> {
     #[doc(hidden)]
+    #[must_use]
     fn sharing(self, value: T) -> Self;
 }

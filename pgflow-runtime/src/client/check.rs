@@ -21,7 +21,7 @@ pub(crate) fn input_of(
     Ok(input)
 }
 
-/// The same errors have the same type, whoever finds them.
+/// The same errors have the same type, here and in the database.
 fn named(error: DataError) -> ClientError {
     match error {
         DataError::Write { what, source: WriteError::NotFinite { path, number } } => {

@@ -21,7 +21,7 @@ mod why;
 pub use error::ClientError;
 pub use events::Events;
 pub use find::RunIdPrefix;
-pub use job::{JobHandle, Submit};
+pub use job::{JobHandle, JobPage, JobReason, JobWhy, Submit};
 pub use list::RunPage;
 pub(crate) use patience::again;
 pub use progress::StepProgress;

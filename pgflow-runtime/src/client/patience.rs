@@ -16,7 +16,7 @@ const TRIES: u32 = 7;
 
 /// The answer to a call that may be repeated.
 ///
-/// It runs as a task of its own, where [calls] do. A call that nobody polls, because of `select!` or of handlers that block all
+/// It runs as a task of its own, where [calls] do. A call that is not polled, because of `select!` or of handlers that block all
 /// threads, would otherwise keep its connection while another call of the same program waits for one.
 pub(super) async fn patiently<T: Send + 'static>(
     db: &Db,
@@ -25,7 +25,7 @@ pub(super) async fn patiently<T: Send + 'static>(
     asked(db, call, false).await
 }
 
-/// As [`patiently`]. Whoever drops it takes the call back: if the database has not got it yet, it never will.
+/// As [`patiently`]. Dropping it takes the call back: if the database has not got it yet, it never will.
 pub(super) async fn unless_dropped<T: Send + 'static>(
     db: &Db,
     call: impl for<'a> Fn(&'a dyn Backend) -> Reply<'a, T> + Send + Sync + 'static,
@@ -45,7 +45,7 @@ async fn asked<T: Send + 'static>(
     }
     let asked = calls::spawn(Scope::here().around(ask(backend, call)));
     let _withdrawn = is_withdrawn.then(|| Withdrawn(asked.abort_handle()));
-    // While somebody waits, nobody cancels it.
+    // It is not cancelled while it is waited for.
     asked.await.unwrap_or_else(|error| Err(BackendError::Unreachable(error.into())))
 }
 
@@ -58,7 +58,7 @@ impl Drop for Withdrawn {
     }
 }
 
-/// As [`patiently`], as part of whoever calls it.
+/// As [`patiently`], in the caller's own task.
 pub(super) async fn ask<T>(
     backend: Arc<dyn Backend>,
     call: impl for<'a> Fn(&'a dyn Backend) -> Reply<'a, T>,

@@ -158,14 +158,14 @@ pub(super) async fn ended(
         };
         match told {
             Ok(Ok(status)) => return status.map(Some),
-            // Whoever looked for all is gone with its runtime.
+            // The task that looked for all is gone with its runtime.
             Ok(Err(_)) => {}
             Err(_) => return last_look(db, run).await,
         }
     }
 }
 
-/// How a run is when the time is over. Nobody waits for long then.
+/// How a run is when the time is over, asked once and briefly.
 async fn last_look(db: &Db, run: RunId) -> Result<Option<RunStatus>, ClientError> {
     let found = timeout(LAST_LOOK, known(db, run)).await;
     let no_answer = |elapsed| BackendError::Unreachable(Box::new(elapsed));

@@ -11,37 +11,39 @@ use super::check::input_of;
 use super::patience::unless_dropped;
 use super::{ClientError, Run};
 use crate::backend::{NewRun, Started};
-use crate::check::{InputOf, Starts};
+use crate::check::{Starts, Takes};
 use crate::db::Db;
 use crate::{DataError, Flow, FlowDef, StartIn, StartRun};
 
 impl Db {
-    /// A run of this flow, to be started by `.await`. Its input is checked before anything is written.
+    /// A run of this flow, to be started by `.await`. Its input, owned or borrowed, is checked before anything is written.
     ///
     /// ```
     /// # use pgflow::prelude::*;
     /// # #[flow(input = u8)] mod count { #[step] pub async fn one(run: u8) -> pgflow::Result<u8> { Ok(run) } }
     /// # async fn example(db: pgflow::Db) -> Result<(), pgflow::ClientError> {
-    /// let run = db.start(count::Flow, &7).await?;
+    /// let run = db.start(count::Flow, 7).await?;
     /// let again = db.start(count::Flow, &7).key("order 7").await?; // at most one run of this key
     /// # Ok(())
     /// # }
     /// ```
+    #[expect(clippy::needless_pass_by_value, reason = "an input may be owned")]
     #[rustfmt::skip] // One line, which the compiler shows.
-    pub fn start<F, I>(&self, _flow: F, input: &dyn InputOf<I>) -> Start<'_, F> where Self: Starts<F, I> {
-        Start::new(self, <Self as Starts<F, I>>::DEF, <Self as Starts<F, I>>::stored(input.given()))
+    pub fn start<F, I, G>(&self, _flow: F, input: G) -> Start<'_, F> where Self: Starts<F, I> + Takes<G, I> {
+        let input = <Self as Starts<F, I>>::stored(<Self as Takes<G, I>>::taken(&input));
+        Start::new(self, <Self as Starts<F, I>>::DEF, input)
     }
 
     /// A run that exists if and only if the caller's transaction commits. `tx` is a transaction of `sqlx`, a
     /// connection with one open, or the [`Tx`](crate::Tx) of a step, on the same database.
-    pub fn start_in<'a, F: 'static, I>(
+    pub fn start_in<'a, F: 'static, I, G>(
         &'a self,
         tx: &'a mut (dyn StartIn + Send),
         flow: F,
-        input: &dyn InputOf<I>,
+        input: G,
     ) -> Starting<'a, F>
     where
-        Self: Starts<F, I>,
+        Self: Starts<F, I> + Takes<G, I>,
     {
         // Made here, so that the future does not hold the input.
         Box::pin(self.start(flow, input).within(tx))
@@ -63,7 +65,7 @@ type Starting<'a, F> = Pin<Box<dyn Future<Output = Result<Run<F>, ClientError>> 
 /// none, the error is [`BackendError::UnknownVersion`](crate::backend::BackendError::UnknownVersion).
 ///
 /// A future that is dropped, as by a timeout, starts nothing later: it is withdrawn if the database has not got it
-/// yet. If it has, nobody can say whether the run has started. Where that matters, give the start a
+/// yet. If it has, the run may or may not have started. Where that matters, give the start a
 /// [`key`](Self::key) or an [`id`](Self::id): started again, it is the same run, and [`Db::get`] finds it.
 ///
 /// ```
@@ -131,7 +133,7 @@ impl<F: 'static> Start<'_, F> {
         let run = self.new_run().await?;
         let id = run.id;
         let started = unless_dropped(&db, move |backend| backend.start(run.clone())).await?;
-        // Nobody else can have an id that was made here: it was our own first try that got through.
+        // The id was made here, so the run is that of our own first try.
         let is_new = is_ours || started == Started::Created;
         tracing::debug!(run.id = %id, flow = slug, is_new, "run started");
         Ok(Run::new(db, id, is_new))

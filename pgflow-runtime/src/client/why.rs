@@ -4,6 +4,7 @@ mod reason;
 
 use pgflow_machine::{RunId, RunStatus, StepStatus, TaskStatus, Timestamp};
 
+pub(super) use reason::spoken;
 pub use reason::{Reason, Why};
 
 use super::ClientError;
@@ -141,7 +142,7 @@ impl Look<'_> {
         }
     }
 
-    /// Why nobody takes what could be taken.
+    /// Why no worker takes a task that is ready.
     fn ready_reason(&self, slug: &str, first: &TaskRecord, tasks: usize) -> Reason {
         let step = slug.to_owned();
         let serves = |worker: &&WorkerRecord| {

@@ -31,7 +31,7 @@ pub(super) enum Kind {
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UrlError {
-    /// Nobody said which.
+    /// None was named.
     #[error(
         "no database was given\nhelp: set PGFLOW_DATABASE_URL, for example to `sqlite:app.db` or `postgres://localhost/app`"
     )]

@@ -76,7 +76,7 @@ pub(super) fn held_up(shared: &Shared, doing: &'static str, error: &str) -> Ende
 }
 
 /// The same for something that the step met, if a second look on another connection finds the database in trouble as well, or
-/// nobody can say and the task has not been begun too often.
+/// that cannot be found out and the task has not been begun too often.
 pub(super) async fn excused(attempt: &Attempt, shared: &Shared, excuse: &Excuse) -> Option<Ended> {
     let (lease, doing, error) = (&attempt.task.lease, excuse.doing, &excuse.error);
     match second_look(shared, lease.clone().into()).await {

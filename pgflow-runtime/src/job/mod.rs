@@ -45,7 +45,10 @@ use crate::kept::Kept;
 
 pub use context::JobContext;
 pub use next::{Ending, Next};
-pub use pgflow_machine::job::{Dependency, InvalidJobId, JobId, Policy, Wait};
+pub use pgflow_machine::job::{
+    ConcernCleared, Dependency, HandOver, InvalidJobId, JobCancelled, JobId, JobOutcome, JobRow,
+    JobSettings, JobState, JobStatus, Operated, Policy, Redriven, Unheld, Wait,
+};
 pub use spec::JobSpec;
 pub use task::{CalledNeed, JobTask, NeedCall, need_future, payload};
 

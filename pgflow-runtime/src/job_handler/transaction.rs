@@ -37,7 +37,7 @@ pub(super) async fn run(attempt: &Attempt) -> Ended {
         Some(tx) if is_well => commit(attempt, tx, JobSettle { hold, verdict, submits }).await,
         None if is_well => {
             let error = "the need kept its transaction".to_owned();
-            failed(error, JobRetry::Never)
+            failed(&error, JobRetry::Never)
         }
         tx => {
             if let Some(tx) = tx {
@@ -59,8 +59,8 @@ async fn give_back(error: &str) -> Ended {
     Ended::Verdict(Verdict::Released)
 }
 
-fn failed(error: String, retry: JobRetry) -> Ended {
-    end(JobVerdict::Failed { error: tidy(&error), retry }, Vec::<NewJob>::new())
+fn failed(error: &str, retry: JobRetry) -> Ended {
+    end(JobVerdict::Failed { error: tidy(error), retry }, Vec::<NewJob>::new())
 }
 
 async fn commit(attempt: &Attempt, tx: Tx, settle: JobSettle) -> Ended {
@@ -78,7 +78,7 @@ async fn commit(attempt: &Attempt, tx: Tx, settle: JobSettle) -> Ended {
         Ok(JobSettled::Cancelled) => return Ended::Verdict(Verdict::Released),
         Ok(JobSettled::Refused(problem)) => {
             let error = format!("what comes next cannot be: {problem}");
-            return failed(error, JobRetry::Never);
+            return failed(&error, JobRetry::Never);
         }
         Err(error) => error,
     };
@@ -87,11 +87,11 @@ async fn commit(attempt: &Attempt, tx: Tx, settle: JobSettle) -> Ended {
     // the need must run again.
     match error {
         error if error.is_about_payload() => {
-            failed(format!("the database refused what comes next: {text}"), JobRetry::Never)
+            failed(&format!("the database refused what comes next: {text}"), JobRetry::Never)
         }
         BackendError::NotCommitted(_)
         | BackendError::TransactionEnded
-        | BackendError::Unsupported { .. } => failed(text, attempt.retry()),
+        | BackendError::Unsupported { .. } => failed(&text, attempt.retry()),
         _ => give_back(&text).await,
     }
 }

@@ -6,7 +6,7 @@ use serde::ser::{
 };
 use serde_json::{Map, Value};
 
-use super::error::{Failed, Part};
+use super::error::{Failed, PathSegment};
 use super::key::Key;
 use super::writer::Writer;
 
@@ -25,7 +25,7 @@ impl Elements {
     pub(super) fn push<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Failed> {
         let at = self.elements.len();
         let element = value.serialize(self.inside);
-        self.elements.push(element.map_err(|failed| failed.below(Part::Index(at)))?);
+        self.elements.push(element.map_err(|failed| failed.below(PathSegment::Index(at)))?);
         Ok(())
     }
 
@@ -99,7 +99,7 @@ fn insert<T: Serialize + ?Sized>(
             into.insert(key, value);
             Ok(())
         }
-        Err(failed) => Err(failed.below(Part::Key(key))),
+        Err(failed) => Err(failed.below(PathSegment::Key(key))),
     }
 }
 

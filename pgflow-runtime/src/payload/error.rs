@@ -56,7 +56,7 @@ pgflow_model::debug_with_causes!(WriteError);
 
 /// A step on the way to a value.
 #[derive(Debug)]
-pub(super) enum Part {
+pub(super) enum PathSegment {
     Key(String),
     Index(usize),
 }
@@ -66,7 +66,7 @@ pub(super) enum Part {
 pub(super) struct Failed {
     pub(super) why: Why,
     /// From the inside out.
-    path: Vec<Part>,
+    path: Vec<PathSegment>,
 }
 
 #[derive(Debug)]
@@ -82,7 +82,7 @@ impl Failed {
         Self { why, path: Vec::new() }
     }
 
-    pub(super) fn below(mut self, part: Part) -> Self {
+    pub(super) fn below(mut self, part: PathSegment) -> Self {
         self.path.push(part);
         self
     }
@@ -98,10 +98,10 @@ impl Failed {
     }
 
     fn path(&self) -> String {
-        let part = |part: &Part| match part {
-            Part::Key(key) if is_plain(key) => format!(".{key}"),
-            Part::Key(key) => format!("[{}]", Value::from(key.as_str())),
-            Part::Index(index) => format!("[{index}]"),
+        let part = |part: &PathSegment| match part {
+            PathSegment::Key(key) if is_plain(key) => format!(".{key}"),
+            PathSegment::Key(key) => format!("[{}]", Value::from(key.as_str())),
+            PathSegment::Index(index) => format!("[{index}]"),
         };
         std::iter::once("$".to_owned()).chain(self.path.iter().rev().map(part)).collect()
     }

@@ -4,11 +4,11 @@ use serde::ser::{Serialize, SerializeStructVariant, SerializeTupleVariant};
 use serde_json::{Map, Value};
 
 use super::compound::{Elements, Fields};
-use super::error::{Failed, Part};
+use super::error::{Failed, PathSegment};
 
 /// What a variant holds, under its name.
 pub(super) fn within(variant: &str, held: Result<Value, Failed>) -> Result<Value, Failed> {
-    let held = held.map_err(|failed| failed.below(Part::Key(variant.to_owned())))?;
+    let held = held.map_err(|failed| failed.below(PathSegment::Key(variant.to_owned())))?;
     Ok(Value::Object(Map::from_iter([(variant.to_owned(), held)])))
 }
 
@@ -24,7 +24,7 @@ impl SerializeTupleVariant for VariantElements {
 
     fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Failed> {
         let pushed = self.elements.push(value);
-        pushed.map_err(|failed| failed.below(Part::Key(self.variant.to_owned())))
+        pushed.map_err(|failed| failed.below(PathSegment::Key(self.variant.to_owned())))
     }
 
     fn end(self) -> Result<Value, Failed> {
@@ -48,7 +48,7 @@ impl SerializeStructVariant for VariantFields {
         value: &T,
     ) -> Result<(), Failed> {
         let inserted = self.fields.insert(key, value);
-        inserted.map_err(|failed| failed.below(Part::Key(self.variant.to_owned())))
+        inserted.map_err(|failed| failed.below(PathSegment::Key(self.variant.to_owned())))
     }
 
     fn end(self) -> Result<Value, Failed> {

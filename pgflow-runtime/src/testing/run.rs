@@ -1,23 +1,31 @@
-//! A run under way, one step after another.
+//! A run under way: the machine says what follows, and steps are called one after another.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use pgflow_model::{OnSkip, Pattern, StepKind, StepOptions};
-use serde_json::{Map, Value};
+use pgflow_machine::{
+    Finished, Limits, NotLoaded, Output, Plan, Retry, RunState, RunStatus, SkipReason, StartError,
+    StepStatus as Status, Turn, Violation, elements, retry_delay,
+};
+use pgflow_model::StepKind;
+use serde_json::Value;
 
 use super::{FinishedRun, RunError, StepStatus};
 use crate::{Context, DataError, Error, Flow, FlowDef, RunOutputs, States, StepDef, Task};
 
-pub(super) struct Run {
+/// A test has no database whose limits would count.
+const LIMITS: Limits =
+    Limits { max_bytes: usize::MAX, max_depth: usize::MAX, max_fanout: usize::MAX };
+
+pub(super) struct TestRun {
     flow: &'static FlowDef,
+    plan: Plan,
+    state: RunState,
     id: Arc<str>,
     input: Arc<Value>,
     states: States,
-    outputs: HashMap<&'static str, Arc<Value>>,
-    steps: HashMap<&'static str, StepStatus>,
-    /// Steps that were skipped with everything after them.
-    cascades: HashSet<&'static str>,
+    /// Calls of each step's function.
+    attempts: HashMap<&'static str, u32>,
 }
 
 /// A task that has no attempts left.
@@ -26,146 +34,170 @@ struct Exhausted {
     error: Error,
 }
 
-impl Run {
-    pub(super) fn new(flow: &'static FlowDef, input: Value, states: States) -> Self {
-        Self {
-            flow,
-            id: Arc::from("test"),
-            input: Arc::new(input),
-            states,
-            outputs: HashMap::new(),
-            steps: HashMap::new(),
-            cascades: HashSet::new(),
-        }
+impl TestRun {
+    pub(super) fn start(
+        flow: &'static FlowDef,
+        input: Value,
+        states: States,
+    ) -> Result<Self, RunError> {
+        // What the macro accepts is a graph.
+        let plan = Plan::new(&flow.shape()).expect("a flow's steps depend on each other in order");
+        let input = Arc::new(input);
+        let (state, _) =
+            Turn::start(&plan, Arc::clone(&input), &LIMITS).map_err(|why| refusal(flow, &why))?;
+        let (id, attempts) = (Arc::from("test"), HashMap::new());
+        Ok(Self { flow, plan, state, id, input, states, attempts })
     }
 
-    pub(super) fn finish<F: Flow>(self) -> FinishedRun<F> {
-        FinishedRun { outputs: RunOutputs::new(self.outputs), steps: self.steps }
+    /// Calls steps until none is left.
+    pub(super) async fn finish<F: Flow>(mut self) -> Result<FinishedRun<F>, RunError> {
+        self.expect_no_unmet()?;
+        while let Some((step, at)) = self.next() {
+            self.tasks(step, at).await?;
+            self.expect_no_unmet()?;
+        }
+        let output = |step: &StepDef| Some((step.slug, self.output(step.slug)?));
+        let outputs = self.flow.steps.iter().filter_map(output);
+        let outputs = RunOutputs::new(outputs);
+        let steps = self.flow.steps.iter().map(|step| (step.slug, self.status(step))).collect();
+        Ok(FinishedRun { outputs, steps })
     }
 
-    /// Runs a step whose dependencies have all been dealt with.
-    pub(super) async fn step(&mut self, step: &'static StepDef) -> Result<(), RunError> {
-        if step.depends_on.iter().any(|dep| self.cascades.contains(dep)) {
-            self.skip(step, StepStatus::DependencySkipped, OnSkip::SkipCascade);
-            return Ok(());
-        }
-        if !self.is_wanted(step) {
-            if step.when_unmet == OnSkip::Fail {
-                return Err(RunError::Condition { step: step.slug });
-            }
-            self.skip(step, StepStatus::ConditionUnmet, step.when_unmet);
-            return Ok(());
-        }
-        self.tasks(step).await
+    /// The first step that has tasks.
+    fn next(&self) -> Option<(&'static StepDef, usize)> {
+        let mut steps = self.flow.steps.iter().map(|step| (step, self.at(step)));
+        steps.find(|(_, at)| self.state.steps[*at].status == Status::Started)
     }
 
-    async fn tasks(&mut self, step: &'static StepDef) -> Result<(), RunError> {
-        let mut attempts = 0;
+    fn at(&self, step: &StepDef) -> usize {
+        self.plan.index(step.slug).expect("the plan has all steps")
+    }
+
+    async fn tasks(&mut self, step: &'static StepDef, at: usize) -> Result<(), RunError> {
         let mut outputs = Vec::new();
-        for task in self.tasks_of(step)? {
-            match self.attempts(step, &task, &mut attempts).await {
+        for task in self.tasks_of(step) {
+            match self.attempt(step, at, &task).await {
                 Ok(output) => outputs.push(output),
-                Err(failed) if step.when_exhausted == OnSkip::Fail => {
-                    let (step, attempt) = (step.slug, failed.attempt);
-                    return Err(RunError::Step {
-                        step,
-                        attempt,
-                        source: failed.error.into_source(),
-                    });
-                }
-                Err(_) => {
-                    self.skip(step, StepStatus::Exhausted { attempts }, step.when_exhausted);
-                    return Ok(());
-                }
+                Err(failed) => return self.exhaust(step, at, failed),
             }
         }
+        let tasks = u32::try_from(outputs.len()).unwrap_or(u32::MAX);
         let output = match step.kind {
             StepKind::Single => outputs.pop().unwrap_or_default(),
             StepKind::Map => Value::Array(outputs),
         };
-        self.outputs.insert(step.slug, Arc::new(output));
-        self.steps.insert(step.slug, StepStatus::Completed { attempts });
+        self.complete(at, tasks, output)
+    }
+
+    fn complete(&mut self, at: usize, tasks: u32, output: Value) -> Result<(), RunError> {
+        if let Some(violation) = Violation::of(&self.plan, &self.state, at, &output) {
+            let slug = |step: usize| self.plan.step(step).slug.to_string();
+            let what = format!("the output of step `{}`", slug(violation.step));
+            return Err(DataError::NotAnArray { step: slug(violation.map), what }.into());
+        }
+        let elements = elements(&self.plan, at, &output, &LIMITS).unwrap_or_default();
+        let output = Output::Loaded(Arc::new(output));
+        let mut turn = Turn::new(&self.plan, &mut self.state);
+        turn.count_down(at, tasks);
+        loaded(turn.finish(&[Finished { step: at, output, elements }]));
         Ok(())
     }
 
-    async fn attempts(
-        &self,
+    fn exhaust(&mut self, step: &StepDef, at: usize, failed: Exhausted) -> Result<(), RunError> {
+        let Exhausted { attempt, error } = failed;
+        loaded(Turn::new(&self.plan, &mut self.state).exhaust(at, &error.to_string()));
+        if self.state.steps[at].status == Status::Failed {
+            return Err(RunError::Step { step: step.slug, attempt, source: error.into_source() });
+        }
+        Ok(())
+    }
+
+    /// Calls a step for a task, until it succeeds or has no attempts left.
+    async fn attempt(
+        &mut self,
         step: &StepDef,
+        at: usize,
         task: &Task,
-        attempts: &mut u32,
     ) -> Result<Value, Exhausted> {
-        let options = step.options.or(self.flow.options);
-        let most = options.max_attempts.unwrap_or(StepOptions::DEFAULT_MAX_ATTEMPTS);
-        for attempt in 1.. {
-            *attempts += 1;
+        let mut attempt = 1;
+        loop {
+            *self.attempts.entry(step.slug).or_default() += 1;
             let error = match task.at_attempt(attempt).run(step).await {
                 Ok(output) => return Ok(output),
                 Err(error) => error,
             };
-            if attempt >= most || error.retry().is_final() {
+            let retry = if error.retry().is_final() { Retry::Never } else { Retry::ByPolicy };
+            if retry_delay(self.plan.step(at), attempt, retry).is_none() {
                 return Err(Exhausted { attempt, error });
             }
+            attempt += 1;
         }
-        unreachable!("there is always one more number")
     }
 
     /// The tasks a step makes: one, or one per element.
-    fn tasks_of(&self, step: &'static StepDef) -> Result<Vec<Task>, RunError> {
+    fn tasks_of(&self, step: &'static StepDef) -> Vec<Task> {
         let context = Context::new(self.id.clone(), self.flow.slug, step.slug);
-        let mut task = Task::new(context.clone())
-            .with_run(self.input.clone())
-            .with_states(self.states.clone());
+        let mut task =
+            Task::new(context).with_run(self.input.clone()).with_states(self.states.clone());
         for &dep in step.depends_on {
-            if let Some(output) = self.outputs.get(dep) {
-                task = task.with_output(dep, output.clone());
+            if let Some(output) = self.output(dep) {
+                task = task.with_output(dep, output);
             }
         }
         if step.kind == StepKind::Single {
-            return Ok(vec![task]);
+            return vec![task];
         }
-        let items = self.items(step)?.into_iter().enumerate();
-        Ok(items.map(|(at, item)| task.clone().with_item(item).at_index(at)).collect())
-    }
-
-    /// What a map step maps over; nothing, if that step was skipped.
-    fn items(&self, step: &StepDef) -> Result<Vec<Value>, RunError> {
-        let (whole, what) = match step.depends_on.first() {
-            None => (Some(&self.input), "the run's input".to_owned()),
-            Some(dep) => (self.outputs.get(dep), format!("the output of step `{dep}`")),
+        let whole = match step.depends_on.first() {
+            None => Some(Arc::clone(&self.input)),
+            Some(dep) => self.output(dep),
         };
-        match whole.map(|whole| &**whole) {
-            None => Ok(Vec::new()),
-            Some(Value::Array(items)) => Ok(items.clone()),
-            Some(_) => Err(DataError::NotAnArray { step: step.slug.to_owned(), what }.into()),
+        let items = whole.as_deref().and_then(Value::as_array).cloned().unwrap_or_default();
+        let items = items.into_iter().enumerate();
+        items.map(|(index, item)| task.clone().with_item(item).at_index(index)).collect()
+    }
+
+    /// What a step has put out.
+    fn output(&self, slug: &str) -> Option<Arc<Value>> {
+        let at = self.plan.index(slug)?;
+        self.state.steps[at].output.value().map(Arc::clone)
+    }
+
+    fn status(&self, step: &StepDef) -> StepStatus {
+        let attempts = self.attempts.get(step.slug).copied().unwrap_or(0);
+        match self.state.steps[self.at(step)].skip_reason {
+            None => StepStatus::Completed { attempts },
+            Some(SkipReason::ConditionUnmet) => StepStatus::ConditionUnmet,
+            Some(SkipReason::HandlerFailed) => StepStatus::Exhausted { attempts },
+            Some(SkipReason::DependencySkipped) => StepStatus::DependencySkipped,
         }
     }
 
-    fn is_wanted(&self, step: &StepDef) -> bool {
-        if step.only_if.is_none() && step.unless.is_none() {
-            return true;
+    /// The run has not failed because of a condition.
+    fn expect_no_unmet(&self) -> Result<(), RunError> {
+        if self.state.status != RunStatus::Failed {
+            return Ok(());
         }
-        let tested = self.tested(step);
-        let is_in = |text: Option<&str>| {
-            text.and_then(|text| text.parse::<Pattern>().ok()).map(|pattern| pattern.is_in(&tested))
-        };
-        is_in(step.only_if) != Some(false) && is_in(step.unless) != Some(true)
+        let failed = self
+            .flow
+            .steps
+            .iter()
+            .find(|step| self.state.steps[self.at(step)].status == Status::Failed);
+        failed.map_or(Ok(()), |step| Err(RunError::Condition { step: step.slug }))
     }
+}
 
-    /// What conditions are tested on: the run's input, or the outputs of the dependencies.
-    fn tested(&self, step: &StepDef) -> Value {
-        if step.depends_on.is_empty() {
-            return Value::clone(&self.input);
-        }
-        let outputs = step.depends_on.iter().filter_map(|dep| {
-            self.outputs.get(dep).map(|output| ((*dep).to_owned(), Value::clone(output)))
-        });
-        Value::Object(outputs.collect::<Map<_, _>>())
-    }
+/// All outputs stay in memory.
+fn loaded(done: Result<(), NotLoaded>) {
+    done.expect("outputs of a test are always there");
+}
 
-    fn skip(&mut self, step: &StepDef, status: StepStatus, mode: OnSkip) {
-        self.steps.insert(step.slug, status);
-        if mode == OnSkip::SkipCascade {
-            self.cascades.insert(step.slug);
+fn refusal(flow: &FlowDef, why: &StartError) -> RunError {
+    let is_root_map = |step: &&StepDef| step.kind == StepKind::Map && step.depends_on.is_empty();
+    match (why, flow.steps.iter().find(is_root_map)) {
+        (StartError::NotAnArray { .. }, Some(map)) => {
+            let (step, what) = (map.slug.to_owned(), "the run's input".to_owned());
+            DataError::NotAnArray { step, what }.into()
         }
+        _ => unreachable!("there is no limit, and the input is there"),
     }
 }

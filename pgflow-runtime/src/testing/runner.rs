@@ -1,6 +1,6 @@
 //! What a test starts a run with.
 
-use super::run::Run;
+use super::run::TestRun;
 use super::{FinishedRun, RunError};
 use crate::registry::check_states;
 use crate::{Flow, States, pattern_check};
@@ -75,10 +75,6 @@ impl Runner {
             return Err(RunError::Transaction { step: step.slug });
         }
         let input = F::start(&input)?.into_input();
-        let mut run = Run::new(F::DEF, input, self.states.clone());
-        for step in F::DEF.steps {
-            run.step(step).await?;
-        }
-        Ok(run.finish())
+        TestRun::start(F::DEF, input, self.states.clone())?.finish().await
     }
 }

@@ -21,7 +21,7 @@ pub use crash::{Crash, every_crash};
 pub use error::SimError;
 
 use super::block_on;
-use crate::check::{InputOf, Runs};
+use crate::check::{Runs, Starts, Takes};
 use crate::client::Run;
 use crate::db::{Db, version_of};
 use crate::flow_handler::served::check_flows;
@@ -188,11 +188,8 @@ impl Sim {
     }
 
     /// Starts a run, under an id that is the same each time the test runs.
-    pub fn start<F: Flow>(
-        &mut self,
-        flow: F,
-        input: &dyn InputOf<F::Input>,
-    ) -> Result<Run<F>, SimError> {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn start<F, I, G>(&mut self, flow: F, input: G) -> Result<Run<F>, SimError> where F: Flow, Db: Starts<F, I> + Takes<G, I> {
         if let Some(problem) = self.problem.take() {
             return Err(problem);
         }

@@ -58,7 +58,7 @@ struct DoneGuard {
 
 impl DoneGuard {
     fn new(to: UnboundedSender<Done>, lease: Lease) -> Self {
-        // Until there is something better to say. A task that is dropped was aborted, and nobody wants to know of it, or
+        // Until there is something better to say. A task that is dropped was aborted, and its result is not wanted, or
         // its runtime has ended, and others have to do it.
         let ended = Ended::Verdict(Verdict::Released);
         Self { to, done: Some((lease, ended)), since: Instant::now() }
@@ -74,7 +74,7 @@ impl DoneGuard {
 impl Drop for DoneGuard {
     fn drop(&mut self) {
         if let Some((lease, ended)) = self.done.take() {
-            // Nobody listens any more after a shutdown.
+            // After a shutdown the receiver is gone.
             let _ = self.to.send(Done { lease, ended, took: self.since.elapsed() });
         }
     }

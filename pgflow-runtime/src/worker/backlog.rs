@@ -11,7 +11,7 @@ use super::metrics::{OLDEST_SECONDS, OPEN_RUNS, OPEN_TASKS, gauged};
 use crate::backend::Backend;
 use pgflow_backend::backoff::jittered;
 
-/// However often somebody wants to know, the database has other things to do.
+/// A shorter interval is not used: the database has other things to do.
 const SHORTEST: Duration = Duration::from_secs(1);
 
 /// Looks every so often, as long as it is polled. When the database does not answer, gauges show what they did.

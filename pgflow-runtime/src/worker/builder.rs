@@ -12,7 +12,7 @@ use super::exit::Exit;
 use super::health::{Health, Phase};
 use super::home::Home;
 use super::report::WorkerReport;
-use super::trip::Underway;
+use super::trip::BoxFuture;
 use super::{WorkerError, backlog, retention, signals, startup, thread};
 use crate::backend::{BackendError, Wakes};
 use crate::check::{Runs, Shares, WorksOn};
@@ -231,7 +231,7 @@ impl Worker {
     /// handlers that block their threads keep the program from going on after the first signal and the grace period, or its
     /// runtime from ending, it is exited in the same way.
     pub async fn run_until_signal(self) -> Result<WorkerReport, WorkerError> {
-        let never = || -> Underway<()> { Box::pin(std::future::pending()) };
+        let never = || -> BoxFuture<()> { Box::pin(std::future::pending()) };
         let home = Home::new(Handle::current());
         let exit = Exit::new(home.clone());
         let report = self.run_with(never(), never(), home, Some(exit.clone())).await;
@@ -265,8 +265,8 @@ impl Worker {
     /// Works on a thread of its own, and tells it when to stop: once politely, twice at once. With `exit`, signals do so.
     async fn run_with(
         self,
-        shutdown: Underway<()>,
-        at_once: Underway<()>,
+        shutdown: BoxFuture<()>,
+        at_once: BoxFuture<()>,
         home: Home,
         exit: Option<Exit>,
     ) -> Result<WorkerReport, WorkerError> {
@@ -312,7 +312,7 @@ impl Worker {
         let (health, closed) = (self.health.clone(), self.db.closed());
         let aside = self.aside();
         let _ending = health.until_dropped();
-        let mut shutdown: Underway<()> = Box::pin(signals::after(asked.clone(), 1));
+        let mut shutdown: BoxFuture<()> = Box::pin(signals::after(asked.clone(), 1));
         let engine: Engine = tokio::select! {
             engine = startup::start(self, home, wakes) => engine?,
             () = &mut shutdown => return Ok(WorkerReport::default()),

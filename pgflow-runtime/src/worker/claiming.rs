@@ -6,8 +6,8 @@ use tokio::time::Instant;
 
 use super::engine::Engine;
 use super::handler::{Prepared, Signals};
-use super::held::Holding;
 use super::metrics::{self, gauged};
+use super::running::RunningAttempt;
 use super::trip::Returned;
 use super::trouble::Call;
 use super::upkeep;
@@ -34,12 +34,12 @@ impl Engine {
     }
 
     /// A trip is over.
-    pub(super) fn returned(&mut self, mut returned: Returned) {
+    pub(super) fn on_return(&mut self, mut returned: Returned) {
         (self.in_flight, self.is_asking) = (0, false);
         let kind = returned.kind();
         upkeep::requeued(returned.swept.unwrap_or_default());
         if let Some(unknown) = returned.unknown.take() {
-            self.asked(unknown);
+            self.on_released(unknown);
         }
         let Some(kind) = kind else { return };
         ::metrics::histogram!(metrics::TRIP_SECONDS, "kind" => kind).record(returned.took);
@@ -49,7 +49,7 @@ impl Engine {
                 if returned.is_again {
                     self.settles.reconsider();
                 }
-                self.worked(returned.claim.as_ref(), &returned.settles, work);
+                self.on_settlement(returned.claim.as_ref(), &returned.settles, work);
             }
             Err(error) => {
                 if returned.claim.is_some() {
@@ -62,15 +62,15 @@ impl Engine {
 
     fn answered(&mut self, settles: usize, with_claim: bool) {
         if with_claim {
-            self.heard(Call::Claim);
+            self.on_answer(Call::Claim);
         }
         if settles > 0 {
-            self.heard(Call::Settle);
+            self.on_answer(Call::Settle);
         }
         self.settles.recorded(settles);
     }
 
-    fn worked(&mut self, claim: Option<&Claim>, settles: &[Settle], work: Settlement) {
+    fn on_settlement(&mut self, claim: Option<&Claim>, settles: &[Settle], work: Settlement) {
         if !settles.is_empty() {
             ::metrics::histogram!(metrics::BATCH).record(gauged(settles.len()));
         }
@@ -104,7 +104,7 @@ impl Engine {
         self.report.count(verdict, outcome);
     }
 
-    /// Nobody knows whether the results were recorded, or they were refused. Only what lies in a result itself is held
+    /// The results may or may not have been recorded, or were refused. Only what lies in a result itself is held
     /// against it; whatever else the database says may pass.
     fn failed(&mut self, doing: &'static str, returned: Returned, error: &BackendError) {
         let (now, text) = (Instant::now(), with_causes(error));
@@ -144,7 +144,7 @@ impl Engine {
     fn begin(&mut self, work: ClaimedWork) {
         let (lease, timeout, signals) = (work.lease(), work.timeout(), Signals::default());
         if self.stage.is_releasing() {
-            // It was claimed before the shutdown, and nobody would wait for its handler.
+            // It was claimed before the shutdown, which does not wait for new handlers.
             return self.settles.push(Settle { lease, verdict: Verdict::Released });
         }
         let Prepared { label, permit, span, run } = match self.handlers.call(work, signals.clone())
@@ -156,8 +156,8 @@ impl Engine {
         self.leases.insert(lease.clone(), timeout);
         let handler = self.attempts.spawn(lease.clone(), signals.pulse.clone(), run, span);
         let permits = (self.slots.take(), permit);
-        self.held.insert(lease, Holding::new(label, permits, signals, handler, timeout));
-        self.health.running(self.held.len());
+        self.running.insert(lease, RunningAttempt::new(label, permits, signals, handler, timeout));
+        self.health.running(self.running.len());
     }
 
     fn no_code(&mut self, lease: Lease, error: String) {

@@ -10,16 +10,16 @@ use tokio::time::{Instant, sleep_until};
 use super::attempt::{Attempts, Done};
 use super::handler::{Ended, Handlers};
 use super::health::Health;
-use super::held::Held;
 use super::leases::Leases;
 use super::lost_claim::LostClaim;
 use super::pace::{POLL, Pace};
 use super::report::WorkerReport;
+use super::running::RunningAttempts;
 use super::settles::Settles;
 use super::shutdown::Stage;
 use super::slots::Slots;
 use super::sweep::Sweeps;
-use super::trip::{self, Question, Returned, Underway, Upkeep, arrival};
+use super::trip::{self, BoxFuture, ReleaseRequest, Returned, Upkeep, arrival};
 use super::trouble::{LogLimit, Trouble};
 use crate::backend::{Backend, Topic, Wake, Wakes};
 
@@ -32,7 +32,7 @@ pub(super) struct Engine {
     pub(super) wakes: Wakes,
     pub(super) done: UnboundedReceiver<Done>,
     pub(super) slots: Slots,
-    pub(super) held: Held,
+    pub(super) running: RunningAttempts,
     pub(super) leases: Leases,
     pub(super) settles: Settles,
     /// Results of the trip that is under way.
@@ -56,8 +56,8 @@ impl Engine {
     /// Works until `shutdown` is ready and everything is settled or given back; `at_once` cuts that short.
     pub(super) async fn run(
         mut self,
-        mut shutdown: Underway<()>,
-        mut at_once: Underway<()>,
+        mut shutdown: BoxFuture<()>,
+        mut at_once: BoxFuture<()>,
     ) -> WorkerReport {
         let (mut trip, mut upkeep) = (None, None);
         loop {
@@ -73,8 +73,8 @@ impl Engine {
             let due = self.due(trip.is_some(), upkeep.is_some());
             tokio::select! {
                 Some(done) = self.done.recv() => self.note(done),
-                returned = arrival(&mut trip) => self.returned(returned),
-                kept = arrival(&mut upkeep) => self.kept(kept),
+                returned = arrival(&mut trip) => self.on_return(returned),
+                done = arrival(&mut upkeep) => self.on_upkeep(done),
                 wake = self.wakes.next() => self.wake(&wake),
                 () = &mut shutdown, if self.stage.is_working() => self.drain(),
                 () = &mut at_once, if !self.stage.is_releasing() => self.stop_at_once(),
@@ -106,14 +106,14 @@ impl Engine {
         let sweep = self.may_sweep().then(|| self.sweeps.due());
         let upkeep = [self.leases.next_beat(), sweep];
         let upkeep = upkeep.into_iter().flatten().filter(|_| !upkeep_is_out);
-        let others = [self.held.next_abort(), self.stage.due(), self.next_look()];
+        let others = [self.running.next_abort(), self.stage.due(), self.next_look()];
         let others = others.into_iter().flatten();
         others.chain(trips).chain(upkeep).fold(now + POLL, Instant::min)
     }
 
     fn on_time(&mut self) {
         let now = Instant::now();
-        self.held.abort_due(now);
+        self.running.abort_due(now);
         self.look_at_handlers(now);
     }
 
@@ -137,7 +137,7 @@ impl Engine {
     }
 
     /// Starts a trip if there is a reason and none is under way.
-    fn set_out(&mut self, trip: &mut Option<Underway<Returned>>) {
+    fn set_out(&mut self, trip: &mut Option<BoxFuture<Returned>>) {
         let now = Instant::now();
         if trip.is_some() || !self.pace.may_join(now) {
             return;
@@ -166,16 +166,16 @@ impl Engine {
     }
 
     /// A trip that asks for tasks of a lost claim. Nothing is claimed on the way, and nothing else can be.
-    fn ask(&mut self) -> Underway<Returned> {
+    fn ask(&mut self) -> BoxFuture<Returned> {
         let (sources, known) = (self.handlers.sources(), self.known());
         let settles = self.settles.take();
         (self.in_flight, self.is_asking) = (settles.len(), true);
-        let question = Question { worker: self.id, sources, known };
+        let question = ReleaseRequest { worker: self.id, sources, known };
         trip::ask(self.backend.clone(), settles, question)
     }
 
     /// Starts a heartbeat or a sweep if one is due and none is under way.
-    fn keep_up(&mut self, upkeep: &mut Option<Underway<Upkeep>>) {
+    fn keep_up(&mut self, upkeep: &mut Option<BoxFuture<Upkeep>>) {
         if upkeep.is_some() {
             return;
         }
@@ -191,9 +191,9 @@ impl Engine {
     /// An attempt ended.
     fn note(&mut self, done: Done) {
         // Otherwise it was given up, and its end was recorded as that.
-        let Some(mut holding) = self.held.remove(&done.lease) else { return };
+        let Some(mut holding) = self.running.remove(&done.lease) else { return };
         holding.name_if_it_blocks();
-        self.health.running(self.held.len());
+        self.health.running(self.running.len());
         let ended = match done.ended {
             Ended::Verdict(verdict) => {
                 Ended::Verdict(self.stage.judge(verdict, holding.signals.cancel.is_set()))

@@ -15,7 +15,7 @@ use super::report::WorkerReport;
 const PATIENCE: Duration = Duration::from_secs(3);
 /// How often it is looked whether it has.
 const LOOK: Duration = Duration::from_millis(100);
-/// So many signals, and nobody waits for anything any more.
+/// After so many signals the process ends at once.
 const IMPATIENT: u32 = 3;
 
 /// Exits the process if it was asked to end, and does not.
@@ -58,7 +58,7 @@ impl Exit {
             }
         };
         if let Err(error) = Builder::new().name("pgflow-exit".to_owned()).spawn(watch) {
-            tracing::warn!(%error, "nobody watches whether the program ends");
+            tracing::warn!(%error, "no thread watches whether the program ends");
         }
     }
 }

@@ -59,7 +59,7 @@ mod tests {
         let (begun, has_begun) = mpsc::channel();
         let (end, ends) = mpsc::channel::<()>();
         let handler = home.spawn(async move {
-            begun.send(()).expect("somebody listens");
+            begun.send(()).expect("the receiver is there");
             let _ = ends.recv();
         });
         has_begun.recv().expect("it begins");

@@ -191,13 +191,16 @@ fn merge(claimed: &mut Claimed, more: Result<Claimed, BackendError>) -> Result<(
     }
 }
 
+/// Needs that are asked for together, and how many jobs of them.
+type NeedsAndMost = (Vec<String>, u32);
+
 async fn claim_jobs(
     backend: &dyn Backend,
     claim: &Claim,
     max: u32,
 ) -> Result<Claimed, BackendError> {
     // Those without a limit in one claim per length of a lease; each that has one in its own.
-    let mut parts: BTreeMap<(Duration, Option<&str>), (Vec<String>, u32)> = BTreeMap::new();
+    let mut parts: BTreeMap<(Duration, Option<&str>), NeedsAndMost> = BTreeMap::new();
     for want in &claim.wants {
         let Some(need) = want.source.as_need() else { continue };
         let (lease, quota) = (want.lease.unwrap_or(LEASE), want.quotas.first());

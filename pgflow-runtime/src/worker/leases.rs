@@ -15,7 +15,7 @@ const SOON: Duration = Duration::from_secs(2);
 /// One call speaks for at most so many; the others follow at once.
 const MOST: usize = 5000;
 
-/// Leases of handlers that run and of results that are not recorded yet: nobody may take away what is still spoken for.
+/// Leases of handlers that run and of results that are not recorded yet: no other worker may take those.
 #[derive(Debug, Default)]
 pub(super) struct Leases {
     beats: HashMap<Lease, Beating>,
@@ -40,7 +40,7 @@ impl Leases {
         self.beats.insert(lease, Beating { every, at });
     }
 
-    /// It is recorded, or somebody else's.
+    /// It is recorded, or another worker's.
     pub(super) fn remove(&mut self, lease: &Lease) {
         self.beats.remove(lease);
     }

@@ -34,7 +34,7 @@ struct Asking {
 }
 
 impl LostClaim {
-    /// A claim went out, and nobody knows what became of it.
+    /// A claim went out, and its answer got lost.
     pub(super) fn lost(&mut self, now: Instant) {
         self.0 = Some(Asking { due: now, answers: 0, failures: 0 });
     }
@@ -44,7 +44,7 @@ impl LostClaim {
         self.0.as_ref().map(|asking| asking.due)
     }
 
-    /// Whether nobody has answered yet.
+    /// Whether there is no answer yet.
     pub(super) fn is_unanswered(&self) -> bool {
         self.0.as_ref().is_some_and(|asking| asking.answers == 0)
     }
@@ -85,17 +85,17 @@ impl LostClaim {
 impl Engine {
     /// All tasks that this worker knows it has.
     pub(super) fn known(&self) -> Vec<Lease> {
-        self.held.leases().chain(self.settles.leases()).cloned().collect()
+        self.running.leases().chain(self.settles.leases()).cloned().collect()
     }
 
     /// Tasks that we did not know of were given back, or not.
-    pub(super) fn asked(&mut self, unknown: Result<u64, BackendError>) {
+    pub(super) fn on_released(&mut self, unknown: Result<u64, BackendError>) {
         let now = Instant::now();
         match unknown {
             Ok(released) => {
                 // That there was nothing to give back proves nothing.
                 if released > 0 {
-                    self.heard(Call::Upkeep);
+                    self.on_answer(Call::Upkeep);
                 }
                 self.lost_claim.answered(now);
                 if self.is_leaving() {

@@ -35,7 +35,7 @@ pub(super) const OPEN_TASKS: &str = "pgflow_open_tasks";
 /// How long the oldest of those has been there, in seconds, by `flow`.
 pub(super) const OLDEST_SECONDS: &str = "pgflow_oldest_task_seconds";
 
-/// Tells whoever records metrics what they mean.
+/// Describes all metrics to the recorder.
 pub(super) fn describe() {
     describe_counter!(CLAIMS, "Claims that were answered");
     describe_counter!(CLAIMED, "Tasks that were claimed");

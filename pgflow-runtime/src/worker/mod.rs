@@ -11,7 +11,7 @@
 //! | `settles`, `refused`, `trip` | results gather while a batch is on its way; the next claim goes along |
 //! | `lost_claim` | tasks of a claim whose answer got lost are given back |
 //! | `attempt`, `verdict` | an attempt while it runs |
-//! | `held`, `leases`, `upkeep`, `sweep` | heartbeats, lost leases, tasks of workers that are gone |
+//! | `running`, `leases`, `upkeep`, `sweep` | heartbeats, lost leases, tasks of workers that are gone |
 //! | `pulse`, `watchdog` | handlers that block their thread |
 //! | `shutdown`, `signals`, `exit`, `report` | the end |
 //! | `health`, `metrics`, `backlog`, `trouble` | what can be seen from outside |
@@ -27,7 +27,6 @@ mod error;
 mod exit;
 mod handler;
 mod health;
-mod held;
 mod home;
 mod kinds;
 mod leases;
@@ -39,6 +38,7 @@ mod pulse;
 mod refused;
 mod report;
 mod retention;
+mod running;
 mod settles;
 mod shutdown;
 mod signals;

@@ -150,6 +150,6 @@ mod tests {
         assert!(!pace.may_join(start + 1999 * MS));
         assert!(pace.may_join(start + 2000 * MS));
         pace.recovered(start + 5 * MS);
-        assert_eq!(pace.due(), start + 5 * MS, "somebody heard from it");
+        assert_eq!(pace.due(), start + 5 * MS, "a hint came");
     }
 }

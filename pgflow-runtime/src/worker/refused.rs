@@ -16,7 +16,7 @@ const FEW: usize = 8;
 /// time, in turns; once it is recorded, so may the others be.
 #[derive(Debug)]
 pub(super) struct Refused {
-    results: VecDeque<Kept>,
+    results: VecDeque<RefusedResult>,
     /// What they weigh together.
     bytes: usize,
     /// The one that is tried again was refused after the last one that was recorded.
@@ -26,7 +26,7 @@ pub(super) struct Refused {
 }
 
 #[derive(Debug)]
-struct Kept {
+struct RefusedResult {
     settle: Settle,
     /// Nothing was recorded since.
     is_fresh: bool,
@@ -44,7 +44,7 @@ impl Refused {
     pub(super) fn add(&mut self, settle: Settle, now: Instant) {
         self.bytes += weight_of(&settle.verdict);
         let is_fresh = self.tried.take().unwrap_or(true);
-        self.results.push_back(Kept { settle, is_fresh });
+        self.results.push_back(RefusedResult { settle, is_fresh });
         self.due = Some(now + self.backoff.next());
     }
 
@@ -76,7 +76,7 @@ impl Refused {
     /// The next one, if it is time.
     pub(super) fn take_due(&mut self, now: Instant) -> Option<Settle> {
         self.due().filter(|due| *due <= now)?;
-        let Kept { settle, is_fresh } = self.results.pop_front()?;
+        let RefusedResult { settle, is_fresh } = self.results.pop_front()?;
         self.bytes -= weight_of(&settle.verdict);
         self.tried = Some(is_fresh);
         Some(settle)

@@ -18,12 +18,12 @@ use pgflow_machine::{Settled, Verdict};
 pub struct WorkerReport {
     /// Results that were recorded, failures included.
     pub settled: u64,
-    /// Results that nobody needed: another worker had the task by then, or the run had ended.
+    /// Results that were refused: another worker had the task by then, or the run had ended.
     pub superseded: u64,
     /// Tasks that were given back, without using up an attempt.
     pub released: u64,
     /// Results and tasks that could neither be recorded nor given back. Their leases run out, and another
-    /// worker takes them. A claim of which nobody knows whether it brought tasks counts as one.
+    /// worker takes them. A claim whose answer got lost counts as one.
     pub lost: u64,
 }
 

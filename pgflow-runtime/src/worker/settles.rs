@@ -137,7 +137,7 @@ impl Settles {
         }
     }
 
-    /// Nobody knows whether the batch was recorded: it is sent again, and in parts, should it be too much at once.
+    /// The batch may or may not have been recorded: it is sent again, in parts should it be too much at once.
     pub(super) fn unanswered(&mut self, batch: Vec<Settle>) {
         self.put_back(batch);
         self.overdue = self.waiting.len();

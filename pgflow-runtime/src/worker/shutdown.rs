@@ -7,7 +7,7 @@ use tokio::time::{Instant, timeout};
 
 use super::engine::Engine;
 use super::health::Phase;
-use super::held::TIDY_UP;
+use super::running::TIDY_UP;
 use pgflow_backend::backoff::after;
 
 /// How long the last results may take to be recorded when the database does not answer. With the default grace
@@ -61,7 +61,7 @@ impl Stage {
 impl Engine {
     /// No more claims; handlers have until the end of the grace period.
     pub(super) fn drain(&mut self) {
-        tracing::info!(running = self.held.len(), "shutting down: no more tasks are taken");
+        tracing::info!(running = self.running.len(), "shutting down: no more tasks are taken");
         self.health.phase(Phase::Draining);
         self.stage = Stage::Draining(after(Instant::now(), self.grace));
     }
@@ -75,10 +75,13 @@ impl Engine {
     pub(super) fn advance(&mut self, now: Instant) {
         match self.stage {
             // No handler is left to wait for.
-            Stage::Draining(_) | Stage::Stopping(_) if self.held.is_empty() => self.release(now),
+            Stage::Draining(_) | Stage::Stopping(_) if self.running.is_empty() => self.release(now),
             Stage::Draining(until) if until <= now => {
-                tracing::warn!(running = self.held.len(), "out of time: telling handlers to stop");
-                self.held.cancel_all();
+                tracing::warn!(
+                    running = self.running.len(),
+                    "out of time: telling handlers to stop"
+                );
+                self.running.cancel_all();
                 self.stage = Stage::Stopping(now + TIDY_UP);
             }
             Stage::Stopping(until) if until <= now => self.release(now),
@@ -88,7 +91,7 @@ impl Engine {
 
     fn release(&mut self, now: Instant) {
         self.health.phase(Phase::Releasing);
-        for settle in self.held.give_up() {
+        for settle in self.running.give_up() {
             self.settles.push(settle);
         }
         self.stage = Stage::Releasing(now + LAST_TRIPS);
@@ -96,7 +99,7 @@ impl Engine {
 
     /// Whether nothing is left but perhaps a claim whose answer got lost.
     pub(super) fn is_leaving(&self) -> bool {
-        !self.stage.is_working() && self.held.is_empty() && self.settles.is_empty()
+        !self.stage.is_working() && self.running.is_empty() && self.settles.is_empty()
     }
 
     /// The last chance to give back what a lost claim took.

@@ -7,7 +7,7 @@ use tokio::runtime::Builder;
 use tokio::sync::watch;
 
 use super::exit;
-use super::trip::Underway;
+use super::trip::BoxFuture;
 
 /// Counts signals that ask the process to stop, as long as anybody wants to know. They are heard on a thread of their own, because
 /// nothing else hears them from now on, however long the process takes to end.
@@ -59,8 +59,8 @@ pub(super) async fn after(mut signals: watch::Receiver<u32>, count: u32) {
 
 /// Counts `shutdown` as one signal and `at_once` as two, for as long as it is polled.
 pub(super) async fn tell(
-    mut shutdown: Underway<()>,
-    mut at_once: Underway<()>,
+    mut shutdown: BoxFuture<()>,
+    mut at_once: BoxFuture<()>,
     count: watch::Sender<u32>,
 ) {
     tokio::select! {
@@ -74,7 +74,7 @@ pub(super) async fn tell(
     std::future::pending::<()>().await;
 }
 
-/// Ready when nobody is there any more who could tell.
+/// Ready when all senders are gone.
 pub(super) async fn abandoned(mut asked: watch::Receiver<u32>) {
     while asked.changed().await.is_ok() {}
 }

@@ -11,12 +11,12 @@ use super::builder::Worker;
 use super::concurrency::{self, variable};
 use super::engine::Engine;
 use super::handler::{Handler, Handlers};
-use super::held::Held;
 use super::home::Home;
 use super::leases::Leases;
 use super::lost_claim::LostClaim;
 use super::pace::Pace;
 use super::report::WorkerReport;
+use super::running::RunningAttempts;
 use super::settles::Settles;
 use super::shutdown::Stage;
 use super::slots::Slots;
@@ -48,7 +48,7 @@ pub(super) async fn start(worker: Worker, home: Home, wakes: Wakes) -> Result<En
         wakes,
         done,
         slots,
-        held: Held::default(),
+        running: RunningAttempts::default(),
         leases: Leases::default(),
         settles: Settles::default(),
         in_flight: 0,
@@ -88,12 +88,11 @@ async fn sign_on(
     sources: &[Source],
     slots: usize,
 ) -> Result<WorkerId, WorkerError> {
-    let queues = sources.iter().filter_map(Source::as_queue);
     let card = WorkerCard {
         id: WorkerId::new(),
         host: host(),
         pid: std::process::id(),
-        queues: queues.map(str::to_owned).collect(),
+        queues: WorkerCard::queues_of(sources),
         slots: u32::try_from(slots).unwrap_or(u32::MAX),
     };
     persistently(|| backend.sign_on(&card)).await?;

@@ -20,7 +20,7 @@ const TIDY_UP: Duration = Duration::from_secs(1);
 /// What comes of some work, or the panic it ended with.
 type Outcome<T> = std::thread::Result<T>;
 
-/// Does some work on a thread of its own. If nobody waits for it any more, it has to notice that itself.
+/// Does some work on a thread of its own. The work has to notice by itself that its result is no longer wanted.
 pub(super) async fn run<T: Send + 'static>(
     work: impl Future<Output = T> + Send + 'static,
 ) -> Result<T, WorkerError> {
@@ -32,7 +32,7 @@ pub(super) async fn run<T: Send + 'static>(
     let body = move || {
         let outcome = dispatcher::with_default(&log, || block_on(&runtime, work));
         drop(runtime);
-        // Nobody may be interested any more.
+        // The receiver may be gone.
         let _ = sender.send(outcome);
     };
     let thread = Builder::new().name("pgflow-worker".to_owned()).spawn(body);

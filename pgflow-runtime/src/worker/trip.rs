@@ -15,8 +15,8 @@ use crate::backend::{Backend, BackendError, Claim, Claimed, Settlement, Swept};
 /// A call that takes longer than this counts as lost: the connection may be dead without anybody saying so.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Something under way.
-pub(super) type Underway<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+/// A boxed future.
+pub(super) type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// What a trip brought back.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl Returned {
 
 /// Who asks for tasks that it does not know of, and what it knows.
 #[derive(Debug)]
-pub(super) struct Question {
+pub(super) struct ReleaseRequest {
     pub(super) worker: WorkerId,
     pub(super) sources: Vec<Source>,
     pub(super) known: Vec<Lease>,
@@ -58,7 +58,7 @@ pub(super) fn set_out(
     worker: WorkerId,
     settles: Vec<Settle>,
     claim: Option<Claim>,
-) -> Underway<Returned> {
+) -> BoxFuture<Returned> {
     Box::pin(async move {
         let since = Instant::now();
         let work = match (&claim, settles.is_empty()) {
@@ -77,7 +77,7 @@ pub(super) fn again(
     backend: Arc<dyn Backend>,
     worker: WorkerId,
     refused: Settle,
-) -> Underway<Returned> {
+) -> BoxFuture<Returned> {
     Box::pin(async move {
         let returned = set_out(backend, worker, vec![refused], None).await;
         Returned { is_again: true, ..returned }
@@ -85,7 +85,7 @@ pub(super) fn again(
 }
 
 /// Takes tasks back from workers that are gone, and brings some.
-pub(super) fn sweep_and_claim(backend: Arc<dyn Backend>, claim: Claim) -> Underway<Returned> {
+pub(super) fn sweep_and_claim(backend: Arc<dyn Backend>, claim: Claim) -> BoxFuture<Returned> {
     Box::pin(async move {
         let since = Instant::now();
         let (swept, work) = match bounded(swept_and_claimed(&*backend, &claim)).await {
@@ -117,8 +117,8 @@ fn claimed(claimed: Claimed) -> Settlement {
 pub(super) fn ask(
     backend: Arc<dyn Backend>,
     settles: Vec<Settle>,
-    question: Question,
-) -> Underway<Returned> {
+    question: ReleaseRequest,
+) -> BoxFuture<Returned> {
     Box::pin(async move {
         let since = Instant::now();
         let work = if settles.is_empty() {
@@ -126,7 +126,7 @@ pub(super) fn ask(
         } else {
             settle(&*backend, question.worker, &settles, None).await
         };
-        let Question { worker, sources, known } = question;
+        let ReleaseRequest { worker, sources, known } = question;
         let unknown = kinds::release_unknown(&*backend, worker, &sources, &known);
         let unknown = bounded(unknown).await;
         let (claim, swept, unknown) = (None, None, Some(unknown));
@@ -141,26 +141,26 @@ pub(super) enum Upkeep {
     Sweep(Result<Swept, BackendError>),
 }
 
-pub(super) fn beat(backend: Arc<dyn Backend>, leases: Vec<Lease>) -> Underway<Upkeep> {
+pub(super) fn beat(backend: Arc<dyn Backend>, leases: Vec<Lease>) -> BoxFuture<Upkeep> {
     Box::pin(async move {
         let beats = bounded(async { kinds::beat(&*backend, &leases).await }).await;
         Upkeep::Heartbeat(leases, beats)
     })
 }
 
-pub(super) fn sweep(backend: Arc<dyn Backend>, with_jobs: bool) -> Underway<Upkeep> {
+pub(super) fn sweep(backend: Arc<dyn Backend>, with_jobs: bool) -> BoxFuture<Upkeep> {
     Box::pin(async move {
         let swept = bounded(async { kinds::sweep(&*backend, with_jobs).await }).await;
         Upkeep::Sweep(swept)
     })
 }
 
-/// Ready when `underway` is; never, if nothing is under way.
-pub(super) async fn arrival<T>(underway: &mut Option<Underway<T>>) -> T {
-    match underway {
+/// Ready when the future is; never, if there is none.
+pub(super) async fn arrival<T>(trip: &mut Option<BoxFuture<T>>) -> T {
+    match trip {
         Some(future) => {
             let arrived = future.await;
-            *underway = None;
+            *trip = None;
             arrived
         }
         None => std::future::pending().await,

@@ -8,30 +8,30 @@ use tokio::time::Instant;
 
 use super::engine::Engine;
 use super::handler::{Ended, Label};
-use super::held::Holding;
 use super::metrics;
+use super::running::RunningAttempt;
 use super::trip::Upkeep;
 use super::trouble::Call;
 use crate::backend::{BackendError, Swept};
 
 impl Engine {
-    pub(super) fn kept(&mut self, upkeep: Upkeep) {
+    pub(super) fn on_upkeep(&mut self, upkeep: Upkeep) {
         match upkeep {
-            Upkeep::Heartbeat(leases, beats) => self.beaten(&leases, beats),
-            Upkeep::Sweep(swept) => self.swept(swept),
+            Upkeep::Heartbeat(leases, beats) => self.on_heartbeats(&leases, beats),
+            Upkeep::Sweep(swept) => self.on_sweep(swept),
         }
     }
 
-    fn beaten(&mut self, leases: &[Lease], beats: Result<Vec<Beat>, BackendError>) {
+    fn on_heartbeats(&mut self, leases: &[Lease], beats: Result<Vec<Beat>, BackendError>) {
         let now = Instant::now();
         match beats {
             Ok(beats) => {
-                self.heard(Call::Upkeep);
+                self.on_answer(Call::Upkeep);
                 for (lease, beat) in leases.iter().zip(beats) {
                     count(beat);
                     if beat != Beat::Extended {
                         self.leases.remove(lease);
-                        self.held.lose(now, lease);
+                        self.running.lose(now, lease);
                     }
                 }
             }
@@ -42,10 +42,10 @@ impl Engine {
         }
     }
 
-    fn swept(&mut self, swept: Result<Swept, BackendError>) {
+    fn on_sweep(&mut self, swept: Result<Swept, BackendError>) {
         match swept {
             Ok(swept) => {
-                self.heard(Call::Upkeep);
+                self.on_answer(Call::Upkeep);
                 requeued(swept);
                 if swept.requeued > 0 {
                     self.pace.hint(Instant::now());
@@ -59,7 +59,7 @@ impl Engine {
 
     /// The database answered. If that is news, results go at once, then heartbeats, and only then a sweep: it must not take
     /// away from this worker what it could not speak for.
-    pub(super) fn heard(&mut self, call: Call) {
+    pub(super) fn on_answer(&mut self, call: Call) {
         if self.trouble.answered(call) {
             let now = Instant::now();
             self.pace.recovered(now);
@@ -100,7 +100,7 @@ fn outcome_of_job(verdict: &JobVerdict) -> &'static str {
     }
 }
 
-impl Holding {
+impl RunningAttempt {
     /// Counts the end of an attempt.
     pub(super) fn count(&self, ended: &Ended, took: Duration) {
         let Label { flow, step } = self.label;

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::engine::Engine;
 use super::handler::Label;
-use super::held::Holding;
+use super::running::RunningAttempt;
 use super::{metrics, verdict};
 
 /// How often it is looked.
@@ -22,7 +22,7 @@ const NO_THREAD: Duration = Duration::from_secs(10);
 impl Engine {
     /// When to look at handlers.
     pub(super) fn next_look(&self) -> Option<Instant> {
-        (!self.held.is_empty()).then(|| self.looked + EVERY)
+        (!self.running.is_empty()).then(|| self.looked + EVERY)
     }
 
     /// Names steps that block their thread, and ends what comes to no end because of that.
@@ -32,7 +32,7 @@ impl Engine {
         }
         self.looked = now;
         let (mut late, mut unbegun) = (Vec::new(), Vec::new());
-        for (lease, holding) in self.held.iter_mut() {
+        for (lease, holding) in self.running.iter_mut() {
             holding.name_if_it_blocks();
             if holding.is_late() {
                 late.push(lease.clone());
@@ -50,7 +50,7 @@ impl Engine {
 
     /// The attempt has failed. Its slot stays taken until the handler returns: the thread is.
     fn end_late(&mut self, lease: Lease) {
-        let Some(holding) = self.held.get_mut(&lease) else { return };
+        let Some(holding) = self.running.get_mut(&lease) else { return };
         holding.is_settled = true;
         holding.signals.cancel.set();
         holding.handler.abort();
@@ -60,7 +60,7 @@ impl Engine {
 
     /// Other workers may have a thread for it.
     fn give_back(&mut self, lease: Lease) {
-        let Some(holding) = self.held.remove(&lease) else { return };
+        let Some(holding) = self.running.remove(&lease) else { return };
         tracing::warn!(
             flow = holding.label.flow,
             step = holding.label.step,
@@ -69,12 +69,12 @@ impl Engine {
         holding.handler.abort();
         holding.count_given_up();
         drop(holding);
-        self.health.running(self.held.len());
+        self.health.running(self.running.len());
         self.settles.push(Settle { lease, verdict: Verdict::Released });
     }
 }
 
-impl Holding {
+impl RunningAttempt {
     /// Says once that the handler blocks its thread, or did.
     pub(super) fn name_if_it_blocks(&mut self) {
         let blocked = self.signals.pulse.longest();

@@ -5,6 +5,7 @@ mod load;
 mod look;
 mod read;
 mod submit_in;
+mod upkeep;
 mod write;
 
 use std::collections::HashMap;

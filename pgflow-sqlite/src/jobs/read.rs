@@ -25,12 +25,14 @@ macro_rules! from_live {
         )
     };
 }
+pub(super) use from_live;
 
 macro_rules! from_ended {
     () => {
         concat!(ended!(), ", j.error, j.ended_at from pgflow_job_archive j")
     };
 }
+pub(super) use from_ended;
 
 const LIVE: &str = concat!(from_live!(), " where j.id = ?1");
 const ENDED: &str = concat!(from_ended!(), " where j.id = ?1");
@@ -69,7 +71,7 @@ row! {
 }
 
 /// A job, and what people are told of it.
-struct Found(FoundJob, Told);
+pub(super) struct Found(FoundJob, Told);
 
 impl<'r> sqlx::FromRow<'r, sqlx::sqlite::SqliteRow> for Found {
     fn from_row(row: &'r sqlx::sqlite::SqliteRow) -> sqlx::Result<Self> {
@@ -77,7 +79,7 @@ impl<'r> sqlx::FromRow<'r, sqlx::sqlite::SqliteRow> for Found {
     }
 }
 
-fn summary(found: Found, now: Timestamp) -> Result<JobSummary> {
+pub(super) fn summary(found: Found, now: Timestamp) -> Result<JobSummary> {
     let Found(mut job, Told { error, ended_at }) = found;
     let id = JobId::from_stored(std::mem::take(&mut job.id));
     let outcome = job.outcome.take();

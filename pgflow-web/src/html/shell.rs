@@ -22,7 +22,7 @@ pub(crate) fn page(asked: &Asked, title: &str, here: &str, body: &Markup) -> Htm
                 }
             }
             form.find action={ (base) "/runs" } role="search" {
-                input type="search" name="q" placeholder="Run id or key" aria-label="Find a run by id or key" autocomplete="off" spellcheck="false";
+                input type="search" name="q" placeholder="Run id or key, job" aria-label="Find a run by id or key, or a job by name" autocomplete="off" spellcheck="false";
             }
         }
         main #main { (body) }

@@ -2,6 +2,8 @@
 
 use maud::{Markup, html};
 use pgflow_runtime::RunStatus;
+use pgflow_runtime::backend::JobStanding;
+use pgflow_runtime::job::{JobOutcome, JobStatus};
 
 /// What a run or a step is, for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,15 +61,39 @@ impl From<RunStatus> for Look {
     }
 }
 
+impl From<JobStanding> for Look {
+    fn from(standing: JobStanding) -> Self {
+        match standing {
+            JobStanding::Live(JobStatus::Active) => Self::Running,
+            JobStanding::Live(JobStatus::Ready) => Self::Queued,
+            JobStanding::Live(JobStatus::AwaitingFuture | JobStatus::PendingJobs) => Self::Waiting,
+            JobStanding::Live(JobStatus::CrashConcern)
+            | JobStanding::Ended(JobOutcome::Failed | JobOutcome::Crashed) => Self::Failed,
+            JobStanding::Ended(JobOutcome::Done) => Self::Completed,
+            JobStanding::Live(JobStatus::Cancelled | JobStatus::Expired)
+            | JobStanding::Ended(JobOutcome::Cancelled | JobOutcome::Expired) => Self::Cancelled,
+        }
+    }
+}
+
 /// A small sign with the word beside it.
 pub(crate) fn badge(look: impl Into<Look>) -> Markup {
     let look = look.into();
+    sign(look, look.word())
+}
+
+/// The same for a job, in its own words.
+pub(crate) fn badge_of(standing: JobStanding) -> Markup {
+    sign(standing.into(), &standing.to_string())
+}
+
+fn sign(look: Look, word: &str) -> Markup {
     html! {
         span class={ "badge is-" (look.word()) } {
             svg viewBox="-8 -8 16 16" width="16" height="16" aria-hidden="true" {
                 path d=(look.shape()) {}
             }
-            (look.word())
+            (word)
         }
     }
 }

@@ -18,7 +18,7 @@ use super::topic::Topic;
 use super::{Frame, Hub};
 use crate::app::App;
 use crate::error::PageError;
-use crate::pages::run_id;
+use crate::pages::{JobView, job_id, run_id};
 use crate::request::Asked;
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -26,7 +26,10 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 pub(crate) fn routes() -> Router<App> {
-    Router::new().route("/live/runs/{id}", get(run)).route("/live/overview", get(overview))
+    Router::new()
+        .route("/live/runs/{id}", get(run))
+        .route("/live/job", get(job))
+        .route("/live/overview", get(overview))
 }
 
 /// What a listener that did not listen before has on its page.
@@ -47,6 +50,24 @@ async fn run(
         return Err(PageError::NotFound(format!("there is no run {id}")));
     }
     Ok(stream(&asked.app, Topic::Run(id), seen, &headers))
+}
+
+/// Which job.
+#[derive(Debug, Deserialize)]
+struct Named {
+    #[serde(default)]
+    id: String,
+}
+
+async fn job(
+    asked: Asked,
+    Query(named): Query<Named>,
+    Query(seen): Query<Seen>,
+    headers: HeaderMap,
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, PageError> {
+    let id = job_id(&named.id)?;
+    JobView::read(&asked.app, &id).await?;
+    Ok(stream(&asked.app, Topic::Job(id), seen, &headers))
 }
 
 async fn overview(

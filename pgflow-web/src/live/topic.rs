@@ -4,18 +4,20 @@ use std::time::Duration;
 
 use pgflow_runtime::RunId;
 use pgflow_runtime::backend::{self, Wake, Wakes};
+use pgflow_runtime::job::JobId;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::Frame;
 use crate::app::App;
 use crate::error::PageError;
-use crate::pages::{overview_region, run_region};
+use crate::pages::{JobView, job_region, overview_region, run_region};
 use crate::run_view::RunView;
 
 /// Something to look at.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Topic {
     Run(RunId),
+    Job(JobId),
     /// With the path that its links are below.
     Overview(String),
 }
@@ -39,6 +41,12 @@ impl Topic {
                 let is_last = status.has_ended() && status != pgflow_runtime::RunStatus::Failed;
                 Ok((Frame::new(run_region(app, &view), is_last), Some(view.record.flow)))
             }
+            Self::Job(id) => {
+                let view = JobView::read(app, id).await?;
+                let frame = Frame::new(job_region(app, &view), view.is_over());
+                // No hint is about jobs: it is looked at every second.
+                Ok((frame, Some(String::new())))
+            }
             Self::Overview(base) => {
                 Ok((Frame::new(overview_region(app, base).await?, false), None))
             }
@@ -47,7 +55,7 @@ impl Topic {
 
     const fn pace(&self) -> Pace {
         let [pause, fallback] = match self {
-            Self::Run(_) => [100, 1_000],
+            Self::Run(_) | Self::Job(_) => [100, 1_000],
             Self::Overview(_) => [1_000, 5_000],
         };
         Pace { pause: Duration::from_millis(pause), fallback: Duration::from_millis(fallback) }

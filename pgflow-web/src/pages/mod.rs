@@ -3,6 +3,8 @@
 mod detail;
 mod flow;
 mod flows;
+mod job;
+mod jobs;
 mod overview;
 mod run;
 mod runs;
@@ -10,6 +12,7 @@ mod timeline;
 mod waiting;
 mod workers;
 
+pub(crate) use job::{JobView, href as job_href, id_of as job_id, region as job_region};
 pub(crate) use overview::region as overview_region;
 pub(crate) use run::{id_of as run_id, region as run_region};
 
@@ -38,7 +41,8 @@ impl Page {
 }
 
 /// In the order of the navigation.
-pub(crate) const PAGES: &[Page] = &[overview::PAGE, runs::PAGE, flows::PAGE, workers::PAGE];
+pub(crate) const PAGES: &[Page] =
+    &[overview::PAGE, runs::PAGE, jobs::PAGE, flows::PAGE, workers::PAGE];
 
 pub(crate) fn routes() -> Router<App> {
     PAGES.iter().fold(Router::new(), |router, page| router.merge((page.routes)()))

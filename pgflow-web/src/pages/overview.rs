@@ -7,11 +7,11 @@ use axum::response::Html;
 use axum::routing::get;
 use maud::{Markup, html};
 use pgflow_runtime::backend::{
-    Activity, Minute, QueueDepth, RunQuery, RunSummary, WorkerQuery, WorkerRecord,
+    Activity, Minute, NeedDepth, QueueDepth, RunQuery, RunSummary, WorkerQuery, WorkerRecord,
 };
 use pgflow_runtime::{RunStatus, Timestamp};
 
-use super::{Page, flows, runs, workers};
+use super::{Page, flows, jobs, runs, workers};
 use crate::app::App;
 use crate::error::PageError;
 use crate::html::{shell, spark, time};
@@ -49,6 +49,7 @@ struct Overview {
     latencies: Vec<f64>,
     failures: Vec<RunSummary>,
     queues: Vec<QueueDepth>,
+    needs: Vec<NeedDepth>,
     workers: Vec<WorkerRecord>,
 }
 
@@ -65,6 +66,7 @@ impl Overview {
             latencies: completed.iter().rev().filter_map(took).collect(),
             failures: backend.list(&newest(RunStatus::Failed, FAILURES)).await?,
             queues: backend.queues().await?,
+            needs: if app.db.has_jobs() { app.db.job_depths().await?.needs } else { Vec::new() },
             workers: backend
                 .workers(&WorkerQuery { max: WORKERS, ..WorkerQuery::default() })
                 .await?,
@@ -82,6 +84,7 @@ pub(crate) async fn region(app: &App, base: &str) -> Result<Markup, PageError> {
                 section { h2 { "Latest failures" } (runs::table(base, &all.failures)) }
                 section { h2 { "Queues" } (flows::queue_table(base, &all.queues)) }
             }
+            @if !all.needs.is_empty() { section { h2 { "Jobs" } (jobs::need_table(base, &all.needs)) } }
         }
     })
 }

@@ -10,7 +10,7 @@ use pgflow_runtime::client::RunIdPrefix;
 use pgflow_runtime::{RunId, RunStatus, Timestamp};
 use serde::Deserialize;
 
-use super::{Page, run};
+use super::{Page, jobs, run};
 use crate::app::App;
 use crate::error::PageError;
 use crate::html::status::badge;
@@ -128,8 +128,13 @@ async fn find(asked: &Asked, filter: &Filter) -> Result<Response, PageError> {
         let to = format!("{}{}/{}", asked.base, PAGE.path, run.id);
         return Ok(Redirect::to(&to).into_response());
     }
+    if found.is_empty()
+        && let Some(to) = jobs::page_of(asked, text).await?
+    {
+        return Ok(Redirect::to(&to).into_response());
+    }
     if found.is_empty() {
-        let notice = "No run has this id or key.";
+        let notice = "No run has this id or key, and no job this name.";
         return Ok(show(asked, filter, Some(notice)).await?.into_response());
     }
     let body = html! {

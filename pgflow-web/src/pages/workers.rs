@@ -57,7 +57,7 @@ fn table(workers: &[WorkerRecord], now: Timestamp) -> Markup {
                             td { (state(worker, now)) }
                             td { (worker.host.as_deref().unwrap_or("–")) @if let Some(pid) = worker.pid { " · " (pid) } }
                             td.number { (worker.running) @if let Some(slots) = worker.slots { " / " (slots) } }
-                            td { (worker.queues.join(", ")) }
+                            td { (worker.serves()) }
                             td { (time::moment(worker.started_at)) }
                             td { (time::moment(worker.seen_at)) }
                         }

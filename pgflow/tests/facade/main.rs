@@ -1,5 +1,5 @@
 //! What users write, through the facade alone.
 
-mod analyze_website;
 mod registration;
 mod skips_and_conditions;
+mod website;

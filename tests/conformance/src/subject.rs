@@ -38,6 +38,15 @@ pub trait Database: Send + Sync + 'static {
     /// Makes time pass for the runs of a version of a flow.
     fn advance<'a>(&'a self, flow: &'a str, by: Duration) -> Later<'a, ()>;
 
+    /// Makes time pass once for the runs of several versions.
+    fn advance_all<'a>(&'a self, flows: &'a [String], by: Duration) -> Later<'a, ()> {
+        Box::pin(async move {
+            for flow in flows {
+                self.advance(flow, by).await;
+            }
+        })
+    }
+
     /// The same, also for when runs and steps began and ended: what clocks on walls would say. Not for runs that have
     /// failed, whose events say when.
     fn age<'a>(&'a self, flow: &'a str, by: Duration) -> Later<'a, ()> {

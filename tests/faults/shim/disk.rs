@@ -98,3 +98,14 @@ pub unsafe extern "C" fn posix_fallocate(file: c_int, at: i64, count: i64) -> c_
         _ => unsafe { *__errno_location() },
     }
 }
+
+/// # Safety
+/// As for the C library's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fallocate64(file: c_int, mode: c_int, at: i64, count: i64) -> c_int {
+    // Other modes make holes, and files no larger.
+    if mode == 0 && is_refused(file, at as u64 + count as u64) {
+        return refuse() as c_int;
+    }
+    unsafe { syscall(NUMBERS.fallocate, file, mode, at, count) as c_int }
+}

@@ -21,6 +21,7 @@ pub(crate) struct Cluster {
     pub(crate) binaries: Binaries,
     pub(crate) dir: PathBuf,
     pub(crate) port: u16,
+    pub(crate) is_forgetful: bool,
     env: Vec<(String, String)>,
     _watchdog: Watchdog,
 }
@@ -31,7 +32,8 @@ impl Cluster {
         let port = if options.tls.is_some() { free_port()? } else { PORT };
         let watchdog = Watchdog::watch(&dir)?;
         let env = options.env.clone();
-        let cluster = Self { binaries, dir, port, env, _watchdog: watchdog };
+        let is_forgetful = !options.fsync;
+        let cluster = Self { binaries, dir, port, is_forgetful, env, _watchdog: watchdog };
         let data = cluster.data();
         run(unprivileged(&cluster.binaries.program("initdb"))
             .args(["-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "--no-sync", "-D"])

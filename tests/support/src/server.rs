@@ -122,6 +122,11 @@ impl Server {
         matches!(self.kind, Kind::External(_))
     }
 
+    /// Whether a crash of it loses data: nothing waits for the disk.
+    pub(crate) fn is_forgetful(&self) -> bool {
+        self.cluster().is_some_and(|cluster| cluster.is_forgetful)
+    }
+
     fn own_cluster(&self) -> &Cluster {
         self.cluster().expect("the server of PGFLOW_TEST_POSTGRES_URL is not ours to stop")
     }

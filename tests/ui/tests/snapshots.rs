@@ -11,7 +11,7 @@ const LIMIT: usize = 12;
 /// Errors that are longer, and why.
 const LONGER: &[(&str, usize, &str)] = &[(
     "future_not_send",
-    15,
+    14,
     "rustc itself shows the value and the await that keep it from being `Send`",
 )];
 

@@ -14,16 +14,16 @@ pub(crate) enum Error {
     #[error("xtask: there is no mutation `{0}`; see --list")]
     Unknown(String),
 
-    #[error("xtask: cannot build the SQL tests")]
+    #[error("xtask: cannot build the tests")]
     Build,
 
     #[error("xtask: no test matches `{filter}`, which mutation `{name}` names")]
     NoTest { name: &'static str, filter: &'static str },
 
-    #[error("xtask: the SQL of mutation `{name}` is not valid, which proves nothing:\n{output}")]
+    #[error("xtask: mutation `{name}` is not valid SQL or Rust, which proves nothing:\n{output}")]
     Invalid { name: &'static str, output: String },
 
-    #[error("xtask: the unmutated core does not pass: {0}")]
+    #[error("xtask: without a mutation there are failures: {0}")]
     Baseline(String),
 
     #[error("xtask: {} of {of} mutants survived: {}", names.len(), names.join(", "))]

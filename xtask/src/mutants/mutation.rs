@@ -1,4 +1,4 @@
-//! One change to the SQL core that a test has to notice.
+//! One change that a test has to notice.
 
 use std::path::{Path, PathBuf};
 
@@ -11,31 +11,34 @@ use super::error::Error;
 pub(crate) struct Mutation {
     /// What `--only` takes.
     pub(crate) name: &'static str,
-    /// As the core names it: `functions/heartbeat.sql` in whichever folder of functions it lies.
+    /// In the copy. The core's functions without their folder: `functions/heartbeat.sql`.
     pub(crate) file: &'static str,
     /// Stands exactly once in the file.
     pub(crate) find: &'static str,
     pub(crate) replace: &'static str,
-    /// What goes wrong for users of such a core.
+    /// What goes wrong for users.
     pub(crate) why: &'static str,
-    /// Filters for the test binary: the tests that are there to catch this.
+    /// Filters for the test binaries: the tests that are there to catch this.
     pub(crate) tests: &'static [&'static str],
 }
 
 impl Mutation {
-    /// The mutated text of its file in a core.
-    pub(crate) fn apply(&self, core: &Path) -> Result<String, Error> {
-        let path = self.path(core);
-        let sql = std::fs::read_to_string(&path).map_err(|source| Error::io(&path, source))?;
-        match sql.matches(self.find).count() {
-            1 => Ok(sql.replacen(self.find, self.replace, 1)),
+    /// The mutated text of its file.
+    pub(crate) fn apply(&self, root: &Path) -> Result<String, Error> {
+        let path = self.path(root);
+        let text = std::fs::read_to_string(&path).map_err(|source| Error::io(&path, source))?;
+        match text.matches(self.find).count() {
+            1 => Ok(text.replacen(self.find, self.replace, 1)),
             found => Err(Error::Stale { name: self.name, file: self.file, found }),
         }
     }
 
-    /// Where its file is in a core: a function may be moved to another folder without being renamed.
-    pub(crate) fn path(&self, core: &Path) -> PathBuf {
-        let named = core.join(self.file);
+    /// Where its file is: a function of the core may be moved to another folder without being renamed.
+    pub(crate) fn path(&self, root: &Path) -> PathBuf {
+        let named = root.join(self.file);
+        if named.is_file() {
+            return named;
+        }
         let (Some(dir), Some(name)) = (named.parent(), named.file_name()) else { return named };
         let folders = dir.read_dir().into_iter().flatten().flatten();
         let filed = folders.map(|folder| folder.path().join(name)).find(|path| path.is_file());

@@ -1,4 +1,4 @@
-//! One run of the SQL test binary against a core in a directory.
+//! One run of test binaries.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -15,9 +15,9 @@ const PATIENCE: Duration = Duration::from_mins(8);
 const INVALID: &[&str] =
     &["cannot install the core", "42601 ", "42703 ", "42883 ", "42P02 ", "42702 "];
 
-/// The binary and where it finds its core and leaves its output.
+/// The binaries, and where they find the SQL core and leave their output.
 pub(crate) struct Tests {
-    pub(crate) binary: PathBuf,
+    pub(crate) binaries: Vec<PathBuf>,
     pub(crate) core: PathBuf,
     pub(crate) log: PathBuf,
     /// Tests to leave out, as the binary's own `--skip` takes them.
@@ -25,6 +25,7 @@ pub(crate) struct Tests {
 }
 
 /// What a run says.
+#[derive(Default)]
 pub(crate) struct Verdict {
     /// How many tests the filters let through.
     pub(crate) tests: usize,
@@ -38,16 +39,32 @@ pub(crate) struct Verdict {
 impl Tests {
     /// The names of all tests, one per line.
     pub(crate) fn list(&self) -> Result<String, Error> {
-        let output = Command::new(&self.binary).arg("--list").output();
-        let output = output.map_err(|source| Error::io(&self.binary, source))?;
-        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+        let mut names = String::new();
+        for binary in &self.binaries {
+            let output = Command::new(binary).arg("--list").output();
+            let output = output.map_err(|source| Error::io(binary, source))?;
+            names += &String::from_utf8_lossy(&output.stdout);
+        }
+        Ok(names)
     }
 
     /// Runs the tests that match one of the filters; all if there are none.
     pub(crate) fn run(&self, filters: &[&str]) -> Result<Verdict, Error> {
+        let mut all = Verdict::default();
+        for binary in &self.binaries {
+            let verdict = self.run_binary(binary, filters)?;
+            all.tests += verdict.tests;
+            all.failed.extend(verdict.failed);
+            all.hangs |= verdict.hangs;
+            all.broken = all.broken.or(verdict.broken);
+        }
+        Ok(all)
+    }
+
+    fn run_binary(&self, binary: &Path, filters: &[&str]) -> Result<Verdict, Error> {
         let log = File::create(&self.log).map_err(|source| Error::io(&self.log, source))?;
         let errors = log.try_clone().map_err(|source| Error::io(&self.log, source))?;
-        let mut child = Command::new(&self.binary)
+        let mut child = Command::new(binary)
             .args(filters)
             .args(self.skip.iter().flat_map(|skip| ["--skip", skip]))
             .env("PGFLOW_TEST_CORE_DIR", &self.core)
@@ -56,8 +73,8 @@ impl Tests {
             .stdout(log)
             .stderr(errors)
             .spawn()
-            .map_err(|source| Error::io(&self.binary, source))?;
-        let ended = wait(&mut child, PATIENCE).map_err(|source| Error::io(&self.binary, source))?;
+            .map_err(|source| Error::io(binary, source))?;
+        let ended = wait(&mut child, PATIENCE).map_err(|source| Error::io(binary, source))?;
         let output = read(&self.log)?;
         let mut verdict = verdict(&output);
         verdict.hangs = ended.is_none();

@@ -5,22 +5,32 @@ use std::path::{Path, PathBuf};
 use super::error::Error;
 use super::mutation::Mutation;
 
-/// A copy of the core; it goes away with this value.
+/// A copy of some directories; it goes away with this value.
 pub(crate) struct Workplace {
     dir: PathBuf,
 }
 
 impl Workplace {
-    pub(crate) fn new() -> Result<Self, Error> {
-        let dir = std::env::temp_dir().join(format!("pgflow-mutants-{}", std::process::id()));
-        let workplace = Self { dir };
-        copy(&source(), &workplace.core())?;
+    /// With copies of these.
+    pub(crate) fn new(name: &str, sources: &[PathBuf]) -> Result<Self, Error> {
+        let name = format!("pgflow-mutants-{name}-{}", std::process::id());
+        let workplace = Self { dir: std::env::temp_dir().join(name) };
+        for source in sources {
+            let target = workplace.copy().join(source.file_name().unwrap_or_default());
+            copy(source, &target)?;
+        }
         Ok(workplace)
     }
 
-    /// The core that tests install.
-    pub(crate) fn core(&self) -> PathBuf {
-        self.dir.join("core")
+    /// Where the copies are.
+    pub(crate) fn copy(&self) -> PathBuf {
+        self.dir.join("copy")
+    }
+
+    /// Puts a file beside the copies.
+    pub(crate) fn add(&self, name: &str, text: &str) -> Result<(), Error> {
+        let path = self.copy().join(name);
+        std::fs::write(&path, text).map_err(|source| Error::io(&path, source))
     }
 
     /// Where a test run leaves what it says.
@@ -30,21 +40,26 @@ impl Workplace {
 
     /// The test binary under a name that no build touches.
     pub(crate) fn keep_binary(&self, built: &Path) -> Result<PathBuf, Error> {
-        let kept = self.dir.join("sql-tests");
+        let kept = self.kept_binary();
         std::fs::hard_link(built, &kept)
             .or_else(|_| std::fs::copy(built, &kept).map(drop))
             .map_err(|source| Error::io(&kept, source))?;
         Ok(kept)
     }
 
-    /// Calls `with` while the core is mutated, and puts the core right again.
+    /// Where that is.
+    pub(crate) fn kept_binary(&self) -> PathBuf {
+        self.dir.join("tests")
+    }
+
+    /// Calls `with` while the copy is mutated, and puts it right again.
     pub(crate) fn mutated<T>(
-        &self,
+        root: &Path,
         mutation: &Mutation,
         with: impl FnOnce() -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let mutated = mutation.apply(&self.core())?;
-        let path = mutation.path(&self.core());
+        let mutated = mutation.apply(root)?;
+        let path = mutation.path(root);
         let original = std::fs::read(&path).map_err(|source| Error::io(&path, source))?;
         std::fs::write(&path, mutated).map_err(|source| Error::io(&path, source))?;
         let result = with();
@@ -57,11 +72,6 @@ impl Drop for Workplace {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.dir);
     }
-}
-
-/// The core in the working tree.
-pub(crate) fn source() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../migrations/postgres")
 }
 
 fn copy(from: &Path, to: &Path) -> Result<(), Error> {

@@ -6,6 +6,10 @@ use std::time::{Duration, Instant};
 
 use crate::artifacts::TestBinary;
 
+/// Binaries whose tests mostly wait: for servers to start, for patience to end, for leases. They run this many at once.
+const WAITING: &[&str] = &["pgflow-cli::cli"];
+const AT_ONCE: &str = "6";
+
 /// What became of it.
 pub(super) struct Outcome {
     pub(super) name: String,
@@ -18,7 +22,11 @@ pub(super) struct Outcome {
 /// Runs it as `cargo test` would, and keeps what it says for later: two at once would mix their lines.
 pub(super) fn run(binary: &TestBinary, args: &[String]) -> Outcome {
     let start = Instant::now();
-    let output = Command::new(&binary.path)
+    let mut command = Command::new(&binary.path);
+    if WAITING.contains(&binary.name.as_str()) {
+        command.env("RUST_TEST_THREADS", AT_ONCE);
+    }
+    let output = command
         .args(args)
         .current_dir(&binary.dir)
         .env("CARGO_MANIFEST_DIR", &binary.dir)

@@ -2,6 +2,9 @@
 create or replace function pgflow._check_task_inputs() returns table (invariant text, run_id uuid, detail text)
 language sql stable
 set search_path = pg_catalog, pg_temp
+-- Before the tables were ever analyzed, the planner may take it for cheap to look at all tasks for each element.
+set enable_nestloop = off
+set jit = off
 as $$
   select 'task_input', t.run_id, format('task %s of %s keeps an input', t.task_index, t.step_slug)
     from pgflow.step_tasks t

@@ -4,6 +4,7 @@ create or replace function pgflow.check()
 returns table (invariant text, run_id uuid, detail text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
+set jit = off
 as $$
 begin
   return query select * from pgflow._check_definitions();

@@ -15,38 +15,52 @@ as $$
 #variable_conflict use_column
 declare
   v_timeout int;
+  -- Steps with a timeout of their own.
+  v_has_others boolean;
+  v_has_map boolean;
+  v_queue text := pgmq.format_table_name(_claim_queue.queue_name, 'q');
   v_picked bigint[];
   v_ids bigint[];
   v_bodies jsonb[];
   v_is_turn boolean;
   v_started record;
 begin
-  select f.opt_timeout into v_timeout from pgflow.flows f where f.flow_slug = _claim_queue.queue_name;
+  select f.opt_timeout, bool_or(d.opt_timeout <> f.opt_timeout), bool_or(d.step_type = 'map')
+    into v_timeout, v_has_others, v_has_map
+    from pgflow.flows f left join pgflow.steps d on d.flow_slug = f.flow_slug
+   where f.flow_slug = _claim_queue.queue_name group by f.flow_slug;
   if _claim_queue.limited_steps is not null then
     v_picked := pgflow._pick_messages(
       _claim_queue.queue_name, _claim_queue.qty, _claim_queue.limited_steps, _claim_queue.limited_quotas);
   end if;
-  -- As pgmq.read does, but by the index on vt: messages in flight or delayed are not looked at.
-  execute format(
-    'with %3$s read as (
-       update pgmq.%1$I q set vt = $1 + $2, read_ct = q.read_ct + 1
-        where %2$s
-       returning q.msg_id, q.message)
-     select array_agg(r.msg_id), array_agg(r.message), %4$s from read r',
-    pgmq.format_table_name(_claim_queue.queue_name, 'q'),
-    case when _claim_queue.limited_steps is not null then 'q.msg_id = any ($4)'
-      -- By place: a row that is locked stays where it is.
-      else 'q.ctid = any (array(select ctid from bulk union all select ctid from turn limit $3))' end,
-    case when _claim_queue.limited_steps is null then format(
+  -- As pgmq.read does, but by the index on vt: messages in flight or delayed are not looked at. By place: a row that is locked stays
+  -- where it is.
+  execute format(case
+    when _claim_queue.limited_steps is not null then
+      'with read as (
+         update pgmq.%1$I q set vt = $1 + $2, read_ct = q.read_ct + 1 where q.msg_id = any ($4) returning q.msg_id, q.message)
+       select array_agg(r.msg_id), array_agg(r.message), true from read r'
+    when not v_has_map then
+      'with read as (
+         update pgmq.%1$I q set vt = $1 + $2, read_ct = q.read_ct + 1
+          where q.ctid = any (array(
+            select m.ctid from pgmq.%1$I m where m.vt <= $1 order by m.vt limit $3 for update skip locked))
+         returning q.msg_id, q.message)
+       select array_agg(r.msg_id), array_agg(r.message), false from read r'
+    else
       -- Tasks of wide maps stand far back in time (see _spawn_map_tasks): they get what others leave,
       -- and a quarter in any case.
-      'turn as materialized (
+      'with turn as materialized (
          select m.ctid from pgmq.%1$I m where m.vt > $5 and m.vt <= $1 order by m.vt limit $3 for update skip locked
        ), bulk as materialized (
          select m.ctid from pgmq.%1$I m where m.vt <= $5 order by m.vt
           limit greatest($3 - (select count(*) from turn), $6) for update skip locked
-       ),', pgmq.format_table_name(_claim_queue.queue_name, 'q')) end,
-    case when _claim_queue.limited_steps is null then 'exists (select from turn)' else 'true' end
+       ), read as (
+         update pgmq.%1$I q set vt = $1 + $2, read_ct = q.read_ct + 1
+          where q.ctid = any (array(select ctid from bulk union all select ctid from turn limit $3))
+         returning q.msg_id, q.message)
+       select array_agg(r.msg_id), array_agg(r.message), exists (select from turn) from read r' end,
+    v_queue
   ) into v_ids, v_bodies, v_is_turn
     using clock_timestamp(), make_interval(secs => coalesce(v_timeout::float8 + pgflow._lease_grace(), _claim_queue.reservation)),
           greatest(_claim_queue.qty, 0), v_picked, clock_timestamp() - pgflow._bulk_edge(),
@@ -61,8 +75,8 @@ begin
     perform pgflow._make_way(_claim_queue.queue_name);
   end if;
   select * into v_started
-    from pgflow._start_fitting(_claim_queue.queue_name, v_ids, v_bodies, _claim_queue.worker_id);
-  if exists (select from pgflow.steps d where d.flow_slug = _claim_queue.queue_name and d.opt_timeout <> v_timeout) then
+    from pgflow._start_messages(_claim_queue.queue_name, v_ids, v_bodies, _claim_queue.worker_id);
+  if v_has_others then
     perform pgflow.set_vt_batch(_claim_queue.queue_name, array_agg(t.msg_id),
                                 array_agg(least(t.timeout, 2147483647 - pgflow._lease_grace()) + pgflow._lease_grace()))
        from unnest(v_started.tasks) t where t.timeout <> v_timeout;

@@ -9,7 +9,6 @@ as $$
 declare
   v_names text[];
   v_values jsonb[];
-  v_input jsonb;
 begin
   select array['run'] || case when fetches then array['pgflow:left_out'] else array_agg(p.step_slug) end,
          (select r.input from pgflow.runs r where r.run_id = _heavy_input.run_id)
@@ -19,14 +18,6 @@ begin
     join pgflow.step_states p on p.run_id = _heavy_input.run_id and p.step_slug = e.dep_slug
     join pgflow.steps d on d.flow_slug = e.flow_slug and d.step_slug = e.dep_slug
    where e.flow_slug = _heavy_input.flow_slug and e.step_slug = _heavy_input.step_slug and p.status = 'completed';
-  -- A function takes a hundred parameters.
-  for v_first in 1 .. cardinality(v_names) by 50 loop
-    execute (
-      select case when v_first = 1 then 'select ' else 'select $1 || ' end
-             || format('jsonb_build_object(%s)', string_agg(format('$2[%1$s], $3[%1$s]', n), ', '))
-        from generate_series(v_first, least(v_first + 49, cardinality(v_names))) n
-    ) into v_input using v_input, v_names, v_values;
-  end loop;
-  return v_input;
+  return pgflow._object_of(v_names, v_values);
 end;
 $$;

@@ -8,6 +8,9 @@ create or replace function pgflow.complete_task(
 ) returns setof pgflow.step_tasks
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set plan_cache_mode = force_generic_plan
+set jit = off
 as $$
 #variable_conflict use_column
 begin

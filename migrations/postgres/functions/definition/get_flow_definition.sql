@@ -10,13 +10,10 @@ begin
   return query
     select
       jsonb_build_object(
-        'options', jsonb_build_object(
-          'maxAttempts', f.opt_max_attempts, 'baseDelay', f.opt_base_delay, 'timeout', f.opt_timeout),
+        'options', pgflow._shape_options(to_jsonb(f)),
         'steps', coalesce((
           select to_jsonb(array_agg(
-              step.shape || jsonb_build_object('options', jsonb_strip_nulls(jsonb_build_object(
-                'maxAttempts', s.opt_max_attempts, 'baseDelay', s.opt_base_delay,
-                'timeout', s.opt_timeout, 'startDelay', s.opt_start_delay)))
+              step.shape || jsonb_build_object('options', pgflow._shape_options(to_jsonb(s)))
               order by s.step_index))
             from jsonb_array_elements(pgflow._get_flow_shape(f.flow_slug) -> 'steps') step(shape)
             join pgflow.steps s on s.flow_slug = f.flow_slug and s.step_slug = step.shape ->> 'slug'), '[]')),

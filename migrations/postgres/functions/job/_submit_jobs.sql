@@ -1,6 +1,6 @@
 -- Inserts jobs, with what they wait for; see submit_jobs, which checks what it is given. Returns the positions that were
--- inserted: an id that is live or archived is not. With `alone` an id that somebody else submits right now fails: who submits one
--- job, and has such an error of its own, saves a subtransaction.
+-- inserted: an id that is live or archived is not. With `alone` an id that somebody else submits right now fails: who has made the ids,
+-- or submits one job and has such an error of its own, saves a subtransaction.
 create or replace function pgflow._submit_jobs(
   p_ids text[],
   p_needs text[],

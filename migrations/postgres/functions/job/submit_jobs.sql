@@ -66,7 +66,7 @@ begin
   end if;
   v_submitted := pgflow._submit_jobs(
     v_ids, needs, payloads, priorities, keys, v_wake_ats, v_expires_ats, submit_jobs.max_attempts, edge_jobs, v_kinds, v_dependencies,
-    policies, submit_jobs.worker, null, v_now);
+    policies, submit_jobs.worker, null, v_now, submit_jobs.ids is null);
   return query
     select i.id, case when cardinality(v_submitted) = cardinality(v_ids) or i.n = any (v_submitted) then 'submitted' else 'exists' end
       from unnest(v_ids) with ordinality i(id, n) order by i.n;

@@ -15,23 +15,20 @@ as $$
 declare
   v_payload jsonb := coalesce(p_payload, '{}');
   v_now timestamptz := clock_timestamp();
-  v_available timestamptz := coalesce(pgwf._storable(p_available_at), v_now);
-  v_expires timestamptz := nullif(pgwf._storable(p_expires_at), 'infinity');
+  v_available timestamptz := case
+    when p_available_at is null then v_now
+    when p_available_at between timestamptz '0001-01-01 UTC' and timestamptz '9999-12-31 UTC' then p_available_at
+    else pgwf._storable(p_available_at) end;
+  v_expires timestamptz := case when p_expires_at is not null then nullif(pgwf._storable(p_expires_at), 'infinity') end;
   v_wait_for text[] := '{}';
   v_number int := 0;
   v_detail jsonb;
 begin
-  if exists (select from pgflow.job_archive a where a.id = p_job_id) then
-    raise exception 'job_id % has already completed and cannot be resubmitted', p_job_id;
-  end if;
-  if cardinality(p_wait_for) > 0 then
-    v_wait_for := pgwf.normalize_wait_for(p_wait_for);
+  -- In the order in which errors are known; with nothing to refuse the submission itself finds an archived id.
+  if cardinality(p_wait_for) > 0 or jsonb_typeof(v_payload) <> 'object' or pg_column_size(v_payload) > 512
+     or num_nulls(p_job_id, p_next_need, p_worker_id) > 0 then
+    v_wait_for := pgwf._check_submission(p_job_id, p_worker_id, p_next_need, p_wait_for, v_payload);
     v_number := cardinality(v_wait_for);
-  end if;
-  perform pgwf._check_object(v_payload);
-  if num_nulls(p_job_id, p_next_need, p_worker_id) > 0 then
-    perform pgwf._refuse_null(p_job_id, 'job_id', 'jobs'), pgwf._refuse_null(p_next_need, 'next_need', 'jobs'),
-            pgwf._refuse_null(p_worker_id, 'worker_id', 'jobs_trace');
   end if;
   -- The default is a moment ago: then the job is as old as it is available, and that need not be said.
   if v_available between v_now - interval '10 ms' and v_now then

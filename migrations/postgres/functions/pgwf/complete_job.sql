@@ -14,7 +14,9 @@ begin
     raise exception 'job_id cannot be NULL';
   end if;
   perform pgwf._check_may_change(p_job_id, p_lease_id, true, 'complete');
-  perform pgwf._refuse_null(p_worker_id, 'worker_id', 'jobs_trace');
+  if p_worker_id is null then
+    perform pgwf._refuse_null(p_worker_id, 'worker_id', 'jobs_trace');
+  end if;
   perform pgflow._lock_jobs(array[p_job_id]);
   -- Somebody else may have been quicker.
   perform pgwf._check_may_change(p_job_id, p_lease_id, true, 'complete');

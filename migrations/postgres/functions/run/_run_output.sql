@@ -7,7 +7,7 @@ as $$
 #variable_conflict use_column
 begin
   return (
-    select json_object_agg(s.step_slug, s.output)::jsonb
+    select pgflow._object_of(array_agg(s.step_slug), array_agg(s.output))
       from pgflow.step_states s
      where s.run_id = _run_output.run_id and s.status = 'completed'
        and not exists (

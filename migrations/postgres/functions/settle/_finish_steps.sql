@@ -19,16 +19,19 @@ begin
        set remaining_steps = r.remaining_steps - done.steps,
            status = case when r.remaining_steps = done.steps then 'completed' else r.status end,
            completed_at = case when r.remaining_steps = done.steps then greatest(now(), r.started_at) end,
-           -- As in _run_output, without a call per run.
-           output = case when r.remaining_steps = done.steps then (
-             select json_object_agg(s.step_slug, s.output)::jsonb
-               from pgflow.step_states s
-              where s.run_id = r.run_id and s.status = 'completed'
-                and not exists (
-                  select from pgflow.deps e
-                    join pgflow.step_states d on d.run_id = r.run_id and d.step_slug = e.step_slug
-                   where e.flow_slug = r.flow_slug and e.dep_slug = s.step_slug)
-           ) end
+           -- As in _run_output, without a call per run, unless something is large.
+           output = case when r.remaining_steps <> done.steps then null
+             when exists (select from pgflow.step_states s where s.run_id = r.run_id and s.output_bytes > pgflow._heavy_bytes())
+             then pgflow._run_output(r.run_id, r.flow_slug)
+             else (
+               select json_object_agg(s.step_slug, s.output)::jsonb
+                 from pgflow.step_states s
+                where s.run_id = r.run_id and s.status = 'completed'
+                  and not exists (
+                    select from pgflow.deps e
+                      join pgflow.step_states d on d.run_id = r.run_id and d.step_slug = e.step_slug
+                     where e.flow_slug = r.flow_slug and e.dep_slug = s.step_slug)
+             ) end
       from done
      where r.run_id = done.run_id
     returning r.run_id, r.status

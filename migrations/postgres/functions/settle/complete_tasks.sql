@@ -27,6 +27,16 @@ declare
   v_done record;
 begin
   perform pgflow._check_results(run_ids, step_slugs, task_indexes, outputs, v_attempts);
+  -- Only maps have tasks with other indexes than 0.
+  if 0 < any (task_indexes) and run_ids[1] = all (run_ids) and step_slugs[1] = all (step_slugs) then
+    select * into v_done
+      from pgflow._complete_part_of_map(run_ids[1], step_slugs[1], task_indexes, outputs, v_attempts);
+    if v_done.items is not null then
+      perform pgmq.archive(v_done.flow_slug, v_done.message_ids) where v_done.flow_slug is not null;
+      return query select * from pgflow._outcomes(run_ids, step_slugs, task_indexes, v_attempts, v_done.items);
+      return;
+    end if;
+  end if;
   v_feeds_map := pgflow._lock_steps_to_complete(run_ids, step_slugs);
   select * into v_done
     from pgflow._complete_work(run_ids, step_slugs, task_indexes, outputs, v_attempts, v_feeds_map);

@@ -10,6 +10,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   c_client constant text[] := array[
+    'find_jobs', 'find_jobs_by_name', 'get_job_summaries',
     'start_flow', 'start_flow_with_states', 'start_run', 'get_run_with_states', 'get_run_progress', 'list_runs',
     'get_run', 'get_run_statuses', 'get_run_input', 'get_run_steps', 'get_step_outputs',
     'get_flows', 'get_flow_definition', 'get_runs_between', 'get_step_times', 'list_tasks',
@@ -30,6 +31,7 @@ declare
     'ensure_flow_compiled', '_get_flow_shape', '_compare_flow_shapes', '_compare_step_shapes', '_pattern_shape'];
   -- Apart, because who may do this can delete all history; a worker need not.
   c_upkeep constant text[] := array[
+    'find_jobs', 'find_jobs_by_name', 'get_job_summaries', 'count_prunable_jobs',
     'prune_runs', 'count_prunable_runs',
     'prune_jobs', 'sweep_jobs', 'redrive_jobs', 'clear_concern', 'reschedule_unheld_jobs', 'complete_unheld_jobs', 'set_job_settings',
     'get_jobs', 'list_jobs', 'read_job_trace', 'get_job_settings'];
@@ -38,6 +40,7 @@ declare
     'get_run', 'get_run_statuses', 'get_run_input', 'get_run_steps', 'get_step_outputs',
     'get_flows', 'get_flow_definition', 'get_runs_between', 'get_step_times', 'list_tasks',
     'get_jobs', 'list_jobs', 'read_job_trace', 'get_job_settings',
+    'find_jobs', 'find_jobs_by_name', 'get_job_summaries', 'get_job_depths', 'get_job_holders', 'count_prunable_jobs',
     'list_workers', 'get_queue_depths', 'get_step_statistics', 'get_activity', 'count_prunable_runs',
     -- Functions in a view run with its reader's rights.
     '_event_payload'];

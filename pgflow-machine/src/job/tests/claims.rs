@@ -93,3 +93,14 @@ fn a_claim_says_what_it_wants() {
     assert_eq!(none.check(), Err(JobProblem::NoThreshold));
     assert_eq!(BeatJobs { holds: &[], lease: zero }.check(), Err(JobProblem::ShortLease(zero)));
 }
+
+#[test]
+fn what_is_not_ready_any_more_is_not_taken() {
+    let mut bench = Bench::new();
+    bench.submit(&[job("a", "n"), after("waits", "n", [on("a")])]);
+    let candidates = [id("waits")];
+    let tokens = [JobToken::new()];
+    let take = TakeJobs { candidates: &candidates, tokens: &tokens, worker: "w", lease: MINUTE };
+    assert_eq!(bench.run(&take), []);
+    assert_eq!(bench.state("waits"), JobState::Waiting);
+}

@@ -96,3 +96,24 @@ fn what_failed_or_crashed_can_be_redriven_at_a_rate() {
     bench.finish(&hold);
     assert_eq!(bench.outcome("a"), Some(JobOutcome::Done));
 }
+
+#[test]
+fn an_operator_cannot_make_a_ring() {
+    let mut bench = Bench::new();
+    bench.submit(&[job("a", "n"), after("b", "n", [on("a")])]);
+    let JobVerdict::HandedOver(to) = hand_over("n", [on("b")]) else { unreachable!() };
+    let ring = JobProblem::Ring(Dependency::Job(id("b")));
+    assert_eq!(operate(&mut bench, "a", &Unheld::Reschedule(to)), Operated::Refused(ring));
+    assert_eq!(bench.state("a"), JobState::Ready);
+}
+
+#[test]
+fn what_is_done_stays_done() {
+    let mut bench = Bench::new();
+    bench.submit(&[job("a", "n")]);
+    let hold = bench.take("a");
+    assert_eq!(bench.settle(&hold, done()), JobSettled::Applied);
+    let redriven =
+        bench.run(&Redrive { jobs: &[id("a")], by: "op", spacing: std::time::Duration::ZERO });
+    assert_eq!(redriven, [Ended(JobOutcome::Done)]);
+}

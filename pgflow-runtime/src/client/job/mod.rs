@@ -1,11 +1,15 @@
 //! Jobs, from the outside: submit them, look at them, steer them.
 
+mod find;
 mod handle;
 mod manage;
 mod submit;
+mod why;
 
+pub use find::JobPage;
 pub use handle::JobHandle;
 pub use submit::Submit;
+pub use why::{JobReason, JobWhy};
 
 use super::ClientError;
 use super::patience::patiently;

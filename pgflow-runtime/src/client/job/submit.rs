@@ -9,7 +9,6 @@ use pgflow_machine::job::{JobId, NewJob, Submitted, Wait};
 use serde_json::Value;
 
 use super::{JobHandle, ask};
-use crate::check::PayloadOf;
 use crate::client::ClientError;
 use crate::db::Db;
 use crate::job::{JobSpec, Need};
@@ -41,7 +40,7 @@ impl Db {
     /// # Ok(()) })
     /// # }
     /// ```
-    pub fn submit<N: Need>(&self, payload: &dyn PayloadOf<N, N::Payload>) -> Submit<'_, N> {
+    pub fn submit<N: Need>(&self, payload: &N::Payload) -> Submit<'_, N> {
         Submit::new(self, JobSpec::<N>::new(payload).map(JobSpec::into_new))
     }
 

@@ -20,7 +20,7 @@ const RARELY: u32 = 8;
 /// Runs in one statement.
 const MOST: usize = 1_000;
 
-/// Looks until nobody waits.
+/// Looks until there are no waiters.
 pub(super) async fn drive(waiting: Arc<Waiting>, backend: Arc<dyn Backend>) {
     let mut stopped = Stopped(Some(&waiting));
     // Before the first look, so that no hint after it is missed.
@@ -68,7 +68,7 @@ pub(in crate::client) fn statuses(
     Box::pin(async move { backend.statuses(&runs).await })
 }
 
-/// Dropped with its runtime, the task leaves its work to whoever comes next: those who wait ask again.
+/// Dropped with its runtime, the task leaves its work to the next waiter: waiters ask again.
 struct Stopped<'a>(Option<&'a Waiting>);
 
 impl Drop for Stopped<'_> {

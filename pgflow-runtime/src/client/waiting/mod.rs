@@ -20,7 +20,7 @@ use crate::calls;
 #[derive(Debug, Default)]
 pub(crate) struct Waiting {
     state: Mutex<State>,
-    /// Somebody waits for a run that nobody has looked at yet.
+    /// There is a waiter for a run that was not looked at yet.
     news: Notify,
 }
 
@@ -32,16 +32,16 @@ struct State {
 
 #[derive(Debug, Default)]
 struct Waited {
-    /// Its version of the flow, once somebody has looked.
+    /// Its version of the flow, once it was looked at.
     flow: Option<Arc<str>>,
     askers: Vec<oneshot::Sender<Answer>>,
 }
 
-/// How a run ended, or why nobody knows.
+/// How a run ended, or why that is unknown.
 type Answer = Result<RunStatus, ClientError>;
 
 impl Waiting {
-    /// The end of a run. If the answer never comes, because the runtime of whoever looked is gone, ask again.
+    /// The end of a run. If the answer never comes, because the runtime that looked is gone, ask again.
     pub(super) fn join(
         self: &Arc<Self>,
         backend: &Arc<dyn Backend>,
@@ -60,17 +60,17 @@ impl Waiting {
         answer
     }
 
-    /// Runs that nobody has looked at yet.
+    /// Runs that were not looked at yet.
     fn fresh(&self) -> Vec<RunId> {
         self.select(|waited| waited.flow.is_none())
     }
 
-    /// Runs of flows that there are hints about, and those that nobody has looked at yet.
+    /// Runs of flows that there are hints about, and those that were not looked at yet.
     fn hinted(&self, hinted: &hinted::Hinted) -> Vec<RunId> {
         self.select(|waited| waited.flow.as_ref().is_none_or(|flow| hinted.is_about(flow)))
     }
 
-    /// Runs that somebody still waits for.
+    /// Runs that have waiters.
     fn select(&self, is_asked: impl Fn(&Waited) -> bool) -> Vec<RunId> {
         let mut state = self.lock();
         state.runs.retain(|_, waited| {
@@ -80,7 +80,7 @@ impl Waiting {
         state.runs.iter().filter(|(_, waited)| is_asked(waited)).map(|(run, _)| *run).collect()
     }
 
-    /// Flows of runs that somebody waits for.
+    /// Flows of runs that have waiters.
     fn flows(&self) -> HashSet<Arc<str>> {
         self.lock().runs.values().filter_map(|waited| waited.flow.clone()).collect()
     }
@@ -111,7 +111,7 @@ impl Waiting {
         }
     }
 
-    /// Whether nobody waits any more. Then whoever comes next has to look himself.
+    /// Whether there are no waiters any more. The next one then looks itself.
     fn is_over(&self) -> bool {
         let mut state = self.lock();
         state.is_driven = !state.runs.is_empty();
@@ -126,7 +126,7 @@ impl Waiting {
 impl State {
     fn answer(&mut self, run: RunId, answer: impl Fn() -> Answer) {
         for asker in self.runs.remove(&run).into_iter().flat_map(|waited| waited.askers) {
-            // Whoever does not wait any more does not need it.
+            // A waiter that is gone does not need it.
             let _ = asker.send(answer());
         }
     }

@@ -268,7 +268,7 @@ fn many(tasks: usize) -> String {
 }
 
 /// A time as one says it: the largest unit that fits.
-fn spoken(time: Duration) -> String {
+pub(in crate::client) fn spoken(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds {
         0..120 => format!("{seconds} s"),

@@ -73,7 +73,7 @@ impl SchemaFile {
     }
 }
 
-/// Opens and reads a file that nobody else is writing.
+/// Opens and reads a file that no other process is writing.
 fn open(path: &Path, is_written: bool, text: &mut String) -> io::Result<Option<File>> {
     let mut options = OpenOptions::new();
     match options.read(true).write(is_written).create(is_written).open(path) {

@@ -11,7 +11,7 @@ use super::Sim;
 use crate::sqlite::SqliteTx;
 use crate::tx::Tx;
 
-/// A step may have the database for as long as its own timeout says: nobody else waits for it.
+/// A step may have the database for as long as its own timeout says: no other task waits for it.
 const LONGEST: Duration = Duration::from_hours(24);
 
 /// A database in memory, with one connection: where there was none, there would be no tables.

@@ -123,7 +123,7 @@ impl Sim {
             let (settle, tx) = self.settle_of(attempt, fault).await;
             batch.push(settle);
             let goes = self.numbers.as_mut().is_none_or(|numbers| numbers.below(2) == 0);
-            // Nobody else can write while a transaction is open.
+            // No other task can write while a transaction is open.
             if left > 0 && !goes && crash.is_none() && tx.is_none() {
                 continue;
             }

@@ -67,7 +67,7 @@ impl Sim {
         self.faults.add(key_of::<S>(), 1, &Fault::Fails(verdict));
     }
 
-    /// Lets all attempts of a step that nobody speaks about otherwise return this, without calling its
+    /// Lets all attempts of a step that have no other fault return this, without calling its
     /// function: for a step whose world is not there in a test. Of a map, it is what each task returns.
     ///
     /// ```

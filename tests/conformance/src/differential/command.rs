@@ -6,8 +6,11 @@ use std::time::Duration;
 use pgflow_machine::{Retry, Until, Verdict};
 use serde_json::Value;
 
-/// Runs of a sequence.
+/// Runs of a sequence, each of a version of its own: the first two of one flow, the third of another.
 pub(super) const RUNS: usize = 3;
+
+/// Workers of a sequence.
+pub(super) const WORKERS: usize = 2;
 
 #[derive(Clone, Debug)]
 pub(super) enum Command {
@@ -15,22 +18,27 @@ pub(super) enum Command {
         run: usize,
         input: Value,
     },
-    /// All there is, of all steps but one.
-    Claim {
-        without: Option<String>,
-    },
+    Claim(Ask),
     Settle {
         items: Vec<(Attempt, Verdict)>,
-        claim: bool,
+        claim: Option<Ask>,
     },
+    /// A step that shares a transaction with its completion.
+    Commit {
+        attempt: Attempt,
+        output: Value,
+    },
+    /// Such a transaction that is given up.
+    Drop(Attempt),
     Heartbeat(Vec<Attempt>),
     /// Seconds. They make the sum of any advances differ from any sum of timeouts and delays by more than the time that
     /// a slow database takes for a sequence, and more than the grace of a lease; see [`draw`](super::draw).
     Advance(u64),
     Sweep,
-    SweepAndClaim,
-    /// All that was claimed is given back, except these.
+    SweepAndClaim(Ask),
+    /// All that a worker has claimed is given back, except these.
     ReleaseUnknown {
+        worker: usize,
         known: Vec<Attempt>,
     },
     Cancel {
@@ -41,6 +49,26 @@ pub(super) enum Command {
     },
     /// Compares states and logs.
     Look,
+}
+
+/// All there is of some versions, of all steps but one.
+#[derive(Clone, Debug)]
+pub(super) struct Ask {
+    pub(super) worker: usize,
+    /// Versions, by the run that they are of.
+    pub(super) queues: Vec<usize>,
+    pub(super) without: Option<String>,
+    /// In claims of so many, until nothing is left. What comes first may differ, what comes in the end may not.
+    pub(super) portion: Option<u32>,
+}
+
+impl fmt::Display for Ask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { worker, queues, without, portion } = self;
+        write!(f, "worker {worker}, {queues:?}")?;
+        without.iter().try_for_each(|step| write!(f, ", but \"{step}\""))?;
+        portion.iter().try_for_each(|most| write!(f, ", by {most}"))
+    }
 }
 
 /// A claim of a task, whether or not there ever was one.
@@ -62,20 +90,27 @@ impl fmt::Display for Attempt {
 impl fmt::Display for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Start { run, input } => write!(f, "start(run {run}, json!({input}))"),
-            Self::Claim { without: None } => f.write_str("claim_all()"),
-            Self::Claim { without: Some(step) } => write!(f, "claim_all_but(\"{step}\")"),
+            Self::Start { run, input } => {
+                write!(f, "start(run {run}, json!({}))", short_json(input))
+            }
+            Self::Claim(ask) => write!(f, "claim({ask})"),
             Self::Settle { items, claim } => {
                 let item = |(attempt, verdict): &(_, _)| format!("{attempt} => {}", text(verdict));
                 let items: Vec<_> = items.iter().map(item).collect();
-                let function = if *claim { "settle_and_claim" } else { "settle" };
-                write!(f, "{function}([{}])", items.join(", "))
+                write!(f, "settle([{}])", items.join(", "))?;
+                claim.iter().try_for_each(|ask| write!(f, ".then_claim({ask})"))
             }
+            Self::Commit { attempt, output } => {
+                write!(f, "commit({attempt}, json!({}))", short_json(output))
+            }
+            Self::Drop(attempt) => write!(f, "drop_transaction({attempt})"),
             Self::Heartbeat(attempts) => write!(f, "heartbeat([{}])", list(attempts)),
-            Self::ReleaseUnknown { known } => write!(f, "release_unknown([{}])", list(known)),
+            Self::ReleaseUnknown { worker, known } => {
+                write!(f, "release_unknown(worker {worker}, [{}])", list(known))
+            }
             Self::Advance(seconds) => write!(f, "advance({seconds})"),
             Self::Sweep => f.write_str("sweep()"),
-            Self::SweepAndClaim => f.write_str("sweep_and_claim()"),
+            Self::SweepAndClaim(ask) => write!(f, "sweep_and_claim({ask})"),
             Self::Cancel { run } => write!(f, "cancel(run {run})"),
             Self::Retry { run } => write!(f, "retry(run {run})"),
             Self::Look => f.write_str("look()"),
@@ -90,9 +125,9 @@ fn list(attempts: &[Attempt]) -> String {
 
 fn text(verdict: &Verdict) -> String {
     match verdict {
-        Verdict::Completed(output) => format!("completed(json!({output}))"),
-        Verdict::Failed { error, retry: Retry::ByPolicy } => format!("failed({error:?})"),
-        Verdict::Failed { error, retry: Retry::Never } => format!("fatal({error:?})"),
+        Verdict::Completed(output) => format!("completed(json!({}))", short_json(output)),
+        Verdict::Failed { error, retry: Retry::ByPolicy } => format!("failed({})", short(error)),
+        Verdict::Failed { error, retry: Retry::Never } => format!("fatal({})", short(error)),
         Verdict::Failed { error, retry: Retry::After(delay) } => later(error, *delay),
         Verdict::Released => "released()".into(),
         Verdict::Yielded { until: Until::After(after), reason } => {
@@ -103,5 +138,25 @@ fn text(verdict: &Verdict) -> String {
 }
 
 fn later(error: &str, delay: Duration) -> String {
-    format!("later({error:?}, {delay:?})")
+    format!("later({}, {delay:?})", short(error))
+}
+
+/// A value that may have very many elements.
+fn short_json(value: &Value) -> String {
+    match value {
+        Value::Array(elements) if elements.len() > 100 => {
+            format!("[{}; {}]", elements[0], elements.len())
+        }
+        value => value.to_string(),
+    }
+}
+
+/// A text that may be very long.
+fn short(text: &str) -> String {
+    let start: String = text.chars().take(20).collect();
+    if start.len() < text.len() {
+        format!("{start:?}… of {} characters", text.chars().count())
+    } else {
+        format!("{start:?}")
+    }
 }

@@ -6,6 +6,7 @@
 use pgflow_model::{FlowShape, OnSkip, StepKind, StepOptions, StepShape};
 use serde_json::{Value, json};
 
+use super::command::RUNS;
 use super::random::Random;
 
 pub(super) const ADVANCES: usize = 50;
@@ -14,7 +15,14 @@ pub(super) fn advance(random: &mut Random) -> u64 {
     *random.pick(&[1_007, 1_007, 2_007, 5_007, 100_007])
 }
 
-pub(super) fn flow(random: &mut Random) -> FlowShape {
+/// One per run.
+pub(super) type Flows = [FlowShape; RUNS];
+
+pub(super) fn flows(random: &mut Random) -> Flows {
+    [(); RUNS].map(|()| flow(random))
+}
+
+fn flow(random: &mut Random) -> FlowShape {
     let mut flow = FlowShape::new("flow");
     flow.options = options(random, 1);
     for number in 0..=random.below(7) {
@@ -31,7 +39,7 @@ fn options(random: &mut Random, percent: usize) -> StepOptions {
         max_attempts: maybe(&[1, 2, 2, 3]),
         base_delay: maybe(&[0, 0, 1_000]),
         timeout: maybe(&[1_000, 2_000, 4_000]),
-        start_delay: None,
+        ..StepOptions::INHERIT
     }
 }
 
@@ -69,6 +77,9 @@ fn pattern(random: &mut Random, deps: &[String]) -> Option<pgflow_model::Pattern
 
 pub(super) fn input(random: &mut Random, flow: &FlowShape) -> Value {
     let is_mapped = flow.steps.iter().any(|s| s.kind == StepKind::Map && s.depends_on.is_empty());
+    if is_mapped && random.chance(1) {
+        return too_wide();
+    }
     if is_mapped && !random.chance(5) { array(random) } else { json!({"go": random.below(2)}) }
 }
 
@@ -76,12 +87,31 @@ pub(super) fn input(random: &mut Random, flow: &FlowShape) -> Value {
 pub(super) fn output(random: &mut Random, flow: &FlowShape, step: &str) -> Value {
     let feeds_map = flow.steps.iter().any(|s| s.kind == StepKind::Map && s.depends_on == [step]);
     let is_map = flow.step(step).is_some_and(|step| step.kind == StepKind::Map);
+    if feeds_map && !is_map && random.chance(1) {
+        return too_wide();
+    }
     if feeds_map && !is_map && !random.chance(7) {
         return array(random);
     }
     random
         .pick(&[json!({"go": 0}), json!({"go": 1}), json!({}), json!(7), json!(null), json!([])])
         .clone()
+}
+
+/// More elements than a map may have. The other limits of payloads are looked at by clients and workers.
+fn too_wide() -> Value {
+    Value::Array(vec![json!(0); pgflow_machine::Limits::default().max_fanout + 1])
+}
+
+/// What handlers fail with: also nothing, what no database keeps as it is, and more than any keeps.
+pub(super) fn error(random: &mut Random) -> String {
+    let long = || "é".repeat(70_000);
+    match random.below(20) {
+        0 => String::new(),
+        1 => "a\u{0}b".to_owned(),
+        2 => long(),
+        _ => "boom".to_owned(),
+    }
 }
 
 fn array(random: &mut Random) -> Value {

@@ -1,31 +1,34 @@
 //! Makes commands up that are about what is there.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use pgflow_machine::{Retry, RunStatus, Settled, Until, Verdict};
-use pgflow_model::FlowShape;
 
-use super::command::{Attempt, Command, RUNS};
-use super::draw;
+use super::command::{Ask, Attempt, Command, RUNS, WORKERS};
+use super::draw::{self, Flows};
 use super::random::Random;
 use super::reply::{Reply, Task};
 
 pub(super) struct Generator<'f> {
-    flow: &'f FlowShape,
+    flows: &'f Flows,
     random: Random,
     started: usize,
     advances: usize,
     /// Claimed, and as far as we know not settled.
     open: Vec<Attempt>,
+    /// Who has claimed what.
+    held: BTreeMap<Attempt, usize>,
     /// All that ever was claimed.
     past: Vec<Attempt>,
     failed: Vec<usize>,
 }
 
 impl<'f> Generator<'f> {
-    pub(super) fn new(flow: &'f FlowShape, random: Random) -> Self {
+    pub(super) fn new(flows: &'f Flows, random: Random) -> Self {
         let (open, past, failed) = (Vec::new(), Vec::new(), Vec::new());
-        Self { flow, random, started: 0, advances: 0, open, past, failed }
+        let held = BTreeMap::new();
+        Self { flows, random, started: 0, advances: 0, open, held, past, failed }
     }
 
     pub(super) fn length(&mut self) -> usize {
@@ -38,14 +41,15 @@ impl<'f> Generator<'f> {
         }
         match self.random.below(100) {
             0..8 => self.start(),
-            8..28 => self.claim(),
-            28..60 => self.settle(),
+            8..28 => Command::Claim(self.ask_for_portions()),
+            28..57 => self.settle(),
+            57..60 => self.transaction(),
             60..64 => self.stale(),
             64..66 => self.release_unknown(),
             66..73 => Command::Heartbeat(self.any_attempts()),
             73..83 => self.advance(),
             83..88 => Command::Sweep,
-            88..91 => Command::SweepAndClaim,
+            88..91 => Command::SweepAndClaim(self.ask()),
             91..93 => Command::Cancel { run: self.random.below(RUNS) },
             93..97 => self.retry(),
             _ => Command::Look,
@@ -57,31 +61,37 @@ impl<'f> Generator<'f> {
         let mut attempts = std::mem::take(&mut self.open);
         newest_per_task(&mut attempts);
         let items = attempts.into_iter().map(|attempt| {
-            let output = draw::output(&mut self.random, self.flow, &attempt.step);
+            let output = self.output(&attempt);
             (attempt, Verdict::Completed(output))
         });
         let items = items.collect();
         self.advances += 1;
-        [
-            Command::Settle { items, claim: true },
-            Command::Advance(100_007),
-            Command::Claim { without: None },
-        ]
+        let claim = Some(Ask::all());
+        [Command::Settle { items, claim }, Command::Advance(100_007), Command::Claim(Ask::all())]
     }
 
     pub(super) fn learn(&mut self, command: &Command, reply: &Reply) {
         match (command, reply) {
-            (_, Reply::Claimed(tasks) | Reply::SweptAndClaimed(_, tasks)) => self.claimed(tasks),
-            (Command::Settle { items, .. }, Reply::Settled(outcomes, tasks)) => {
+            (
+                Command::Claim(ask) | Command::SweepAndClaim(ask),
+                Reply::Claimed(tasks) | Reply::SweptAndClaimed(_, tasks),
+            ) => self.claimed(ask.worker, tasks),
+            (Command::Commit { attempt, .. }, Reply::Committed(Some(Settled::Applied))) => {
+                self.open.retain(|open| open != attempt);
+            }
+            (Command::Settle { items, claim }, Reply::Settled(outcomes, tasks)) => {
                 let settled: Vec<_> = items
                     .iter()
                     .zip(outcomes)
                     .filter(|(_, outcome)| **outcome == Settled::Applied)
                     .collect();
                 self.open.retain(|open| !settled.iter().any(|((attempt, _), _)| attempt == open));
-                self.claimed(tasks);
+                self.claimed(claim.as_ref().map_or(0, |ask| ask.worker), tasks);
             }
-            (Command::ReleaseUnknown { known }, _) => self.open.retain(|open| known.contains(open)),
+            (Command::ReleaseUnknown { worker, known }, _) => {
+                let held = &self.held;
+                self.open.retain(|open| held.get(open) != Some(worker) || known.contains(open));
+            }
             (_, Reply::Seen(runs)) => {
                 let has_failed = |run: &usize| {
                     runs[*run].as_ref().is_some_and(|r| r.status() == RunStatus::Failed)
@@ -92,7 +102,8 @@ impl<'f> Generator<'f> {
         }
     }
 
-    fn claimed(&mut self, tasks: &[Task]) {
+    fn claimed(&mut self, worker: usize, tasks: &[Task]) {
+        self.held.extend(tasks.iter().map(|task| (task.attempt.clone(), worker)));
         self.open.extend(tasks.iter().map(|task| task.attempt.clone()));
         self.past.extend(tasks.iter().map(|task| task.attempt.clone()));
     }
@@ -101,22 +112,53 @@ impl<'f> Generator<'f> {
         // Now and then one that exists already.
         let run = if self.started < RUNS { self.started } else { self.random.below(RUNS) };
         self.started = (self.started + 1).min(RUNS);
-        Command::Start { run, input: draw::input(&mut self.random, self.flow) }
+        Command::Start { run, input: draw::input(&mut self.random, &self.flows[run]) }
     }
 
-    fn claim(&mut self) -> Command {
-        let step = self.random.chance(15).then(|| self.random.pick(&self.flow.steps).slug.clone());
-        Command::Claim { without: step }
+    /// A worker, with all versions or some, and all steps or all but one.
+    fn ask(&mut self) -> Ask {
+        let worker = self.random.below(WORKERS);
+        let all: Vec<_> = (0..RUNS).collect();
+        let queues = if self.random.chance(75) { all } else { self.random.some(&all) };
+        let without = self.random.chance(15).then(|| {
+            let flow = &self.flows[*self.random.pick(&queues)];
+            self.random.pick(&flow.steps).slug.clone()
+        });
+        Ask { worker, queues, without, portion: None }
+    }
+
+    fn ask_for_portions(&mut self) -> Ask {
+        let portion = self.random.chance(25).then(|| if self.random.chance(50) { 1 } else { 3 });
+        Ask { portion, ..self.ask() }
+    }
+
+    fn output(&mut self, attempt: &Attempt) -> serde_json::Value {
+        draw::output(&mut self.random, &self.flows[attempt.run], &attempt.step)
+    }
+
+    /// A transaction, with an attempt that holds or with any.
+    fn transaction(&mut self) -> Command {
+        let attempt = if self.open.is_empty() || self.random.chance(20) {
+            self.any_attempts().swap_remove(0)
+        } else {
+            self.random.pick(&self.open).clone()
+        };
+        if self.random.chance(20) {
+            return Command::Drop(attempt);
+        }
+        let output = self.output(&attempt);
+        Command::Commit { attempt, output }
     }
 
     fn settle(&mut self) -> Command {
         if self.open.is_empty() {
-            return self.claim();
+            return Command::Claim(self.ask());
         }
         let mut attempts = self.random.some(&self.open);
         newest_per_task(&mut attempts);
         let items = attempts.into_iter().map(|attempt| self.item(attempt)).collect();
-        Command::Settle { items, claim: self.random.chance(40) }
+        let claim = self.random.chance(40).then(|| self.ask());
+        Command::Settle { items, claim }
     }
 
     /// Of old attempts, of attempts to come, and of the same one twice. Two attempts of one task in a batch are a
@@ -128,7 +170,7 @@ impl<'f> Generator<'f> {
         if self.random.chance(30) {
             items.extend(items.first().cloned());
         }
-        Command::Settle { items, claim: false }
+        Command::Settle { items, claim: None }
     }
 
     /// As after a claim whose answer got lost. Now and then what is known is of the past.
@@ -140,22 +182,23 @@ impl<'f> Generator<'f> {
         } else {
             self.random.some(&self.open)
         };
-        Command::ReleaseUnknown { known }
+        Command::ReleaseUnknown { worker: self.random.below(WORKERS), known }
     }
 
     fn item(&mut self, attempt: Attempt) -> (Attempt, Verdict) {
-        let error = || "boom".to_owned();
-        let failed = |retry| Verdict::Failed { error: error(), retry };
+        let error = draw::error(&mut self.random);
+        let reason = || "boom".to_owned();
+        let failed = |retry| Verdict::Failed { error: error.clone(), retry };
         let verdict = match self.random.below(100) {
-            0..60 => Verdict::Completed(draw::output(&mut self.random, self.flow, &attempt.step)),
+            0..60 => Verdict::Completed(self.output(&attempt)),
             60..80 => failed(Retry::ByPolicy),
             80..85 => failed(Retry::Never),
             85..88 => failed(Retry::After(Duration::ZERO)),
             88..92 => failed(Retry::After(Duration::from_millis(999_001))),
-            92..94 => Verdict::Yielded { until: Until::After(Duration::ZERO), reason: error() },
+            92..94 => Verdict::Yielded { until: Until::After(Duration::ZERO), reason: reason() },
             94..96 => Verdict::Yielded {
                 until: Until::After(Duration::from_millis(999_001)),
-                reason: error(),
+                reason: reason(),
             },
             _ => Verdict::Released,
         };
@@ -176,9 +219,10 @@ impl<'f> Generator<'f> {
 
     /// A task that may or may not be there.
     fn imagined(&mut self) -> Attempt {
-        let step = self.random.pick(&self.flow.steps).slug.clone();
+        let run = self.random.below(RUNS);
+        let step = self.random.pick(&self.flows[run].steps).slug.clone();
         let index = u32::from(self.random.chance(30));
-        Attempt { run: self.random.below(RUNS), step, index, number: 1 }
+        Attempt { run, step, index, number: 1 }
     }
 
     fn advance(&mut self) -> Command {
@@ -193,6 +237,13 @@ impl<'f> Generator<'f> {
         let any = [self.random.below(RUNS)];
         let from = if self.failed.is_empty() { &any[..] } else { &self.failed };
         Command::Retry { run: *self.random.pick(from) }
+    }
+}
+
+impl Ask {
+    /// All that the first worker can have.
+    fn all() -> Self {
+        Self { worker: 0, queues: (0..RUNS).collect(), without: None, portion: None }
     }
 }
 

@@ -1,5 +1,8 @@
 //! Random commands on random flows: every backend must answer and remember what memory does (C70).
 //!
+//! A sequence has two versions of a flow and another flow, and two workers that ask for some of their queues, for all steps
+//! or all but one, at once or in portions. Some inputs and outputs are too wide for a map, and errors are compared as texts.
+//!
 //! Each sequence is made up while memory plays it, so that its commands are about what is there; then another
 //! backend plays the same commands. Answers are compared one by one, and states and event logs now and then and in
 //! the end. The order in which tasks are claimed is not part of the contract: claims take all there is, as a set.
@@ -14,6 +17,7 @@ mod random;
 mod reply;
 mod sequence;
 mod shrink;
+mod traces;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,8 +29,9 @@ use crate::subject::{Database, Subject};
 pub use jobs::compare_jobs;
 pub use random::seed_from_env;
 use sequence::Sequence;
+pub use traces::replay_concurrent;
 
-/// Sequences that share a flow, because flows are dear on some databases.
+/// Sequences that share their flows, because flows are dear on some databases.
 const PER_FLOW: u64 = 8;
 
 /// How much was compared.
@@ -114,20 +119,20 @@ async fn expect_no_violations(name: &str, database: &dyn Database) -> Result<(),
     violations.is_empty().then_some(()).ok_or_else(text)
 }
 
-/// The flow is drawn from the first seed of a group, the commands from each one's own.
+/// The flows are drawn from the first seed of a group, the commands from each one's own.
 async fn compare_group(
     name: &str,
     database: &dyn Database,
     first: u64,
     count: u64,
 ) -> Result<u64, String> {
-    let shape = draw::flow(&mut random::Random::new(first));
-    let slug = play::register(database, &shape).await;
+    let shapes = draw::flows(&mut random::Random::new(first));
+    let names = play::register(database, &shapes).await;
     let mut commands = 0;
     for seed in (0..count).map(|n| first.wrapping_add(n)) {
         let sequence = Sequence::draw(first, seed).await;
         commands += sequence.commands.len() as u64;
-        if let Some(difference) = sequence.differs_on(database, &slug).await {
+        if let Some(difference) = sequence.differs_on(database, &names).await {
             return Err(shrink::report(name, database, &sequence, &difference).await);
         }
     }

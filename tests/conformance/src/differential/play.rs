@@ -3,55 +3,84 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pgflow_machine::{RunId, Settle, Source, TaskKey, TaskLease, WorkerId};
+use pgflow_machine::{
+    CompiledFor, RunId, Settle, Settled, Source, TaskKey, TaskLease, Verdict, WorkerId,
+};
 use pgflow_model::FlowShape;
 use pgflow_runtime::backend::{
     Backend, BackendError, Claim, ClaimedTask, FlowVersion, NewRun, Parts, Quota,
 };
+use serde_json::Value;
 
-use super::command::{Attempt, Command, RUNS};
+use super::command::{Ask, Attempt, Command, RUNS, WORKERS};
+use super::draw::Flows;
 use super::reply::{Reply, Seen, Task};
 use crate::kit::Log;
 use crate::subject::Database;
 
-/// Registers a flow under a name that nobody has.
-pub(super) async fn register(database: &dyn Database, shape: &FlowShape) -> String {
-    let slug = format!("d{:x}", RunId::new().0.as_u128() >> 32);
-    let shape = FlowShape { slug: slug.clone(), ..shape.clone() };
-    let version = FlowVersion { flow: slug.clone(), version: 1, slug: slug.clone(), shape };
-    database.backend().ensure_flow(&version).await.expect("a flow can be registered");
-    slug
+/// Versions under names that are new, one per run.
+#[derive(Clone, Debug)]
+pub(super) struct Names {
+    /// Flows.
+    flows: [String; RUNS],
+    /// Versions.
+    slugs: [String; RUNS],
+}
+
+/// Registers two versions of one flow, and another flow.
+pub(super) async fn register(database: &dyn Database, shapes: &Flows) -> Names {
+    let name = format!("d{:x}", RunId::new().0.as_u128() >> 32);
+    let names = Names {
+        flows: [name.clone(), name.clone(), format!("{name}_o")],
+        slugs: [name.clone(), format!("{name}_v2"), format!("{name}_o")],
+    };
+    for (at, version) in [1, 2, 1].into_iter().enumerate() {
+        let (flow, slug) = (names.flows[at].clone(), names.slugs[at].clone());
+        let shape = FlowShape { slug: slug.clone(), ..shapes[at].clone() };
+        let version = FlowVersion { flow, version, slug, shape };
+        database.backend().ensure_flow(&version).await.expect("a flow can be registered");
+    }
+    names
 }
 
 pub(super) struct Player<'d> {
     database: &'d dyn Database,
     backend: Arc<dyn Backend>,
-    slug: String,
+    names: Names,
     runs: [RunId; RUNS],
-    worker: WorkerId,
+    workers: [WorkerId; WORKERS],
 }
 
 impl<'d> Player<'d> {
-    pub(super) fn new(database: &'d dyn Database, slug: &str) -> Self {
+    pub(super) fn new(database: &'d dyn Database, names: &Names) -> Self {
         let mut runs = [(); RUNS].map(|()| RunId::new());
         runs.sort();
         let backend = database.backend();
-        Self { database, backend, slug: slug.into(), runs, worker: WorkerId::new() }
+        let workers = [(); WORKERS].map(|()| WorkerId::new());
+        Self { database, backend, names: names.clone(), runs, workers }
     }
 
     pub(super) async fn play(&self, command: &Command) -> Reply {
-        self.ask(command).await.unwrap_or_else(|error| Reply::Refused(kind(&error)))
+        self.ask(command).await.unwrap_or_else(|error| Reply::Refused(self.words(&error)))
     }
 
     async fn ask(&self, command: &Command) -> Result<Reply, BackendError> {
         Ok(match command {
             Command::Start { run, input } => {
-                let (flow, input) = (self.slug.clone(), input.clone());
-                Reply::Started(self.backend.start(NewRun::new(flow, input, self.runs[*run])).await?)
+                let flow = self.names.flows[*run].clone();
+                let mut new = NewRun::new(flow, input.clone(), self.runs[*run]);
+                // The others are the newest version of their flow.
+                let first = CompiledFor { versions: vec![1], interface: None };
+                new.compiled_for = (*run == 0).then(|| Arc::new(first));
+                Reply::Started(self.backend.start(new).await?)
             }
-            Command::Claim { without } => {
-                let claimed = self.backend.claim(&self.claim(without.as_deref())).await?;
-                Reply::Claimed(self.tasks(claimed.tasks))
+            Command::Claim(ask) => Reply::Claimed(self.claim_all(ask).await?),
+            Command::Commit { attempt, output } => {
+                Reply::Committed(self.commit(attempt, output).await?)
+            }
+            Command::Drop(attempt) => {
+                self.begin_and_drop(attempt).await?;
+                Reply::Dropped
             }
             Command::Settle { items, claim } => {
                 let settle = |(attempt, verdict): &(Attempt, _)| Settle {
@@ -59,7 +88,7 @@ impl<'d> Player<'d> {
                     verdict: Clone::clone(verdict),
                 };
                 let items: Vec<_> = items.iter().map(settle).collect();
-                let next = claim.then(|| self.claim(None));
+                let next = claim.as_ref().map(|ask| self.claim(ask));
                 let work = self.backend.settle(&items, next.as_ref()).await?;
                 Reply::Settled(work.settled, self.tasks(work.claimed.tasks))
             }
@@ -69,19 +98,21 @@ impl<'d> Player<'d> {
                 Reply::Beats(self.backend.heartbeat(&leases).await?)
             }
             Command::Advance(seconds) => {
-                self.database.advance(&self.slug, Duration::from_secs(*seconds)).await;
+                let by = Duration::from_secs(*seconds);
+                self.database.advance_all(&self.names.slugs, by).await;
                 Reply::Advanced
             }
             Command::Sweep => Reply::Swept(self.backend.sweep().await?.requeued),
-            Command::SweepAndClaim => {
-                let (swept, claimed) = self.backend.sweep_and_claim(&self.claim(None)).await?;
+            Command::SweepAndClaim(ask) => {
+                let (swept, claimed) = self.backend.sweep_and_claim(&self.claim(ask)).await?;
                 Reply::SweptAndClaimed(swept.requeued, self.tasks(claimed.tasks))
             }
-            Command::ReleaseUnknown { known } => {
+            Command::ReleaseUnknown { worker, known } => {
                 let known: Vec<_> =
                     known.iter().map(|attempt| self.lease(attempt).into()).collect();
-                let queues = [Source::queue(&*self.slug)];
-                Reply::Released(self.backend.release_unknown(self.worker, &queues, &known).await?)
+                let queues = self.names.slugs.clone().map(Source::Queue);
+                let worker = self.workers[*worker];
+                Reply::Released(self.backend.release_unknown(worker, &queues, &known).await?)
             }
             Command::Cancel { run } => {
                 Reply::Cancelled(self.backend.cancel(self.runs[*run], Some("why")).await?)
@@ -108,11 +139,67 @@ impl<'d> Player<'d> {
         }
     }
 
-    fn claim(&self, without: Option<&str>) -> Claim {
-        let quota = |step: &str| Quota { step: step.into(), max: 0 };
-        let mut claim = Claim::of_queues([self.slug.as_str()], 1_000, self.worker);
-        claim.wants[0].quotas.extend(without.map(quota));
+    fn claim(&self, ask: &Ask) -> Claim {
+        let quota = |step: &String| Quota { step: step.clone(), max: 0 };
+        let queues = ask.queues.iter().map(|at| self.names.slugs[*at].as_str());
+        let most = ask.portion.unwrap_or(1_000);
+        let mut claim = Claim::of_queues(queues, most, self.workers[ask.worker]);
+        for want in &mut claim.wants {
+            want.quotas.extend(ask.without.as_ref().map(quota));
+        }
         claim
+    }
+
+    /// All that is asked for, in portions if that is asked for too.
+    async fn claim_all(&self, ask: &Ask) -> Result<Vec<Task>, BackendError> {
+        let (claim, mut all) = (self.claim(ask), Vec::new());
+        loop {
+            let claimed = self.backend.claim(&claim).await?.tasks;
+            assert!(claimed.len() <= claim.max as usize, "more than was asked for");
+            let is_last = ask.portion.is_none() || claimed.is_empty();
+            all.extend(claimed);
+            if is_last {
+                return Ok(self.tasks(all));
+            }
+        }
+    }
+
+    /// Begins a transaction for this attempt, where there are any, and gives it up.
+    async fn begin_and_drop(&self, attempt: &Attempt) -> Result<(), BackendError> {
+        if self.backend.abilities().transactions {
+            drop(self.backend.begin(&self.lease(attempt).into()).await?);
+        }
+        Ok(())
+    }
+
+    /// Nothing if the lease does not hold. Where there are no transactions, a settle says the same.
+    async fn commit(
+        &self,
+        attempt: &Attempt,
+        output: &Value,
+    ) -> Result<Option<Settled>, BackendError> {
+        let verdict = Verdict::Completed(output.clone());
+        let settle = Settle { lease: self.lease(attempt).into(), verdict };
+        if self.backend.abilities().transactions {
+            let tx = self.backend.begin(&settle.lease).await?;
+            let Some(tx) = tx else { return Ok(None) };
+            return self.backend.commit(tx, &settle).await.map(Some);
+        }
+        let settled = self.backend.settle(&[settle], None).await?.settled;
+        Ok(settled.first().copied().filter(|outcome| *outcome == Settled::Applied))
+    }
+
+    /// What an error says, without names that differ.
+    fn words(&self, error: &BackendError) -> String {
+        let mut text = error.to_string();
+        for (at, run) in self.runs.iter().enumerate() {
+            text = text.replace(&run.to_string(), &format!("run {at}"));
+        }
+        // The longer names first: they contain the others.
+        for at in [2, 1, 0] {
+            text = text.replace(&self.names.slugs[at], &format!("flow {at}"));
+        }
+        text
     }
 
     fn lease(&self, attempt: &Attempt) -> TaskLease {
@@ -133,10 +220,4 @@ impl<'d> Player<'d> {
         let attempt = Attempt { run, step, index, number };
         Task { attempt, input: task.input, seconds: task.timeout.as_secs() }
     }
-}
-
-/// Texts and sources may differ.
-fn kind(error: &BackendError) -> String {
-    let text = format!("{error:?}");
-    text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_owned()
 }

@@ -11,15 +11,18 @@ pub(super) enum Reply {
     Started(Started),
     Claimed(Vec<Task>),
     Settled(Vec<Settled>, Vec<Task>),
+    /// Of a step with a transaction; nothing if its lease does not hold.
+    Committed(Option<Settled>),
     Beats(Vec<Beat>),
     Advanced,
+    Dropped,
     Swept(u64),
     SweptAndClaimed(u64, Vec<Task>),
     Released(u64),
     Cancelled(Cancelled),
     Retried(Retried),
     Seen(Vec<Option<Seen>>),
-    /// Its kind.
+    /// What the error says.
     Refused(String),
 }
 

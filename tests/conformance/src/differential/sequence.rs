@@ -1,11 +1,9 @@
 //! Commands and what memory answers.
 
-use pgflow_model::FlowShape;
-
 use super::command::Command;
-use super::draw;
+use super::draw::{self, Flows};
 use super::generate::Generator;
-use super::play::{Player, register};
+use super::play::{Names, Player, register};
 use super::random::Random;
 use super::reply::Reply;
 use crate::subject::{Database, Subject};
@@ -16,7 +14,7 @@ const ENDING: usize = 6;
 
 pub(super) struct Sequence {
     pub(super) flow_seed: u64,
-    pub(super) flow: FlowShape,
+    pub(super) flows: Flows,
     pub(super) commands: Vec<Command>,
     replies: Vec<Reply>,
 }
@@ -32,13 +30,13 @@ pub(super) struct Difference {
 impl Sequence {
     /// Memory plays while the commands are made up.
     pub(super) async fn draw(flow_seed: u64, seed: u64) -> Self {
-        let flow = draw::flow(&mut Random::new(flow_seed));
+        let flows = draw::flows(&mut Random::new(flow_seed));
         let mut sequence =
-            Self { flow_seed, flow: flow.clone(), commands: Vec::new(), replies: Vec::new() };
-        let mut generator = Generator::new(&flow, Random::new(!seed));
+            Self { flow_seed, flows: flows.clone(), commands: Vec::new(), replies: Vec::new() };
+        let mut generator = Generator::new(&flows, Random::new(!seed));
         let memory = InMemory.fresh().await;
-        let slug = register(&*memory, &flow).await;
-        let player = Player::new(&*memory, &slug);
+        let names = register(&*memory, &flows).await;
+        let player = Player::new(&*memory, &names);
         for _ in 0..generator.length() {
             let command = generator.next();
             sequence.step(&player, &mut generator, command).await;
@@ -59,24 +57,24 @@ impl Sequence {
         self.replies.push(reply);
     }
 
-    /// The same flow with other commands, which memory answers anew.
+    /// The same flows with other commands, which memory answers anew.
     pub(super) async fn with(&self, commands: Vec<Command>) -> Self {
         let memory = InMemory.fresh().await;
-        let slug = register(&*memory, &self.flow).await;
-        let player = Player::new(&*memory, &slug);
+        let names = register(&*memory, &self.flows).await;
+        let player = Player::new(&*memory, &names);
         let mut replies = Vec::new();
         for command in &commands {
             replies.push(player.play(command).await);
         }
-        Self { flow_seed: self.flow_seed, flow: self.flow.clone(), commands, replies }
+        Self { flow_seed: self.flow_seed, flows: self.flows.clone(), commands, replies }
     }
 
     pub(super) async fn differs_on(
         &self,
         database: &dyn Database,
-        slug: &str,
+        names: &Names,
     ) -> Option<Difference> {
-        let player = Player::new(database, slug);
+        let player = Player::new(database, names);
         let mut difference = None;
         for (at, (command, memory)) in self.commands.iter().zip(&self.replies).enumerate() {
             let other = player.play(command).await;

@@ -55,14 +55,16 @@ async fn shrink(database: &dyn Database, sequence: &Sequence) -> Option<(Sequenc
 }
 
 async fn differs(database: &dyn Database, sequence: &Sequence) -> Option<Difference> {
-    let slug = register(database, &sequence.flow).await;
-    sequence.differs_on(database, &slug).await
+    let names = register(database, &sequence.flows).await;
+    sequence.differs_on(database, &names).await
 }
 
 fn describe(text: &mut String, sequence: &Sequence, difference: &Difference) {
-    let _ = writeln!(text, "flow({})", options(&sequence.flow));
-    for step in &sequence.flow.steps {
-        let _ = writeln!(text, "    .{}", describe_step(step));
+    for (at, flow) in sequence.flows.iter().enumerate() {
+        let _ = writeln!(text, "flow {at}({})", options(flow));
+        for step in &flow.steps {
+            let _ = writeln!(text, "    .{}", describe_step(step));
+        }
     }
     for (at, command) in sequence.commands.iter().enumerate() {
         let mark = if at == difference.at { "here:" } else { "" };

@@ -8,7 +8,8 @@ use pgflow_machine::job::{
     JobSettled, JobVerdict, NewJob, Submitted, Wait,
 };
 use pgflow_runtime::backend::{
-    Backend, ClaimedJob, ClaimedJobs, JobQuery, JobRecord, Jobs, JobsSwept,
+    Backend, ClaimedJob, ClaimedJobs, JobQuery, JobRecord, JobSearch, JobSummary, JobUpkeep, Jobs,
+    JobsSwept,
 };
 use serde_json::{Value, json};
 
@@ -152,6 +153,18 @@ impl JobKit {
     pub(crate) async fn list(&self, query: &JobQuery) -> Vec<String> {
         let found = self.jobs().list_jobs(query).await.expect("jobs can be listed");
         found.iter().map(|job| self.short(job.id.as_str()).to_owned()).collect()
+    }
+
+    pub(crate) fn upkeep(&self) -> &dyn JobUpkeep {
+        self.backend.job_upkeep().expect("jobs, or the check does not apply")
+    }
+
+    pub(crate) async fn find(&self, search: &JobSearch) -> Vec<String> {
+        self.shortened(&self.upkeep().find_jobs(search).await.expect("jobs can be found"))
+    }
+
+    pub(crate) fn shortened(&self, jobs: &[JobSummary]) -> Vec<String> {
+        jobs.iter().map(|job| self.short(job.id.as_str()).to_owned()).collect()
     }
 
     /// What people see of a job: a status, or how it ended.

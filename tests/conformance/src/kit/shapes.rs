@@ -13,7 +13,7 @@ pub(crate) fn options(max_attempts: u32, base_delay: u32, timeout: u32) -> StepO
         max_attempts: Some(max_attempts),
         base_delay: Some(base_delay),
         timeout: Some(timeout),
-        start_delay: None,
+        ..StepOptions::INHERIT
     }
 }
 

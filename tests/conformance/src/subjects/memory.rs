@@ -41,6 +41,10 @@ impl Database for Store {
         Box::pin(async move { self.0.advance(by) })
     }
 
+    fn advance_all<'a>(&'a self, _flows: &'a [String], by: Duration) -> Later<'a, ()> {
+        Box::pin(async move { self.0.advance(by) })
+    }
+
     fn advance_jobs<'a>(&'a self, _prefix: &'a str, by: Duration) -> Later<'a, ()> {
         Box::pin(async move { self.0.advance(by) })
     }

@@ -48,6 +48,10 @@ impl Database for FaultyDatabase {
         self.inner.advance(flow, by)
     }
 
+    fn advance_all<'a>(&'a self, flows: &'a [String], by: Duration) -> Later<'a, ()> {
+        self.inner.advance_all(flows, by)
+    }
+
     fn check(&self) -> Later<'_, Vec<String>> {
         self.inner.check()
     }

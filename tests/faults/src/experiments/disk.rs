@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use pgflow_test_support::{Server, ServerOptions};
+use pgflow_test_support::{MariaDb, MariaDbOptions, Server, ServerOptions};
 
 use crate::flows::{mail, ship};
 use crate::harness::{Kind, Lab, Metrics, Outcome, What, compile, until};
@@ -20,10 +20,20 @@ pub(super) async fn full(lab: &mut Lab, kind: Kind) -> Outcome<Metrics> {
     let shim = compile(lab.dir(), "disk", SHIM)?;
     let full = lab.dir().join("full");
     let base = match kind {
-        Kind::Sqlite | Kind::MySql => lab.base(kind, FLOWS).await?,
+        Kind::Sqlite => lab.base(kind, FLOWS).await?,
+        Kind::MySql => {
+            // Writes that the kernel does later cannot be refused here.
+            let extra = vec![("innodb-use-native-aio".to_owned(), "OFF".to_owned())];
+            let options =
+                MariaDbOptions { env: variables(&shim, &full, ".ibd"), extra, fsync: false };
+            let server = tokio::task::spawn_blocking(move || MariaDb::start(&options)).await??;
+            let base = lab.base_on_mariadb(&server, FLOWS).await?;
+            lab.hold(server);
+            base
+        }
         Kind::Postgres => {
-            let env = disk(&shim, &full, "/base/").map(|(name, value)| (name.to_owned(), value));
-            let options = ServerOptions { env: env.into(), ..ServerOptions::default() };
+            let env = variables(&shim, &full, "/base/");
+            let options = ServerOptions { env, ..ServerOptions::default() };
             let server = tokio::task::spawn_blocking(|| Server::start(options)).await??;
             let base = lab.base_on(&server, FLOWS).await?;
             lab.hold(server);
@@ -69,6 +79,10 @@ fn disk(shim: &Path, full: &Path, files: &str) -> [(&'static str, String); 3] {
         ("PGFLOW_DISK_FULL", full.display().to_string()),
         ("PGFLOW_DISK_FILES", files.to_owned()),
     ]
+}
+
+fn variables(shim: &Path, full: &Path, files: &str) -> Vec<(String, String)> {
+    disk(shim, full, files).map(|(name, value)| (name.to_owned(), value)).into()
 }
 
 /// What processes have said so far.

@@ -9,11 +9,13 @@ use crate::harness::{Kind, Lab, Metrics, Outcome, What};
 use crate::proxy::{Cut, Proxy};
 use crate::{ensure, metrics};
 
-/// X16: the answer to every third claim is cut, and most claims bring results along.
-pub(super) async fn of_claims(lab: &mut Lab) -> Outcome<Metrics> {
-    let base = lab.base(Kind::Postgres, &["diamond"]).await?;
+/// X16: the answer to every third claim is cut, and most claims bring results along. On MariaDB those are
+/// transactions, and the answer is that to their `COMMIT`.
+pub(super) async fn of_claims(lab: &mut Lab, kind: Kind) -> Outcome<Metrics> {
+    let base = lab.base(kind, &["diamond"]).await?;
     let proxy = Proxy::start(&base.url).await?;
-    proxy.cut(Some(Cut { statement: "claim", every: 3 }));
+    let statement = if kind == Kind::MySql { "COMMIT" } else { "claim" };
+    proxy.cut(Some(Cut { statement, every: 3 }));
     let worker = lab.worker(proxy.url(), &["diamond"]).start()?;
     let mut runs = Vec::new();
     for number in 0..lab.either(12, 200) {
@@ -60,8 +62,8 @@ async fn activated_once(run: &Run<diamond::Flow>) -> Outcome {
 }
 
 /// X16-tx: the answer to every fifth commit of a step's own transaction is cut.
-pub(super) async fn of_commits(lab: &mut Lab) -> Outcome<Metrics> {
-    let base = lab.base(Kind::Postgres, &["book"]).await?;
+pub(super) async fn of_commits(lab: &mut Lab, kind: Kind) -> Outcome<Metrics> {
+    let base = lab.base(kind, &["book"]).await?;
     let proxy = Proxy::start(&base.url).await?;
     proxy.cut(Some(Cut { statement: "COMMIT", every: 5 }));
     let worker = lab.worker(proxy.url(), &["book"]).start()?;

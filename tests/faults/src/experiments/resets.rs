@@ -12,8 +12,8 @@ use crate::{ensure, metrics};
 const FLOWS: &[&str] = &["chain", "book"];
 
 /// X14: of workers and of the client, all at once, every second.
-pub(super) async fn every_second(lab: &mut Lab) -> Outcome<Metrics> {
-    let base = lab.base(Kind::Postgres, FLOWS).await?;
+pub(super) async fn every_second(lab: &mut Lab, kind: Kind) -> Outcome<Metrics> {
+    let base = lab.base(kind, FLOWS).await?;
     let proxy = Proxy::start(&base.url).await?;
     let db = Db::connect(proxy.url()).await?;
     let workers = workers(lab, &proxy, &db).await?;

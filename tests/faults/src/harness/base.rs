@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pgflow::{Db, backend::Backend};
 use pgflow_runtime::mysql::MySql;
 use pgflow_runtime::sqlite::{Sqlite, SqliteOptions};
-use pgflow_test_support::{MariaDbDatabase, Server, TestDb};
+use pgflow_test_support::{MariaDb, MariaDbDatabase, Server, TestDb};
 use sqlx::{MySqlPool, SqlitePool};
 
 use super::Outcome;
@@ -40,6 +40,9 @@ enum Inner {
 
 const EFFECTS: &str = "create table effects (item bigint not null, attempt bigint not null);
   create table large (text text not null)";
+/// MySQL's `text` has 64 KB at most.
+const EFFECTS_MYSQL: &str = "create table effects (item bigint not null, attempt bigint not null);
+  create table large (text mediumtext not null)";
 
 impl Base {
     pub(super) async fn postgres(server: &Server, flows: &[&str]) -> Outcome<Self> {
@@ -62,12 +65,12 @@ impl Base {
         Ok(Self { db, url, inner: Inner::Sqlite { backend, pool } })
     }
 
-    pub(super) async fn mysql(flows: &[&str]) -> Outcome<Self> {
-        let url = MariaDbDatabase::new().await.url();
+    pub(super) async fn mysql(server: &MariaDb, flows: &[&str]) -> Outcome<Self> {
+        let url = MariaDbDatabase::new_on(server).url();
         let backend = Arc::new(MySql::connect(&url).await?);
         backend.migrate().await?;
         let pool = MySqlPool::connect(&url).await?;
-        sqlx::raw_sql(EFFECTS).execute(&pool).await?;
+        sqlx::raw_sql(EFFECTS_MYSQL).execute(&pool).await?;
         let db = Db::connect(&url).await?;
         flows::register(&db, flows).await?;
         Ok(Self { db, url, inner: Inner::MySql { backend, pool } })
@@ -109,6 +112,10 @@ impl Base {
 
     /// How often tasks were lost by their worker, and how often given back unused.
     pub async fn losses(&self) -> Outcome<(i64, i64)> {
+        if let Inner::MySql { pool, .. } = &self.inner {
+            let query = "select cast(coalesce(sum(losses), 0) as signed), cast(coalesce(sum(refunded), 0) as signed) from pgflow_tasks";
+            return Ok(sqlx::query_as(query).fetch_one(pool).await?);
+        }
         let query = "select coalesce(sum(requeued_count), 0), coalesce(sum(refunded_count), 0) from pgflow.step_tasks";
         Ok(sqlx::query_as(query).fetch_one(self.postgres_pool()?).await?)
     }

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pgflow_test_support::Server;
+use pgflow_test_support::{MariaDb, Server};
 
 use super::base::{Base, Kind};
 use super::{Dir, Journal, Outcome, Random, Spawn};
@@ -54,7 +54,7 @@ impl Lab {
         let base = match kind {
             Kind::Postgres => Base::postgres(Server::shared().await, flows).await?,
             Kind::Sqlite => Base::sqlite(&self.dir().join("app.db"), flows).await?,
-            Kind::MySql => Base::mysql(flows).await?,
+            Kind::MySql => Base::mysql(MariaDb::shared().await, flows).await?,
         };
         Ok(self.keep(base))
     }
@@ -62,6 +62,16 @@ impl Lab {
     /// The same, on a server of the experiment's own.
     pub async fn base_on(&mut self, server: &Server, flows: &[&str]) -> Outcome<Arc<Base>> {
         let base = Base::postgres(server, flows).await?;
+        Ok(self.keep(base))
+    }
+
+    /// The same, on a MariaDB of the experiment's own.
+    pub async fn base_on_mariadb(
+        &mut self,
+        server: &MariaDb,
+        flows: &[&str],
+    ) -> Outcome<Arc<Base>> {
+        let base = Base::mysql(server, flows).await?;
         Ok(self.keep(base))
     }
 

@@ -3,32 +3,38 @@
 use std::io;
 use std::sync::atomic::Ordering;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpStream, UnixStream};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 use super::faults::Faults;
-use super::frames::Frames;
+use super::frames::{Frames, Protocol};
 use super::watch::Watch;
 
 /// Passes everything on until one side ends, or it is told to cut. Then the client's connection is reset, without a
 /// goodbye.
 pub(super) async fn pass(
     mut client: TcpStream,
-    mut server: UnixStream,
+    mut server: impl AsyncRead + AsyncWrite + Unpin,
+    protocol: Protocol,
     faults: &Faults,
 ) -> io::Result<()> {
     let mut resets = faults.resets.subscribe();
     let passed = tokio::select! {
-        passed = talk(&mut client, &mut server, faults) => passed,
+        passed = talk(&mut client, &mut server, protocol, faults) => passed,
         _ = resets.changed() => Ok(()),
     };
     client.set_zero_linger()?;
     passed
 }
 
-async fn talk(client: &mut TcpStream, server: &mut UnixStream, faults: &Faults) -> io::Result<()> {
-    let (mut asked, mut answered) = (Frames::of_client(), Frames::of_server());
-    let (mut watch, mut is_cut) = (Watch::default(), false);
+async fn talk(
+    client: &mut TcpStream,
+    server: &mut (impl AsyncRead + AsyncWrite + Unpin),
+    protocol: Protocol,
+    faults: &Faults,
+) -> io::Result<()> {
+    let (mut asked, mut answered) = (Frames::of_client(protocol), Frames::of_server(protocol));
+    let (mut watch, mut is_cut) = (Watch::new(protocol), false);
     loop {
         let read = tokio::select! {
             read = client.read_buf(&mut asked.buffer) => read?,
@@ -45,8 +51,7 @@ async fn talk(client: &mut TcpStream, server: &mut UnixStream, faults: &Faults) 
         while let Some(frame) = answered.next() {
             if !is_cut {
                 client.write_all(&frame.bytes).await?;
-            } else if frame.kind() == b'Z' {
-                // Ready for the next query: what was asked for is committed.
+            } else if watch.is_done(&frame) {
                 faults.cuts.fetch_add(1, Ordering::Relaxed);
                 return Ok(());
             }

@@ -1,14 +1,12 @@
 //! Takes connections, and leads them to the server.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use sqlx::postgres::PgConnectOptions;
-use tokio::net::{TcpListener, TcpStream, UnixStream};
+use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
 
-use super::connection::pass;
+use super::server::Server;
 use super::{Cut, faults::Faults};
 use crate::harness::Outcome;
 
@@ -20,18 +18,13 @@ pub(crate) struct Proxy {
 }
 
 impl Proxy {
-    /// To the database that this URL leads to, through a socket of Unix.
+    /// To the database that this URL leads to.
     pub(crate) async fn start(url: &str) -> Outcome<Self> {
-        let options: PgConnectOptions = url.parse()?;
-        let database = options.get_database().ok_or("no database is named")?;
-        let dir =
-            options.get_socket().cloned().unwrap_or_else(|| PathBuf::from(options.get_host()));
-        let socket = dir.join(format!(".s.PGSQL.{}", options.get_port()));
+        let server = Server::of_url(url)?;
         let listener = TcpListener::bind("127.0.0.1:0").await?;
-        let (port, user) = (listener.local_addr()?.port(), options.get_username());
-        let url = format!("postgres://{user}@127.0.0.1:{port}/{database}?sslmode=disable");
+        let url = server.url(listener.local_addr()?.port());
         let faults = Arc::new(Faults::default());
-        let task = tokio::spawn(accept(listener, socket, faults.clone())).abort_handle();
+        let task = tokio::spawn(accept(listener, server, faults.clone())).abort_handle();
         Ok(Self { url, faults, task })
     }
 
@@ -74,18 +67,10 @@ impl Drop for Proxy {
     }
 }
 
-async fn accept(listener: TcpListener, socket: PathBuf, faults: Arc<Faults>) {
+async fn accept(listener: TcpListener, server: Server, faults: Arc<Faults>) {
     while let Ok((client, _)) = listener.accept().await {
         if !faults.is_shut.load(Ordering::SeqCst) {
-            tokio::spawn(lead(client, socket.clone(), faults.clone()));
+            tokio::spawn(server.clone().lead(client, faults.clone()));
         }
-    }
-}
-
-async fn lead(client: TcpStream, socket: PathBuf, faults: Arc<Faults>) {
-    // Nobody can be told: an error here is one of the connection, and that is what the client sees.
-    if let Ok(server) = UnixStream::connect(socket).await {
-        _ = client.set_nodelay(true);
-        _ = pass(client, server, &faults).await;
     }
 }

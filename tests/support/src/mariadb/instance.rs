@@ -41,6 +41,11 @@ impl Instance {
         Ok(instance)
     }
 
+    /// The server's process, if it runs.
+    pub(super) fn pid(&self) -> Option<u32> {
+        self.server().as_ref().map(Child::id)
+    }
+
     pub(super) fn socket(&self) -> PathBuf {
         self.dir.join("socket")
     }
@@ -66,6 +71,7 @@ impl Instance {
         let server = unprivileged(&MARIADB.directories()?[0].join("mariadbd"))
             .arg("--no-defaults")
             .args(self.settings())
+            .envs(self.options.env.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .stdout(log.try_clone().doing("share a log file")?)
             .stderr(log)

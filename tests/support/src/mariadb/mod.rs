@@ -20,6 +20,8 @@ pub struct MariaDbOptions {
     pub fsync: bool,
     /// More settings, as on the command line but without the dashes.
     pub extra: Vec<(String, String)>,
+    /// Variables of the server's process.
+    pub env: Vec<(String, String)>,
 }
 
 /// A running server; it ends with this value, or with the process.
@@ -61,6 +63,11 @@ impl MariaDb {
     /// Where it listens, on 127.0.0.1.
     pub fn port(&self) -> u16 {
         self.instance.port
+    }
+
+    /// The id of its process, if it runs.
+    pub fn pid(&self) -> Option<u32> {
+        self.instance.pid()
     }
 
     /// Runs statements with the server's own client program; rows come back as lines, columns behind tabs.

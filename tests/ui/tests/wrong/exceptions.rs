@@ -18,9 +18,7 @@ pub(crate) const EXCEPTIONS: &[(&str, &str)] = &[
     ("future_not_send_with_a_transaction", NOT_SEND),
     ("question_mark_on_an_own_struct", ERROR),
     ("question_mark_into_an_own_error", ERROR),
-    ("start_with_an_owned_input", MISMATCH),
     ("testing_a_flow_with_the_wrong_input", MISMATCH),
-    ("start_without_a_reference_to_unit", MISMATCH),
     ("job_handed_over_with_another_payload", MISMATCH),
     ("job_handed_to_a_type", BOUND),
     ("wait_for_a_number", BOUND),
@@ -44,10 +42,6 @@ pub(crate) const EXCEPTIONS: &[(&str, &str)] = &[
     ("output_of_an_associated_type", REPEATED),
     ("skipped_field_without_a_default", "serde's derive reports a missing `Default` itself"),
     ("a_huge_nested_type", "rustc adds where it has written the long name of the type"),
-    (
-        "start_a_text_flow_with_a_literal",
-        "the compiler adds that a `str` has no size, as we take a trait object",
-    ),
     ("two_options_joined_by_and", "the whole value is shown, not where it ends to be one"),
     (
         "a_generic_field_that_cannot_be_stored",

@@ -52,10 +52,10 @@ fn without_actions_there_is_no_form() -> Outcome {
     })
 }
 
-const BROWSER: (&str, &str) = ("sec-fetch-site", "same-origin");
+pub(crate) const BROWSER: (&str, &str) = ("sec-fetch-site", "same-origin");
 
 /// The cookie and the token of a page, as a browser has them.
-async fn form(place: &Place, path: &str) -> Outcome<(String, String)> {
+pub(crate) async fn form(place: &Place, path: &str) -> Outcome<(String, String)> {
     let page = place.dashboard.get(path, &[]).await?;
     let cookie = page.header("set-cookie").ok_or("no cookie")?;
     assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");

@@ -7,7 +7,7 @@ use pgflow_web_tests::{Browser, Order, Outcome, Tools, drive};
 use crate::place::Place;
 
 /// Nothing ran, nothing asks, nothing was put into the page, and it is still there to be seen.
-async fn is_harmless(browser: &Browser, at: &str) -> Outcome {
+pub(crate) async fn is_harmless(browser: &Browser, at: &str) -> Outcome {
     assert_eq!(browser.alert().await, None, "{at}");
     assert_eq!(browser.evaluate("typeof window.pwned").await?, "undefined", "{at}");
     let intruders = "document.querySelectorAll('script:not([src]), iframe, img, style, base, object, template, \

@@ -6,6 +6,7 @@ mod escaping;
 mod fan_out;
 mod first_paint;
 mod http;
+mod jobs;
 mod live;
 mod loopback;
 mod measured;

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use pgflow::prelude::*;
-use pgflow::{Db, Parts, RunStatus, StepStatus, Worker};
+use pgflow::{Db, Parts, Reason, RunId, RunStatus, StepStatus, Worker};
 use pgflow_machine::{Settle, Settled, Verdict, WorkerId};
 use pgflow_runtime::backend::Claim;
 use pgflow_worker_tests::{Fresh, Outcome, Working, everywhere};
@@ -59,6 +59,7 @@ async fn a_type_that_cannot_be_read_holds_the_step_back(fresh: Fresh) -> Outcome
     db.register(broken::Flow).await?;
     let run = db.start(broken::Flow, &7).await?;
     complete_price(db).await?;
+    let fresh_run = db.start(broken::Flow, &8).await?;
 
     // Deployed with a type that does not fit: each worker that starts tries, and holds it back.
     let deadline = Instant::now() + Duration::from_mins(1);
@@ -69,6 +70,15 @@ async fn a_type_that_cannot_be_read_holds_the_step_back(fresh: Fresh) -> Outcome
         tokio::time::sleep(Duration::from_millis(200)).await;
         held_back += working.stop().await?.released;
     }
+    let working = Working::start(Worker::new(db).flow(broken::Flow));
+    let ended = fresh_run.wait_for(Duration::from_mins(1)).await?;
+    assert_eq!(ended, Some(RunStatus::Completed), "what fits goes on beside it");
+    working.stop().await?;
+    assert!(
+        held_back_reason(db, run.id())
+            .await?
+            .starts_with("cannot read the output of step `price`: ")
+    );
     let record = run.record(Parts::Steps).await?;
     assert_eq!(record.status, RunStatus::Started, "nothing has failed");
     let statuses: Vec<_> = record.steps.iter().map(|step| step.status).collect();
@@ -85,6 +95,28 @@ async fn a_type_that_cannot_be_read_holds_the_step_back(fresh: Fresh) -> Outcome
     assert_eq!(run.output().await?.bill, "bill of 7 cents");
     working.stop().await?;
     Ok(())
+}
+
+/// Why the run does not move, as an operator asks: `pgflow why` prints the same. A worker that starts tries again at once, so
+/// what it says is asked until it has given the task back.
+async fn held_back_reason(db: &Db, run: RunId) -> Outcome<String> {
+    let working = Working::start(Worker::new(db).flow(broken::Flow));
+    let deadline = Instant::now() + Duration::from_mins(1);
+    let told = loop {
+        let why = db.why(run).await?;
+        let reason = why.reasons.iter().find_map(|reason| match reason {
+            Reason::HeldBack { step, why, .. } if step == "bill" => Some(why.clone()),
+            _ => None,
+        });
+        if let Some(told) = reason {
+            assert!(why.to_string().contains(&told), "{why}");
+            break told;
+        }
+        assert!(Instant::now() < deadline, "{why}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    };
+    working.stop().await?;
+    Ok(told)
 }
 
 /// What a worker of the first program did before it was replaced.

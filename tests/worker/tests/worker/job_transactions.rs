@@ -107,7 +107,9 @@ async fn booked(fresh: &Fresh) -> Outcome<Vec<i64>> {
 }
 
 async fn what_a_need_writes_is_there_once(fresh: Fresh) -> Outcome {
-    with_connection!(fresh, connection => drop(sqlx::query(CREATE).execute(&mut connection).await?));
+    with_connection!(fresh, connection => {
+        sqlx::query(CREATE).execute(&mut connection).await?;
+    });
     let worker = Worker::new(&fresh.db).job(booking::Job).state(fresh.db.clone());
     let worker = Working::start(worker);
     let jobs = fresh.db.submit_all::<booking::book>(0..10).await?;
@@ -148,9 +150,10 @@ async fn a_job_comes_with_its_caller(fresh: Fresh) -> Outcome {
             if commits { tx.commit().await? } else { tx.rollback().await? }
         });
         let found = db.job(&id.parse()?).status().await;
-        match commits {
-            true => assert_eq!(found?.to_string(), "READY"),
-            false => assert!(matches!(found, Err(ClientError::UnknownJob { .. })), "{found:?}"),
+        if commits {
+            assert_eq!(found?.to_string(), "READY");
+        } else {
+            assert!(matches!(found, Err(ClientError::UnknownJob { .. })), "{found:?}");
         }
     }
     with_connection!(fresh, connection => {

@@ -12,6 +12,14 @@ pub(super) const ALL: &[Mutation] = &[
         tests: &["settling::complete_task"],
     },
     Mutation {
+        name: "archive-part-of-map",
+        file: "functions/complete_tasks.sql",
+        find: "      perform pgmq.archive(v_done.flow_slug, v_done.message_ids) where v_done.flow_slug is not null;\n",
+        replace: "",
+        why: "the message of a completed map task would come back for ever",
+        tests: &["settling::part_of_map"],
+    },
+    Mutation {
         name: "archive-dead-on-complete",
         file: "functions/_complete_work.sql",
         find: "        select * from pgflow._dead_messages(v_undecided)\n        union all\n",

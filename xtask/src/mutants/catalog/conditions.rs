@@ -110,8 +110,8 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "input-of-skipped-dependency",
         file: "functions/_start_messages.sql",
-        find: " and p.status = 'completed'\n            ), '{}')",
-        replace: "\n            ), '{}')",
+        find: " and p.status = 'completed'\n          ), '{}')",
+        replace: "\n          ), '{}')",
         why: "a skipped dependency would be in the input as null",
         tests: &["work::input"],
     },

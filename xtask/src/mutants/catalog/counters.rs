@@ -28,6 +28,14 @@ pub(super) const ALL: &[Mutation] = &[
         tests: &["settling::fail_task"],
     },
     Mutation {
+        name: "count-part-of-map",
+        file: "functions/_complete_part_of_map.sql",
+        find: "  if cardinality(items) < cardinality(p_task_indexes) then\n",
+        replace: "  if false then\n",
+        why: "a map would be over before all its tasks are",
+        tests: &["settling::part_of_map"],
+    },
+    Mutation {
         name: "count-retry-cap",
         file: "functions/_retry_delays.sql",
         find: "f.retry_jitter), pgflow._max_retry_delay()))::int",

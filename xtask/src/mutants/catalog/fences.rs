@@ -12,6 +12,14 @@ pub(super) const ALL: &[Mutation] = &[
         tests: &["settling::fence"],
     },
     Mutation {
+        name: "fence-part-of-map",
+        file: "functions/_complete_part_of_map.sql",
+        find: " and (i.attempt is null or t.attempts_count = i.attempt)",
+        replace: "",
+        why: "a zombie's late result of a map task would replace that of the attempt that runs",
+        tests: &["settling::part_of_map"],
+    },
+    Mutation {
         name: "fence-retry",
         file: "functions/_retry_task_rows.sql",
         find: " and (i.attempt is null or t.attempts_count = i.attempt)",

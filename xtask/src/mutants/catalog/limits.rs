@@ -78,8 +78,8 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "limit-measured-as-stored",
         file: "functions/_start_messages.sql",
-        find: "sum(k.most) > pgflow._claim_bytes()",
-        replace: "false",
+        find: "sum(k.most) <= pgflow._claim_bytes()",
+        replace: "true",
         why: "what is small inside may be more as text than an answer can hold",
         tests: &["work::heavy"],
     },

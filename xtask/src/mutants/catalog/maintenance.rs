@@ -110,8 +110,8 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "worker-unknown",
         file: "functions/_start_messages.sql",
-        find: "  v_fetches := pgflow._check_worker(_start_messages.worker_id);",
-        replace: "  v_fetches := false;",
+        find: "boolean := pgflow._check_worker(_start_messages.worker_id);",
+        replace: "boolean := false;",
         why: "tasks could name workers that never were",
         tests: &["work::worker"],
     },

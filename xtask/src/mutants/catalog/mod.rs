@@ -7,9 +7,12 @@ mod definitions;
 mod events;
 mod fences;
 mod guards;
+mod job_leases;
+mod job_waits;
 mod limits;
 mod lock_order;
 mod locks;
+mod machine;
 mod maintenance;
 mod options;
 mod order;
@@ -42,23 +45,38 @@ const TOPICS: &[&[Mutation]] = &[
     retry::ALL,
     options::ALL,
     queues::ALL,
+    job_leases::ALL,
+    job_waits::ALL,
 ];
 
-pub(crate) fn all() -> impl Iterator<Item = Mutation> {
+/// Those of the SQL core.
+pub(crate) fn sql() -> impl Iterator<Item = Mutation> {
     TOPICS.iter().flat_map(|topic| topic.iter().copied())
+}
+
+/// Those of `pgflow-machine`.
+pub(crate) fn machine() -> impl Iterator<Item = Mutation> {
+    machine::ROOMS.iter().flat_map(|room| room.iter().copied())
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
 
-    use super::all;
-    use crate::mutants::workplace;
+    use crate::mutants::mutation::Mutation;
+    use crate::mutants::subject::Subject;
+
+    fn all() -> Vec<Mutation> {
+        Subject::ALL.into_iter().flat_map(Subject::mutations).collect()
+    }
 
     #[test]
     fn every_mutation_still_applies() {
-        let core = workplace::source();
-        let stale: Vec<_> = all().filter_map(|m| m.apply(&core).err()).collect();
+        let stale: Vec<_> = Subject::ALL
+            .into_iter()
+            .flat_map(|subject| subject.mutations().into_iter().map(move |m| (subject, m)))
+            .filter_map(|(subject, mutation)| mutation.apply(&subject.source()).err())
+            .collect();
         let lines: Vec<_> = stale.iter().map(ToString::to_string).collect();
         assert!(stale.is_empty(), "{}", lines.join("\n"));
     }
@@ -73,8 +91,10 @@ mod tests {
 
     #[test]
     fn names_are_unique_and_there_are_enough() {
-        let names: HashSet<_> = all().map(|mutation| mutation.name).collect();
-        assert_eq!(names.len(), all().count());
-        assert!(names.len() >= 30, "{} mutations", names.len());
+        let names: HashSet<_> = all().iter().map(|mutation| mutation.name).collect();
+        assert_eq!(names.len(), all().len());
+        for subject in Subject::ALL {
+            assert!(subject.mutations().len() >= 40, "{subject:?}");
+        }
     }
 }

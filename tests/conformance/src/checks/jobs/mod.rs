@@ -4,6 +4,7 @@ mod claiming;
 mod forking;
 mod keys;
 mod lapsing;
+mod looking;
 mod lost;
 mod operating;
 mod racing;
@@ -24,6 +25,7 @@ pub(super) const GROUPS: &[&[Check]] = &[
     waiting::CHECKS,
     operating::CHECKS,
     reading::CHECKS,
+    looking::CHECKS,
     forking::CHECKS,
     lost::CHECKS,
     racing::CHECKS,

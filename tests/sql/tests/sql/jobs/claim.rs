@@ -159,3 +159,14 @@ async fn a_heartbeat_answers_for_each() {
     assert_eq!(db.rows(&beat).await, ["a|extended", "b|cancelled", "c|lost", "a|lost", "zz|lost"]);
     db.check().await;
 }
+
+/// Of more than a claim asks for it gets the best, of one need and of several.
+#[tokio::test]
+async fn a_claim_takes_the_best_of_all_its_needs() {
+    let db = Db::new().await;
+    db.run("select pgflow.submit_jobs(array['a1', 'a2', 'a3', 'z1', 'z2'], array['a', 'a', 'a', 'z', 'z'], priorities => array[0, 5, 3, 4, 0])").await;
+    assert_eq!(claim(&db, &["a"], 1).await, ["a2"]);
+    assert_eq!(claim(&db, &["z", "a"], 2).await, ["z1", "a3"]);
+    assert_eq!(claim(&db, &["z", "a"], 1).await, ["a1"]);
+    db.check().await;
+}

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use tokio::sync::Barrier;
 
 use super::{assert_no_deadlocks, live};
-use crate::harness::{Db, Failure};
+use crate::harness::{Db, Failure, long};
 
 type Answer = Result<Vec<String>, Failure>;
 
 /// Lets two sessions each run a statement at once, `rounds` times.
-async fn pairs(
+pub(super) async fn pairs(
     db: &Db,
     rounds: usize,
     one: fn(usize) -> String,
@@ -36,24 +36,26 @@ async fn pairs(
     answers
 }
 
-const PAIRS: usize = 300;
+fn races() -> usize {
+    if long() { 10_000 } else { 300 }
+}
 
 /// The published implementation loses 183 of 300.
 #[tokio::test]
 async fn no_wake_up_is_lost_between_submit_and_finish() {
     let db = Db::new().await;
-    db.run(&format!("select pgflow.submit_jobs(array(select 'd' || i from generate_series(0, {0}) i), array_fill('d'::text, array[{0} + 1]))", PAIRS - 1)).await;
-    db.run(&format!("create table public.lease as select * from pgflow.claim_jobs('w', array['d'], 600, {PAIRS})")).await;
+    db.run(&format!("select pgflow.submit_jobs(array(select 'd' || i from generate_series(0, {0}) i), array_fill('d'::text, array[{0} + 1]))", races() - 1)).await;
+    db.run(&format!("create table public.lease as select * from pgflow.claim_jobs('w', array['d'], 3600, {}); alter table public.lease add primary key (id)", races())).await;
     let answers = pairs(
         &db,
-        PAIRS,
+        races(),
         |i| format!("select pgflow.submit_jobs(array['w{i}'], array['n'], edge_jobs => array[1], dependencies => array['d{i}'])"),
         |i| format!("select outcome from pgflow.finish_jobs(array['d{i}'], (select array[token] from public.lease where id = 'd{i}'))"),
     )
     .await;
     assert!(answers.iter().all(Result::is_ok), "{answers:?}");
     assert_eq!(db.one("select count(*) from pgflow.jobs where state <> 'ready'").await, "0");
-    assert_eq!(live(&db).await.len(), PAIRS);
+    assert_eq!(live(&db).await.len(), races());
     db.check().await;
 }
 
@@ -62,12 +64,12 @@ async fn no_wake_up_is_lost_between_submit_and_finish() {
 async fn no_wake_up_is_lost_between_hand_over_and_finish() {
     let db = Db::new().await;
     for need in ["p", "d"] {
-        db.run(&format!("select pgflow.submit_jobs(array(select '{need}' || i from generate_series(0, {0}) i), array_fill('{need}'::text, array[{0} + 1]))", PAIRS - 1)).await;
+        db.run(&format!("select pgflow.submit_jobs(array(select '{need}' || i from generate_series(0, {0}) i), array_fill('{need}'::text, array[{0} + 1]))", races() - 1)).await;
     }
-    db.run("create table public.lease as select * from pgflow.claim_jobs('w', array['d', 'p'], 600, 10000)").await;
+    db.run("create table public.lease as select * from pgflow.claim_jobs('w', array['d', 'p'], 3600, 100000); alter table public.lease add primary key (id)").await;
     let answers = pairs(
         &db,
-        PAIRS,
+        races(),
         |i| format!("select pgflow.reschedule_jobs(array['p{i}'], (select array[token] from public.lease where id = 'p{i}'), array['m'],
                        edge_jobs => array[1], dependencies => array['d{i}'])"),
         |i| format!("select outcome from pgflow.finish_jobs(array['d{i}'], (select array[token] from public.lease where id = 'd{i}'))"),

@@ -15,6 +15,8 @@ mod fence;
 mod join;
 mod late_callback;
 mod map;
+mod outcome_table;
+mod part_of_map;
 mod release;
 mod release_unknown;
 mod retry_delay;

@@ -15,13 +15,13 @@ pub(super) const TIDY_UP: Duration = Duration::from_secs(1);
 
 /// A task whose handler runs.
 #[derive(Debug)]
-pub(super) struct Holding {
+pub(super) struct RunningAttempt {
     pub(super) label: Label,
     /// The worker's slot, and what it takes of other limits.
     _permits: (Permit, Option<Permit>),
     pub(super) signals: Signals,
     pub(super) handler: AbortHandle,
-    /// The lease is gone, or the run has ended: nobody wants the result.
+    /// The lease is gone, or the run has ended: the result would be refused.
     pub(super) is_unwanted: bool,
     /// The worker has ended it, and waits for the handler to give its thread back.
     pub(super) is_settled: bool,
@@ -31,7 +31,7 @@ pub(super) struct Holding {
     pub(super) timeout: Duration,
 }
 
-impl Holding {
+impl RunningAttempt {
     pub(super) fn new(
         label: Label,
         permits: (Permit, Option<Permit>),
@@ -57,26 +57,26 @@ impl Holding {
 
 /// Tasks whose handlers run.
 #[derive(Debug, Default)]
-pub(super) struct Held {
-    tasks: HashMap<Lease, Holding>,
+pub(super) struct RunningAttempts {
+    tasks: HashMap<Lease, RunningAttempt>,
     /// Handlers that were told to stop, and when they are aborted.
     stopping: VecDeque<(Instant, Lease)>,
 }
 
-impl Held {
-    pub(super) fn insert(&mut self, lease: Lease, holding: Holding) {
+impl RunningAttempts {
+    pub(super) fn insert(&mut self, lease: Lease, holding: RunningAttempt) {
         self.tasks.insert(lease, holding);
     }
 
-    pub(super) fn remove(&mut self, lease: &Lease) -> Option<Holding> {
+    pub(super) fn remove(&mut self, lease: &Lease) -> Option<RunningAttempt> {
         self.tasks.remove(lease)
     }
 
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (&Lease, &mut Holding)> {
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (&Lease, &mut RunningAttempt)> {
         self.tasks.iter_mut()
     }
 
-    pub(super) fn get_mut(&mut self, lease: &Lease) -> Option<&mut Holding> {
+    pub(super) fn get_mut(&mut self, lease: &Lease) -> Option<&mut RunningAttempt> {
         self.tasks.get_mut(lease)
     }
 
@@ -133,8 +133,8 @@ impl Held {
     }
 }
 
-/// A worker that is dropped, or panics, leaves no handler behind: nobody would record what it returns.
-impl Drop for Held {
+/// A worker that is dropped, or panics, leaves no handler behind: its result would not be recorded.
+impl Drop for RunningAttempts {
     fn drop(&mut self) {
         self.give_up();
     }
@@ -152,14 +152,14 @@ mod tests {
         TaskLease { task, attempt: 1 }.into()
     }
 
-    fn held(count: u32) -> Held {
+    fn held(count: u32) -> RunningAttempts {
         const LABEL: Label = Label { flow: "flow", step: "step" };
-        let mut held = Held::default();
+        let mut held = RunningAttempts::default();
         for index in 0..count {
             let handler = tokio::spawn(std::future::pending::<()>()).abort_handle();
             let permits = (InUse::default().take(), None);
             let timeout = Duration::from_secs(6);
-            let holding = Holding::new(LABEL, permits, Signals::default(), handler, timeout);
+            let holding = RunningAttempt::new(LABEL, permits, Signals::default(), handler, timeout);
             held.insert(lease(index), holding);
         }
         held
@@ -179,6 +179,6 @@ mod tests {
         tokio::task::yield_now().await;
         assert!(held.tasks[&lease(1)].handler.is_finished());
         assert!(!held.tasks[&lease(0)].handler.is_finished());
-        assert_eq!(held.give_up().len(), 1, "nobody waits for the other");
+        assert_eq!(held.give_up().len(), 1, "the other was lost");
     }
 }

@@ -1,5 +1,7 @@
 //! What commands decide about tasks.
 
+mod details;
+
 use std::sync::Arc;
 use std::time::Duration;
 

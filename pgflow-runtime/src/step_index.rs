@@ -1,13 +1,13 @@
 //! The place of a step in the table of its flow, as a type: a constant per step would be dearer to check.
 
 /// A number.
-pub trait Place {
+pub trait StepIndex {
     /// Its value.
     const INDEX: usize;
 }
 
 /// Nowhere: the step is wrong in some way, which is reported.
-impl Place for () {
+impl StepIndex for () {
     const INDEX: usize = usize::MAX;
 }
 
@@ -15,7 +15,7 @@ macro_rules! digits {
     ($($digit:ident = $value:literal),*) => {$(
         #[doc = concat!("The digit ", $value, ".")]
         pub enum $digit {}
-        impl Place for $digit {
+        impl StepIndex for $digit {
             const INDEX: usize = $value;
         }
     )*};
@@ -23,7 +23,7 @@ macro_rules! digits {
 digits!(D0 = 0, D1 = 1, D2 = 2, D3 = 3, D4 = 4, D5 = 5, D6 = 6, D7 = 7, D8 = 8, D9 = 9);
 
 /// A number and one more digit.
-impl<Before: Place, Last: Place> Place for (Before, Last) {
+impl<Before: StepIndex, Last: StepIndex> StepIndex for (Before, Last) {
     const INDEX: usize = Before::INDEX * 10 + Last::INDEX;
 }
 

@@ -1,0 +1,49 @@
+//! `pgflow job cancel`.
+
+use clap::Args;
+use pgflow_runtime::Db;
+use pgflow_runtime::backend::JobsOf;
+use pgflow_runtime::job::{JobCancelled, JobId};
+
+use super::bulk::Bulk;
+use crate::error::Error;
+
+/// Which jobs.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  pgflow job cancel inv-42 --reason 'not needed'
+  pgflow job cancel --need invoice.ingest --status waiting --dry-run
+
+A job that a worker has may still finish; otherwise it ends when its lease does.")]
+pub(crate) struct Cancel {
+    #[command(flatten)]
+    bulk: Bulk,
+
+    /// Why, for those who look later.
+    #[arg(long, default_value = "by an operator")]
+    reason: String,
+}
+
+pub(super) async fn run(command: &Cancel) -> Result<bool, Error> {
+    let db = command.bulk.reach.open().await?;
+    let jobs = command.bulk.chosen(&db, &[(JobsOf::Live, None)]).await?;
+    let all = async |jobs: &[pgflow_runtime::backend::JobSummary]| {
+        let mut outcomes = Vec::new();
+        for job in jobs {
+            outcomes.push(cancel(&db, &job.id, &command.reason).await?);
+        }
+        Ok(outcomes)
+    };
+    command.bulk.apply("cancel", &jobs, all).await
+}
+
+/// What becomes of a job, and whether that was meant.
+pub(crate) async fn cancel(db: &Db, job: &JobId, reason: &str) -> Result<(String, bool), Error> {
+    Ok(match db.job(job).cancel(reason).await? {
+        JobCancelled::Cancelled => ("cancelled".to_owned(), true),
+        JobCancelled::Asked => ("ends with its lease, unless it is done before".to_owned(), true),
+        JobCancelled::Ended(outcome) => (format!("had ended before: it is {outcome}"), false),
+        JobCancelled::Unknown => ("is gone".to_owned(), false),
+    })
+}

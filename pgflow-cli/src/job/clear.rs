@@ -1,0 +1,43 @@
+//! `pgflow job clear`.
+
+use clap::Args;
+use pgflow_runtime::Db;
+use pgflow_runtime::backend::{JobSummary, JobsOf};
+use pgflow_runtime::job::{ConcernCleared, JobId, JobState};
+
+use super::bulk::Bulk;
+use crate::error::Error;
+
+/// Which jobs.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  pgflow job clear inv-42              the reason why it ended its workers is gone
+  pgflow job clear --all --dry-run     all jobs that wait for somebody to decide")]
+pub(crate) struct Clear {
+    #[command(flatten)]
+    bulk: Bulk,
+}
+
+pub(super) async fn run(command: &Clear) -> Result<bool, Error> {
+    let db = command.bulk.reach.open().await?;
+    let jobs = command.bulk.chosen(&db, &[(JobsOf::Live, Some(JobState::Concern))]).await?;
+    let all = async |jobs: &[JobSummary]| {
+        let ids: Vec<JobId> = jobs.iter().map(|job| job.id.clone()).collect();
+        clear(&db, &ids).await
+    };
+    command.bulk.apply("clear", &jobs, all).await
+}
+
+/// What becomes of jobs, and whether that was meant.
+pub(crate) async fn clear(db: &Db, jobs: &[JobId]) -> Result<Vec<(String, bool)>, Error> {
+    Ok(db.clear_concern(jobs).await?.into_iter().map(said).collect())
+}
+
+fn said(cleared: ConcernCleared) -> (String, bool) {
+    match cleared {
+        ConcernCleared::Cleared => ("goes on".to_owned(), true),
+        ConcernCleared::NoConcern => ("nothing is wrong with it".to_owned(), false),
+        ConcernCleared::Unknown => ("is not live".to_owned(), false),
+    }
+}

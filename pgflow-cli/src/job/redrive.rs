@@ -1,0 +1,59 @@
+//! `pgflow job redrive`.
+
+use std::time::Duration;
+
+use clap::Args;
+use pgflow_runtime::Db;
+use pgflow_runtime::backend::{JobSummary, JobsOf};
+use pgflow_runtime::job::{JobId, JobOutcome, Redriven};
+
+use super::bulk::Bulk;
+use crate::database::parse_duration;
+use crate::error::Error;
+
+/// Which jobs.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  pgflow job redrive inv-42
+  pgflow job redrive --need invoice.ingest --where timeout --spacing 1s --dry-run
+
+Jobs get a fresh number of attempts, and keep their place in line and their history.")]
+pub(crate) struct Redrive {
+    #[command(flatten)]
+    bulk: Bulk,
+
+    /// Each so much later than the one before.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    spacing: Option<Duration>,
+}
+
+pub(super) async fn run(command: &Redrive) -> Result<bool, Error> {
+    let db = command.bulk.reach.open().await?;
+    let dead = [JobOutcome::Failed, JobOutcome::Crashed].map(|it| (JobsOf::EndedAs(it), None));
+    let jobs = command.bulk.chosen(&db, &dead).await?;
+    let spacing = command.spacing.unwrap_or_default();
+    let all = async |jobs: &[JobSummary]| {
+        // Who failed first goes first.
+        let ids: Vec<JobId> = jobs.iter().rev().map(|job| job.id.clone()).collect();
+        let mut said = redrive(&db, &ids, spacing).await?;
+        said.reverse();
+        Ok(said)
+    };
+    command.bulk.apply("redrive", &jobs, all).await
+}
+
+/// What becomes of jobs, and whether that was meant.
+pub(crate) async fn redrive(
+    db: &Db,
+    jobs: &[JobId],
+    spacing: Duration,
+) -> Result<Vec<(String, bool)>, Error> {
+    let said = |redriven: Redriven| match redriven {
+        Redriven::Redriven => ("goes on".to_owned(), true),
+        Redriven::Ended(outcome) => (format!("has not failed: it is {outcome}"), false),
+        Redriven::Live => ("has not ended".to_owned(), false),
+        Redriven::Unknown => ("is gone".to_owned(), false),
+    };
+    Ok(db.redrive(jobs, spacing).await?.into_iter().map(said).collect())
+}

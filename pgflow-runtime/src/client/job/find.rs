@@ -1,0 +1,110 @@
+//! Jobs that are there: lists, counts, and what to forget.
+
+use std::time::Duration;
+
+use super::ask;
+use crate::backend::{Backend, JobDepths, JobSearch, JobSummary, JobUpkeep, Reply};
+use crate::client::ClientError;
+use crate::client::patience::patiently;
+use crate::db::Db;
+
+/// Jobs that one call forgets.
+const BATCH: u32 = 500;
+
+/// A page of a list of jobs.
+///
+/// ```
+/// # use pgflow::prelude::*;
+/// # fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// let db = Db::connect("memory:").await?;
+/// db.submit_raw("python.transform", serde_json::json!(1)).id("first").await?;
+/// db.submit_raw("python.transform", serde_json::json!(2)).id("second").await?;
+/// let one = pgflow::backend::JobSearch { max: 1, ..Default::default() };
+/// let page: pgflow::client::JobPage = db.find_jobs(&one).await?;
+/// assert_eq!(page.jobs[0].id.as_str(), "second");
+/// let next = db.find_jobs(&page.next.expect("there is more")).await?;
+/// assert_eq!(next.jobs[0].id.as_str(), "first");
+/// # Ok(()) })
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobPage {
+    /// Its jobs, the last first.
+    pub jobs: Vec<JobSummary>,
+    /// Asks for the page after this one; `None` if this is the last.
+    pub next: Option<JobSearch>,
+}
+
+impl Db {
+    /// Jobs, the last first: live ones by their places in line, others by when they ended.
+    pub async fn find_jobs(&self, search: &JobSearch) -> Result<JobPage, ClientError> {
+        let jobs = look(self, search.clone(), |jobs, search| jobs.find_jobs(search)).await?;
+        let is_full = jobs.len() >= search.max as usize;
+        let last = jobs.last().filter(|_| is_full).map(JobSummary::place);
+        let next = last.map(|last| JobSearch { after: Some(last), ..search.clone() });
+        Ok(JobPage { jobs, next })
+    }
+
+    /// Up to `max` jobs whose names begin like this, by name.
+    pub async fn jobs_beginning(
+        &self,
+        beginning: &str,
+        max: u32,
+    ) -> Result<Vec<JobSummary>, ClientError> {
+        let about = (beginning.to_owned(), max);
+        look(self, about, |jobs, (beginning, max)| jobs.jobs_beginning(beginning, *max)).await
+    }
+
+    /// Live jobs, counted by need, and by who has them.
+    pub async fn job_depths(&self) -> Result<JobDepths, ClientError> {
+        look(self, (), |jobs, ()| jobs.job_depths()).await
+    }
+
+    /// Whether this database keeps jobs.
+    pub fn has_jobs(&self) -> bool {
+        self.backend().jobs().is_ok() && self.backend().job_upkeep().is_ok()
+    }
+
+    /// How many jobs [`prune_jobs`](Self::prune_jobs) would forget, counted up to `max`.
+    pub async fn prunable_jobs(&self, older_than: Duration, max: u64) -> Result<u64, ClientError> {
+        look(self, (older_than, max), |jobs, (age, max)| jobs.prunable_jobs(*age, *max)).await
+    }
+
+    /// Forgets jobs that ended longer ago than this, with their traces, and says how many. Their names may be used again.
+    ///
+    /// ```
+    /// # use pgflow::prelude::*;
+    /// # fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// let db = Db::connect("memory:").await?;
+    /// db.submit_raw("python.transform", serde_json::json!(1)).await?.cancel("not needed").await?;
+    /// assert_eq!(db.prune_jobs(std::time::Duration::from_secs(3_600)).await?, 0, "it is not that old");
+    /// assert_eq!(db.prune_jobs(std::time::Duration::ZERO).await?, 1);
+    /// # Ok(()) })
+    /// # }
+    /// ```
+    pub async fn prune_jobs(&self, older_than: Duration) -> Result<u64, ClientError> {
+        let mut forgotten = 0;
+        loop {
+            let batch = ask(self, older_than, |jobs, age| jobs.prune_jobs(*age, BATCH)).await?;
+            forgotten += batch;
+            if batch < u64::from(BATCH) {
+                return Ok(forgotten);
+            }
+        }
+    }
+}
+
+/// What the database is asked about jobs by people.
+async fn look<T: Send + 'static, A: Clone + Send + Sync + 'static>(
+    db: &Db,
+    about: A,
+    call: impl for<'a> Fn(&'a dyn JobUpkeep, &'a A) -> Reply<'a, T> + Clone + Send + Sync + 'static,
+) -> Result<T, ClientError> {
+    let asked = patiently(db, move |backend: &dyn Backend| -> Reply<'_, T> {
+        let (about, call) = (about.clone(), call.clone());
+        Box::pin(async move { call(backend.job_upkeep()?, &about).await })
+    });
+    Ok(asked.await?)
+}

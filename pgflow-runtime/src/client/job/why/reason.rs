@@ -1,0 +1,251 @@
+//! Reasons, and how they are said.
+
+use std::fmt;
+
+use pgflow_machine::Timestamp;
+use pgflow_machine::job::{Dependency, JobId, JobOutcome};
+
+use crate::backend::JobStanding;
+use crate::client::why::spoken;
+
+/// Why a job does not move.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobWhy {
+    /// The job.
+    pub job: JobId,
+    /// What it needs next.
+    pub need: String,
+    /// Where it stands.
+    pub standing: JobStanding,
+    /// When that was so.
+    pub now: Timestamp,
+    /// What it waits for, or how it ended.
+    pub reasons: Vec<JobReason>,
+}
+
+/// Why a job does not move.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JobReason {
+    /// It is over.
+    Ended {
+        /// How.
+        outcome: JobOutcome,
+        /// When.
+        at: Timestamp,
+        /// What it failed with, or was cancelled for.
+        why: Option<String>,
+    },
+    /// Somebody wants it cancelled; who has it may still finish it.
+    Cancelled {
+        /// Who.
+        by: String,
+        /// Why.
+        reason: Option<String>,
+    },
+    /// A worker has it.
+    Running {
+        /// Who.
+        worker: String,
+        /// How long its lease lasts.
+        until: Timestamp,
+    },
+    /// A worker that nothing is heard of has it; it is taken back.
+    LostWorker {
+        /// Who.
+        worker: String,
+        /// When its lease ends.
+        until: Timestamp,
+    },
+    /// An attempt failed, and the next one is not due yet.
+    Backoff {
+        /// How many have failed.
+        failures: u32,
+        /// When the next is due.
+        until: Timestamp,
+        /// What the last failed with.
+        error: String,
+    },
+    /// It sleeps.
+    Delayed {
+        /// Until when.
+        until: Timestamp,
+    },
+    /// It waits for others.
+    Waits {
+        /// Some of them, and how they are doing; nothing if they are not there.
+        on: Vec<(Dependency, Option<String>)>,
+        /// How many more there are.
+        more: usize,
+    },
+    /// It waits for itself, through others.
+    Ring {
+        /// Those.
+        through: Vec<JobId>,
+    },
+    /// Another job has its key, or is before it in the key's line.
+    Key {
+        /// The key.
+        key: String,
+        /// The other one.
+        job: Option<JobId>,
+        /// Who has that, if a worker does.
+        worker: Option<String>,
+    },
+    /// It has lost too many workers in a row.
+    Concern {
+        /// How many.
+        streak: u32,
+        /// How many may be lost.
+        threshold: u32,
+    },
+    /// Its time is over; the next sweep ends it.
+    Expired {
+        /// Since when.
+        at: Timestamp,
+    },
+    /// No worker that is alive has code for what it needs.
+    NoWorker {
+        /// The need.
+        need: String,
+        /// Workers that are alive and serve something else.
+        alive: usize,
+    },
+    /// All slots of the workers that serve its need are taken.
+    Busy {
+        /// How many workers.
+        workers: usize,
+        /// How much they do at once.
+        slots: u32,
+    },
+    /// A worker will take it any moment.
+    Ready {
+        /// How many workers serve its need.
+        workers: usize,
+    },
+    /// Workers were lost while they had it: it may be what ends them.
+    Crashes {
+        /// How often.
+        lapses: u32,
+    },
+}
+
+impl JobReason {
+    /// What programs know it by.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Ended { .. } => "ended",
+            Self::Cancelled { .. } => "cancelled",
+            Self::Running { .. } => "running",
+            Self::LostWorker { .. } => "lost-worker",
+            Self::Backoff { .. } => "backoff",
+            Self::Delayed { .. } => "delayed",
+            Self::Waits { .. } => "dependencies",
+            Self::Ring { .. } => "ring",
+            Self::Key { .. } => "key",
+            Self::Concern { .. } => "concern",
+            Self::Expired { .. } => "expired",
+            Self::NoWorker { .. } => "no-worker",
+            Self::Busy { .. } => "busy",
+            Self::Ready { .. } => "ready",
+            Self::Crashes { .. } => "crashes",
+        }
+    }
+
+    /// Whether it stays so until a person does something.
+    pub fn needs_somebody(&self) -> bool {
+        match self {
+            Self::Ended { outcome, .. } => {
+                matches!(outcome, JobOutcome::Failed | JobOutcome::Crashed)
+            }
+            Self::NoWorker { .. } | Self::Concern { .. } | Self::Ring { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// As a sentence, at a moment.
+    pub fn sentence(&self, now: Timestamp) -> String {
+        let ago = |at: &Timestamp| spoken(at.saturating_until(now));
+        let later = |at: &Timestamp| spoken(now.saturating_until(*at));
+        match self {
+            Self::Ended { outcome, at, why } => {
+                format!("the job ended as {outcome} {} ago{}", ago(at), because(why.as_deref()))
+            }
+            Self::Cancelled { by, reason } => {
+                format!("{by} wants it cancelled{}", because(reason.as_deref()))
+            }
+            Self::Running { worker, until } => {
+                format!(
+                    "worker {worker} has it, for {} more unless it says otherwise",
+                    later(until)
+                )
+            }
+            Self::LostWorker { worker, until } => format!(
+                "it is held by worker {worker}, which nothing is heard of; it is taken back in {}",
+                later(until)
+            ),
+            Self::Backoff { failures, until, error } => format!(
+                "it failed {failures} times and is tried again in {}; the last error was: {error}",
+                later(until)
+            ),
+            Self::Delayed { until } => format!("it sleeps for {} more", later(until)),
+            Self::Waits { on, more } => waits(on, *more),
+            Self::Ring { through } => ring(through),
+            Self::Key { key, job, worker } => key_held(key, job.as_ref(), worker.as_deref()),
+            Self::Concern { streak, threshold } => format!(
+                "it lost {streak} workers in a row, more than the {threshold} that are allowed: it is not leased until \
+                 somebody clears it (`pgflow job clear`), or ends it"
+            ),
+            Self::Expired { at } => {
+                format!("its time was over {} ago; the next sweep ends it", ago(at))
+            }
+            Self::NoWorker { need, alive } => {
+                format!("no worker serves `{need}` ({alive} workers are alive)")
+            }
+            Self::Busy { workers, slots } => {
+                format!("all {slots} slots of {workers} workers are taken")
+            }
+            Self::Ready { workers } => {
+                format!("one of {workers} workers will take it any moment")
+            }
+            Self::Crashes { lapses } => {
+                format!("it lost its worker {lapses} times: it may be what ends it")
+            }
+        }
+    }
+}
+
+fn because(why: Option<&str>) -> String {
+    why.map(|why| format!(": {why}")).unwrap_or_default()
+}
+
+fn waits(on: &[(Dependency, Option<String>)], more: usize) -> String {
+    let one = |(on, standing): &(Dependency, Option<String>)| {
+        let standing = standing.as_deref().unwrap_or("which is not there");
+        format!("{} `{}` ({standing})", on.kind(), on.name())
+    };
+    let named: Vec<_> = on.iter().map(one).collect();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("it waits for {}{more}", named.join(", "))
+}
+
+fn ring(through: &[JobId]) -> String {
+    let names: Vec<_> = through.iter().map(|job| format!("`{job}`")).collect();
+    format!("it waits for itself, through {}: cancel one of them", names.join(", "))
+}
+
+fn key_held(key: &str, job: Option<&JobId>, worker: Option<&str>) -> String {
+    match (job, worker) {
+        (Some(job), Some(worker)) => {
+            format!("key `{key}` is held by job `{job}` (worker {worker})")
+        }
+        (Some(job), None) => format!("job `{job}` is before it in the line of key `{key}`"),
+        (None, _) => format!("it waits for key `{key}`, which is about to be free"),
+    }
+}
+
+impl fmt::Display for JobWhy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sentences: Vec<_> = self.reasons.iter().map(|it| it.sentence(self.now)).collect();
+        write!(f, "{}.", sentences.join("; "))
+    }
+}

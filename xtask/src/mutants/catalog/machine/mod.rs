@@ -1,0 +1,9 @@
+//! Mutations of `pgflow-machine`, by its rooms.
+
+mod flow;
+mod job;
+mod work;
+
+use crate::mutants::mutation::Mutation;
+
+pub(super) const ROOMS: &[&[Mutation]] = &[flow::ALL, work::ALL, job::ALL];
