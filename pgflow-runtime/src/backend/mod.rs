@@ -10,6 +10,8 @@
 //! | [`Definitions`] | versions of flows |
 //! | [`Runs`] | starting, ending, reading and deleting runs |
 //! | [`Work`] | claims, settles, leases, lost work, transactions of steps |
+//! | [`Jobs`] | work that decides its own way |
+//! | [`Streams`] | what is said while work goes on |
 //! | [`Upkeep`] | what people who look after a database need; nothing of a run depends on it |
 //!
 //! A [`Backend`] is all of them. What a new kind of work needs is a noun of its own, and a backend that lacks it says so in
@@ -38,6 +40,7 @@ mod run;
 mod runs;
 #[cfg(feature = "sql")]
 mod said;
+mod streams;
 mod upkeep;
 mod wake;
 mod work;
@@ -61,6 +64,7 @@ pub use run::{Parts, RunQuery, RunRecord, RunSummary, StepRecord, StepWork};
 pub use runs::Runs;
 #[cfg(feature = "sql")]
 pub use said::Said;
+pub use streams::{Chunk, PageSize, StreamPage, StreamQuery, StreamSummary, Streams};
 pub use upkeep::{
     Activity, Checkup, Definition, Fact, Finding, FlowRecord, Minute, QueueDepth, SchemaState,
     Severity, StepStatistics, StepTimes, TaskQuery, TaskRecord, Upkeep, WorkerCard, WorkerQuery,
@@ -104,6 +108,11 @@ pub trait Backend: Definitions + Runs + Work + Upkeep {
     /// Jobs, if it keeps any; otherwise [`Unsupported`](BackendError::Unsupported).
     fn jobs(&self) -> Result<&dyn Jobs, BackendError> {
         Err(BackendError::Unsupported { backend: self.name(), what: "keep jobs yet" })
+    }
+
+    /// Streams, if it keeps any; otherwise [`Unsupported`](BackendError::Unsupported).
+    fn streams(&self) -> Result<&dyn Streams, BackendError> {
+        Err(BackendError::Unsupported { backend: self.name(), what: "keep streams" })
     }
 
     /// Closes its connections.

@@ -30,6 +30,7 @@ mod prune;
 mod queue;
 mod run;
 mod session;
+mod streams;
 mod upkeep;
 mod write;
 

@@ -18,7 +18,7 @@ use crate::FlowMigrations;
 use crate::backend::{
     Abilities, Backend, BackendError, Cancelled, Claim, Claimed, Definitions, Ensured, FlowVersion,
     KnownVersion, NewRun, Parts, Reply, Retried, RunQuery, RunRecord, RunSummary, Runs, Settlement,
-    Source, Started, Swept, Wakes, Work,
+    Source, Started, Streams, Swept, Wakes, Work,
 };
 use crate::tx::Tx;
 
@@ -46,6 +46,10 @@ impl Backend for Postgres {
 
     fn wakes(&self) -> Wakes {
         self.bell.listen()
+    }
+
+    fn streams(&self) -> Result<&dyn Streams, BackendError> {
+        Ok(self)
     }
 
     fn close(&self) -> Reply<'_, ()> {

@@ -31,6 +31,7 @@ mod settle;
 mod shared;
 mod start;
 mod start_many;
+mod streams;
 mod transaction;
 mod unknown;
 mod unstorable;

@@ -46,6 +46,7 @@ mod session;
 mod spawn;
 mod start;
 mod store;
+mod streams;
 mod tasks;
 #[cfg(test)]
 mod tests;

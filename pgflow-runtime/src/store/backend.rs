@@ -13,7 +13,7 @@ use crate::FlowMigrations;
 use crate::backend::{
     Abilities, Backend, BackendError, Cancelled, Claim, Claimed, Definitions, Ensured, FlowVersion,
     Jobs, KnownVersion, NewRun, Parts, Reply, Retried, RunQuery, RunRecord, RunSummary, Runs,
-    Settlement, Source, Started, Swept, Wake, Wakes, Work,
+    Settlement, Source, Started, Streams, Swept, Wake, Wakes, Work,
 };
 use crate::tx::Tx;
 
@@ -46,6 +46,10 @@ impl<S: Store> Backend for S {
     }
 
     fn jobs(&self) -> Result<&dyn Jobs, BackendError> {
+        Ok(self)
+    }
+
+    fn streams(&self) -> Result<&dyn Streams, BackendError> {
         Ok(self)
     }
 

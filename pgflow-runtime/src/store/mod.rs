@@ -19,6 +19,8 @@ mod session;
 mod signed;
 mod start;
 mod step;
+mod stream_session;
+mod streams;
 #[cfg(any(feature = "mysql", feature = "sqlite"))]
 pub(crate) mod upkeep;
 
@@ -38,6 +40,7 @@ pub(crate) use upkeep::upkeep;
 
 pub use job_session::JobSession;
 pub use session::{Logged, OpenWork, Session, Take, Taken};
+pub use stream_session::{StreamFound, StreamSession};
 
 use crate::backend::{Abilities, BackendError, Upkeep, Wake, Wakes};
 use crate::gathering::Gathering;

@@ -100,7 +100,7 @@ impl Handlers {
     pub(super) fn wait_for(&self, topic: &Topic) -> bool {
         match topic {
             Topic::Queue(slug) => self.by_source.contains_key(&Source::queue(&**slug)),
-            Topic::Run(_) => false,
+            Topic::Run(_) | Topic::Stream(_) => false,
         }
     }
 

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pgflow_machine::RunId;
+use pgflow_machine::log::StreamKey;
 use tokio::sync::{Notify, broadcast};
 
-use crate::backend::{Wake, Wakes};
+use crate::backend::{Topic, Wake, Wakes};
 
 /// Hints that a slow receiver may lag behind by; then it gets a gap.
 const BUFFER: usize = 1024;
@@ -18,13 +19,18 @@ const MOST: usize = 64;
 /// What a hint about a run that was cancelled begins with: no slug does.
 const CANCELLED: &str = "cancelled:";
 
+/// What a hint about a stream begins with: no slug does.
+const STREAM: &str = "stream:";
+
 /// What a hint of another process says.
 pub(super) fn read(payload: &str) -> Wake {
     let run = payload.strip_prefix(CANCELLED).and_then(|run| run.parse().ok());
-    match (payload, run) {
-        ("", _) => Wake::Gap,
-        (_, Some(run)) => Wake::run(run),
-        (flow, None) => Wake::queue(flow),
+    let stream = payload.strip_prefix(STREAM).and_then(|hint| u64::from_str_radix(hint, 16).ok());
+    match (payload, run, stream) {
+        ("", ..) => Wake::Gap,
+        (_, Some(run), _) => Wake::run(run),
+        (_, _, Some(stream)) => Wake::Topic(Topic::Stream(stream)),
+        (flow, ..) => Wake::queue(flow),
     }
 }
 
@@ -65,6 +71,12 @@ impl Bell {
     pub(in crate::postgres) fn cancelled(&self, run: RunId) {
         self.tell_here(Wake::run(run));
         self.tell_elsewhere(&Arc::from(format!("{CANCELLED}{run}")));
+    }
+
+    /// A stream has grown or ended.
+    pub(in crate::postgres) fn stream(&self, stream: &StreamKey) {
+        self.tell_here(Wake::stream(stream));
+        self.tell_elsewhere(&Arc::from(format!("{STREAM}{:x}", stream.hint())));
     }
 
     pub(super) fn tell_here(&self, wake: Wake) {
@@ -134,6 +146,15 @@ mod tests {
         assert_eq!(news.iter().map(|news| read(news)).collect::<Vec<_>>(), [Wake::run(run)]);
         assert_eq!(read("orders"), Wake::queue("orders"));
         assert_eq!(read("cancelled:something"), Wake::queue("cancelled:something"));
+    }
+
+    #[test]
+    fn a_stream_is_told_by_its_hint() {
+        let (bell, stream) = (Bell::new(), StreamKey::named("logs/42").unwrap());
+        bell.stream(&stream);
+        let news = bell.take_news();
+        assert_eq!(news.iter().map(|news| read(news)).collect::<Vec<_>>(), [Wake::stream(&stream)]);
+        assert_eq!(read("stream:of consciousness"), Wake::queue("stream:of consciousness"));
     }
 
     #[test]
