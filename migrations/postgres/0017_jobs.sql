@@ -152,24 +152,33 @@ create index job_archive_by_age on pgflow.job_archive (archived_at);
 -- What redrive looks for.
 create index job_archive_dead on pgflow.job_archive (need, seq) where outcome in ('failed', 'crashed');
 
--- What happened to jobs: one row per mutation, appended in its transaction.
-create sequence pgflow.job_trace_seq;
+-- What happened to jobs: one row per mutation, appended in its transaction. Numbered by the sequence of places: the row of a
+-- submission has the job's, and leaves its id and moment to the job; job_events has both.
 create table pgflow.job_trace (
-  trace_id bigint not null default nextval('pgflow.job_trace_seq'),
-  at timestamptz not null default clock_timestamp(),
+  trace_id bigint not null default nextval('pgflow.jobs_seq'),
+  at timestamptz default clock_timestamp(),
   token uuid,
   kind text collate "C" not null,
-  job text collate "C" not null,
+  job text collate "C",
   -- The need at that moment.
   need text collate "C",
   worker text,
   -- What the columns do not say.
   detail jsonb
 );
-alter sequence pgflow.job_trace_seq owned by pgflow.job_trace.trace_id;
--- The row of a submission is found by its moment, which the job has as created_at: this keeps submissions small.
-create index job_trace_by_job on pgflow.job_trace (job) where kind <> 'submitted';
-create index job_trace_by_age on pgflow.job_trace using brin (at) with (pages_per_range = 8);
+-- The row of a submission is found by its number: this keeps submissions small.
+create index job_trace_by_job on pgflow.job_trace (job) where job is not null;
+create index job_trace_by_number on pgflow.job_trace using brin (trace_id) with (pages_per_range = 8);
+
+create view pgflow.job_events as
+select t.trace_id, coalesce(t.at, j.created_at, a.created_at) as at, t.token, t.kind, coalesce(t.job, j.id, a.id) as job,
+       t.need, t.worker, t.detail
+from pgflow.job_trace t
+left join pgflow.jobs j on t.job is null and j.seq = t.trace_id
+left join pgflow.job_archive a on t.job is null and a.seq = t.trace_id;
+
+-- Whether a job waits for a run, or did. Runs that nobody waits for, which are most, end without a look at jobs.
+alter table pgflow.runs add column awaited boolean;
 
 create table pgflow.job_settings (
   only_row boolean not null default true,

@@ -152,7 +152,7 @@ select
     when 'cancelled' then jsonb_build_object('archived_row', to_jsonb(a) - 'payload')
     when 'cleared' then '{"consecutive_expirations": 0}'
   end as output_data
-from pgflow.job_trace t
+from pgflow.job_events t
 left join pgwf.jobs_archive a on t.kind in ('finished', 'cancelled') and a.job_id = t.job
 -- These say what pgwf's clients do not know.
-where t.kind not in ('unblocked', 'concern');
+where t.kind not in ('unblocked', 'concern', 'ring');

@@ -1,6 +1,6 @@
 //! The SQL of pgflow's tables and functions, for every database it runs on, as constants.
 //!
-//! Whoever installs it is a backend of `pgflow-runtime`; this package only carries the files, so that
+//! `pgflow-postgres`, `pgflow-sqlite` and `pgflow-mysql` install it; this package only carries the files, so that
 //! the crates which need them can be packaged. A further database is a folder beside `postgres/`,
 //! `sqlite/` and `mysql/`, a line in `build.rs` and a module here.
 //!

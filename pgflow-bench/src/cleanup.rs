@@ -30,6 +30,36 @@ pub(crate) async fn flows(target: &mut Target) -> Result<()> {
     Ok(())
 }
 
+/// Removes the jobs of this benchmark, live and archived, with their traces.
+pub(crate) async fn jobs(target: &mut Target) -> Result<()> {
+    let like = format!("like '{}%'", target.names.prefix);
+    let script = match (target.abilities.jobs, target.owned) {
+        (true, true) => "truncate pgflow.jobs, pgflow.job_edges, pgflow.job_keys, pgflow.job_wakes, pgflow.job_archive, pgflow.job_trace".to_owned(),
+        (true, false) => format!(
+            "delete from pgflow.jobs where id {like}; delete from pgflow.job_edges where waiter {like};
+             delete from pgflow.job_archive where id {like}; delete from pgflow.job_trace where job {like}"
+        ),
+        (false, _) if target.abilities.pgwf => format!(
+            "delete from pgwf.jobs where job_id {like}; delete from pgwf.jobs_archive where job_id {like};
+             delete from pgwf.jobs_trace where job_id {like}"
+        ),
+        _ => return Ok(()),
+    };
+    let conn = &mut target.probe.conn;
+    sqlx::raw_sql(AssertSqlSafe(script))
+        .execute(conn)
+        .await
+        .doing("removing the jobs of the last case")?;
+    if target.owned { Ok(()) } else { analyze(target).await }
+}
+
+/// Lets the planner know of what was filled in, and makes the space of what is gone usable again.
+pub(crate) async fn analyze(target: &mut Target) -> Result<()> {
+    let conn = &mut target.probe.conn;
+    sqlx::query("vacuum analyze").execute(conn).await.doing("vacuuming the tables")?;
+    Ok(())
+}
+
 /// All of the core's tables that belong to runs, parents first.
 pub(crate) async fn run_tables(conn: &mut sqlx::PgConnection) -> Result<Vec<String>> {
     sqlx::query_scalar(

@@ -40,6 +40,7 @@ pub(crate) fn flatness(summaries: &[Summary]) -> Vec<Flatness> {
                 && flat.case == summary.case
                 && flat.phase == summary.phase
                 && flat.target == summary.target
+                && flat.protocol == summary.protocol
         };
         match found.iter_mut().find(same) {
             Some(flat) => flat.add(&summary.level, cost),

@@ -38,13 +38,21 @@ pub(crate) fn goals(summaries: &[Summary], flat: &[Flatness]) -> Vec<Goal> {
     );
     goals.extend(beside_others(summaries));
     goals.extend(
-        ["flat-width", "flat-waiting", "flat-history"].iter().filter_map(|case| worst(flat, case)),
+        ["flat-width", "flat-waiting", "flat-history", "flat-jobs"]
+            .iter()
+            .filter_map(|case| worst(flat, case)),
     );
+    goals.extend(crate::job_goals::goals(summaries));
     goals
 }
 
 /// Our core in its fastest protocol, which is measured first.
-fn find<'a>(summaries: &'a [Summary], case: &str, phase: &str, level: &str) -> Option<&'a Summary> {
+pub(crate) fn find<'a>(
+    summaries: &'a [Summary],
+    case: &str,
+    phase: &str,
+    level: &str,
+) -> Option<&'a Summary> {
     let is_it = |summary: &&Summary| {
         summary.target == NATIVE
             && summary.case == case
@@ -54,13 +62,13 @@ fn find<'a>(summaries: &'a [Summary], case: &str, phase: &str, level: &str) -> O
     summaries.iter().find(is_it)
 }
 
-fn rate_and_cpu(summary: &Summary) -> String {
+pub(crate) fn rate_and_cpu(summary: &Summary) -> String {
     let cpu =
         summary.cpu_ms.map_or_else(|| "CPU unknown".to_owned(), |ms| format!("{ms:.3} ms CPU"));
     format!("{:.0}/s, {cpu}", summary.per_second)
 }
 
-fn at_most(value: Option<f64>, limit: f64) -> bool {
+pub(crate) fn at_most(value: Option<f64>, limit: f64) -> bool {
     value.is_some_and(|value| value <= limit)
 }
 

@@ -15,6 +15,8 @@ mod flow;
 mod goals;
 mod health;
 mod history;
+mod job_goals;
+mod jobs;
 mod meter;
 mod progress;
 mod report;

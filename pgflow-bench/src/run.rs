@@ -48,6 +48,9 @@ pub(crate) async fn run(
 
 /// What a target can be driven with.
 fn protocols(target: &Target, forced: Option<Protocol>) -> Vec<Protocol> {
+    if !target.abilities.flows {
+        return Vec::new();
+    }
     let offered = Case::Diamond.protocols(target.abilities.preferred());
     offered.into_iter().filter(|protocol| forced.is_none_or(|forced| forced == *protocol)).collect()
 }
@@ -74,11 +77,16 @@ fn schedule(
 }
 
 fn case_protocols(case: Case, target: &Target, forced: Option<Protocol>) -> Result<Vec<Protocol>> {
-    if forced == Some(Protocol::Batched) && !target.abilities.batches {
+    if forced == Some(Protocol::Batched) && !target.abilities.batches && target.abilities.flows {
         return Err(BenchError::NoBatches { target: target.name.clone() });
     }
-    Ok(case
-        .protocols(forced.unwrap_or(target.abilities.preferred()))
+    let offered = match case {
+        of_jobs if of_jobs.is_of_jobs() => target.abilities.of_jobs(),
+        Case::Insert | Case::Update => vec![target.abilities.preferred()],
+        _ if !target.abilities.flows => Vec::new(),
+        _ => case.protocols(forced.unwrap_or(target.abilities.preferred())),
+    };
+    Ok(offered
         .into_iter()
         .filter(|protocol| forced.is_none_or(|forced| forced == *protocol))
         .collect())
@@ -105,6 +113,9 @@ async fn measure(
     let readings = job.case.run(&mut context).await?;
     health::verify(target, job.case, deadlocks).await?;
     cleanup::flows(target).await?;
+    if job.case.is_of_jobs() {
+        cleanup::jobs(target).await?;
+    }
     let place = |reading| sample(job, target, (round, batch), &control, reading);
     Ok(readings.into_iter().map(place).collect())
 }

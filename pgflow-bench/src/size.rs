@@ -39,6 +39,12 @@ pub(crate) struct Sizes {
     pub(crate) batches: &'static [u32],
     /// Tasks of the maps whose outputs are put together.
     pub(crate) output_widths: &'static [u32],
+    /// Jobs that a case about jobs moves.
+    pub(crate) jobs: u32,
+    /// How many are in line meanwhile.
+    pub(crate) live_jobs: &'static [u32],
+    /// How many jobs one other waits for.
+    pub(crate) joins: &'static [u32],
 }
 
 impl Mode {
@@ -71,6 +77,9 @@ fn smoke() -> Sizes {
         batch_tasks: 100,
         batches: &[1, 50],
         output_widths: &[100, 200],
+        jobs: 200,
+        live_jobs: &[100, 400],
+        joins: &[50, 100],
     }
 }
 
@@ -93,6 +102,9 @@ fn short() -> Sizes {
         batch_tasks: 500,
         batches: &[1, 10, 50, 200],
         output_widths: &[2_500, 25_000],
+        jobs: 10_000,
+        live_jobs: &[2_000, 50_000],
+        joins: &[1_000, 10_000],
     }
 }
 
@@ -115,6 +127,9 @@ fn normal() -> Sizes {
         batch_tasks: 5_000,
         batches: &[1, 10, 50, 200],
         output_widths: &[10_000, 50_000, 250_000],
+        jobs: 50_000,
+        live_jobs: &[2_000, 200_000],
+        joins: &[1_000, 10_000],
     }
 }
 
@@ -126,6 +141,7 @@ fn long() -> Sizes {
         map_widths: &[1_000, 10_000, 50_000, 100_000],
         history_runs: 1_000_000,
         batch_tasks: 10_000,
+        live_jobs: &[2_000, 200_000, 1_000_000],
         ..normal()
     }
 }

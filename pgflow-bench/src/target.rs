@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use crate::abilities::Abilities;
 use crate::error::{BenchError, Doing, Result};
+use crate::jobs::Names;
 use crate::meter::Probe;
 
 /// What the core under test is called in tables.
@@ -23,6 +24,7 @@ pub(crate) struct Target {
     /// Stay open for the whole run, so that no process ends inside a measured window.
     pub(crate) lanes: Vec<PgConnection>,
     pub(crate) worker: Uuid,
+    pub(crate) names: Names,
     flows: u32,
 }
 
@@ -36,14 +38,27 @@ impl Target {
         let mut conn = connect(name, options).await?;
         let abilities = Abilities::detect(&mut conn, name).await?;
         prepare(&mut conn).await?;
-        let worker = register_worker(&mut conn).await?;
+        let worker = Uuid::now_v7();
+        if abilities.flows {
+            register_worker(&mut conn, worker).await?;
+        }
         let probe = Probe::new(conn).await?;
         let mut open = Vec::new();
         for _ in 0..lanes {
             open.push(connect(name, options).await?);
         }
         let (name, url) = (name.to_owned(), options.to_url_lossy().to_string());
-        Ok(Self { name, owned, abilities, url, probe, lanes: open, worker, flows: 0 })
+        Ok(Self {
+            name,
+            owned,
+            abilities,
+            url,
+            probe,
+            lanes: open,
+            worker,
+            names: Names::new(worker),
+            flows: 0,
+        })
     }
 
     /// A flow slug that nobody has used yet: a core that can't delete flows keeps those of earlier runs.
@@ -57,6 +72,7 @@ impl Target {
     pub(crate) async fn close(mut self) -> Result<()> {
         if !self.owned {
             crate::cleanup::flows(&mut self).await?;
+            crate::cleanup::jobs(&mut self).await?;
             let drop = "drop schema pgflow_bench cascade";
             sqlx::query(drop)
                 .execute(&mut self.probe.conn)
@@ -84,12 +100,11 @@ async fn prepare(conn: &mut PgConnection) -> Result<()> {
     Ok(())
 }
 
-async fn register_worker(conn: &mut PgConnection) -> Result<Uuid> {
-    let worker = Uuid::now_v7();
+async fn register_worker(conn: &mut PgConnection, worker: Uuid) -> Result<()> {
     sqlx::query("insert into pgflow.workers (queue_name, worker_id, function_name) values ('pgflow_bench', $1, 'pgflow_bench')")
         .bind(worker)
         .execute(conn)
         .await
         .doing("registering the worker")?;
-    Ok(worker)
+    Ok(())
 }

@@ -3,7 +3,7 @@
 use crate::args::Protocol;
 use crate::cases::{Case, Context};
 use crate::error::Result;
-use crate::size::Mode;
+use crate::size::{Mode, Sizes};
 use crate::target::Target;
 
 /// Runs small diamonds and maps in every way that will be measured.
@@ -16,5 +16,16 @@ pub(crate) async fn warm(target: &mut Target, protocols: &[Protocol], seed: u64)
             case.run(&mut context).await?;
         }
     }
-    crate::cleanup::flows(target).await
+    crate::cleanup::flows(target).await?;
+    warm_jobs(target, &sizes, seed).await
+}
+
+async fn warm_jobs(target: &mut Target, sizes: &Sizes, seed: u64) -> Result<()> {
+    for protocol in target.abilities.of_jobs() {
+        let mut context = Context { target: &mut *target, sizes, protocol, batch: 2, seed };
+        for case in [Case::JobSubmit, Case::JobCycle] {
+            case.run(&mut context).await?;
+        }
+    }
+    crate::cleanup::jobs(target).await
 }

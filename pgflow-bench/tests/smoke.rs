@@ -5,7 +5,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// The case, the protocols it must have been driven with, and the phases it must have measured.
-const EXPECTED: [(&str, &[&str], &[&str]); 12] = [
+const EXPECTED: [(&str, &[&str], &[&str]); 16] = [
     ("control-insert", &[], &["one row, commit"]),
     ("control-update", &[], &["one row, commit"]),
     ("control-queue", &[], &["send, read, archive"]),
@@ -18,6 +18,10 @@ const EXPECTED: [(&str, &[&str], &[&str]); 12] = [
     ("flat-history", &["batched"], &["spawn", "claim", "complete"]),
     ("flat-outputs", &["batched"], &["put together, 100 characters", "hand out, 1,000 characters"]),
     ("batch", &["batched"], &["claim", "complete"]),
+    ("jobs-submit", &["batched", "published"], &["one by one", "in batches"]),
+    ("flat-jobs", &["batched", "published"], &["claim, finish, submit"]),
+    ("jobs-empty", &["batched", "published"], &["claims", "false-empty"]),
+    ("jobs-join", &["batched", "published"], &["fork and join"]),
 ];
 
 /// The case through a worker and the phases it must have measured, on both databases.

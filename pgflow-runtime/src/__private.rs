@@ -34,9 +34,21 @@ use crate::task::StepFuture;
 pub use crate::testing::assert_readable;
 pub use crate::{DataError, Flow, RunOutputs, Step, StepDef, Task};
 
-/// What a step's function returns. Made by coercion: the compiler then explains a future that is not
-/// `Send` in the user's words, without a bound of ours to point at.
+/// What a step's function returns.
 pub type Returned<R> = Box<dyn Future<Output = R> + Send>;
+
+/// Puts a step's future into a box. Named as a path: the compiler then explains a future that is not `Send` in the user's
+/// words, with neither a bound nor a cast of ours to point at.
+pub trait Sent: Future + Sized {
+    /// The same future.
+    fn sent(self) -> Returned<Self::Output>;
+}
+
+impl<F: Future + Send + 'static> Sent for F {
+    fn sent(self) -> Returned<F::Output> {
+        Box::new(self)
+    }
+}
 
 /// What a call of a step returns, or why it could not be called.
 pub type Called = Result<StepFuture, Error>;

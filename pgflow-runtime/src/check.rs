@@ -24,22 +24,30 @@
 
 mod data;
 mod edge;
+mod given;
 mod map;
 #[cfg(feature = "engine")]
 mod need;
 mod parameter;
 mod returned;
+mod runs;
 mod step_of;
 
 pub use data::{
     ReadItem, Reported, Stored, StoredInput, StoredInputWithoutSchema, StoredWithoutSchema,
 };
 pub use edge::{HasInput, MayOutput, OutputsAll, OutputsOne};
+pub use given::InputOf;
+#[cfg(feature = "engine")]
+pub use given::PayloadOf;
 pub use map::{HasInputItems, HasSequenceInput, OutputsItems, OutputsSequence};
 #[cfg(feature = "engine")]
-pub use need::{IsJobContext, IsNext, NeedOf, StoredPayload};
+pub use need::{EndsWith, HandsTo, IsJobContext, IsNext, NeedOf, StoredPayload};
 #[cfg(feature = "engine")]
 pub use parameter::IsTransaction;
 pub use parameter::{IsContext, IsState};
 pub use returned::{IsResult, MadeFrom};
+pub use runs::{Runs, Starts};
+#[cfg(feature = "engine")]
+pub use runs::{Shares, WorksOn};
 pub use step_of::StepOf;

@@ -2,6 +2,7 @@
 
 use pgflow_model::FlowShape;
 
+use crate::check::InputOf;
 use crate::kept::Kept;
 use crate::outputs::RunOutputs;
 use crate::place::Place;
@@ -83,8 +84,8 @@ pub trait Flow: Table<()> + Sized + Send + Sync + 'static {
     /// assert_eq!(start.input(), 7);
     /// # Ok::<(), pgflow::DataError>(())
     /// ```
-    fn start(input: &Self::Input) -> Result<StartRun<Self>, DataError> {
-        StartRun::new(input)
+    fn start(input: &dyn InputOf<Self::Input>) -> Result<StartRun<Self>, DataError> {
+        StartRun::new(input.given())
     }
 }
 

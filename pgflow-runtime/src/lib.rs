@@ -6,10 +6,6 @@
 
 mod aliased;
 #[cfg(feature = "engine")]
-pub mod backend;
-#[cfg(feature = "engine")]
-mod backoff;
-#[cfg(feature = "engine")]
 mod calls;
 mod cancel;
 pub mod check;
@@ -29,53 +25,50 @@ mod extract;
 mod flow;
 #[cfg(feature = "engine")]
 mod flow_handler;
-mod flow_migrations;
-#[cfg(feature = "engine")]
-mod gathering;
 #[cfg(feature = "engine")]
 pub mod job;
 #[cfg(feature = "engine")]
 mod job_handler;
 mod kept;
 mod known;
-#[cfg(feature = "engine")]
-pub mod memory;
-#[cfg(feature = "mysql")]
-pub mod mysql;
 mod never;
 mod options_described;
 mod outputs;
 mod pattern_check;
 mod payload;
 mod place;
-#[cfg(feature = "postgres")]
-pub mod postgres;
 mod refused;
 mod registry;
 mod schema;
 mod sequence;
 mod served;
-#[cfg(feature = "sqlite")]
-pub mod sqlite;
 mod start;
 #[cfg(feature = "engine")]
 mod start_in;
 mod state;
-#[cfg(feature = "engine")]
-pub mod store;
 mod task;
 pub mod testing;
 mod text;
 #[cfg(feature = "engine")]
 mod tx;
 #[cfg(feature = "engine")]
-mod weight;
-#[cfg(feature = "engine")]
 pub mod worker;
 
 #[doc(hidden)]
 pub mod __private;
 
+#[cfg(feature = "engine")]
+#[doc(inline)]
+pub use pgflow_backend::{backend, memory, store};
+#[cfg(feature = "mysql")]
+#[doc(inline)]
+pub use pgflow_mysql as mysql;
+#[cfg(feature = "postgres")]
+#[doc(inline)]
+pub use pgflow_postgres as postgres;
+#[cfg(feature = "sqlite")]
+#[doc(inline)]
+pub use pgflow_sqlite as sqlite;
 #[cfg(feature = "sql")]
 #[doc(no_inline)]
 pub use sqlx;
@@ -93,7 +86,6 @@ pub use emit::{Emit, EmitError, Emits};
 pub use error::{Error, Result, Retry};
 pub use extract::{Extract, Need};
 pub use flow::{Flow, Step};
-pub use flow_migrations::{FlowMigration, FlowMigrations};
 pub use outputs::RunOutputs;
 pub use payload::WriteError;
 #[cfg(feature = "engine")]
@@ -101,6 +93,7 @@ pub use pgflow_machine::{
     Event, Happened, InvalidRunId, Limits, PayloadError, RunId, RunStatus, SkipReason, StepStatus,
     Timestamp,
 };
+pub use pgflow_model::{FlowMigration, FlowMigrations};
 pub use registry::{RegisterError, Registry};
 pub use schema::{FlowSchemas, StepSchemas};
 pub use sequence::Sequence;

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::{Flow, FlowDef, States, pattern_check};
+use crate::check::Runs;
+use crate::{FlowDef, States, pattern_check};
 
 /// The flows of a program, each version under a slug of its own.
 ///
@@ -74,13 +75,15 @@ impl Registry {
     /// assert!(registry.with(ping::Flow).is_err());
     /// # Ok::<(), pgflow::RegisterError>(())
     /// ```
-    pub fn with<F: Flow>(mut self, _flow: F) -> Result<Self, RegisterError> {
-        pattern_check::check(F::DEF)?;
-        let slug = F::DEF.version_slug.to_ascii_lowercase();
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn with<F>(mut self, _flow: F) -> Result<Self, RegisterError> where Self: Runs<F> {
+        let flow = <Self as Runs<F>>::DEF;
+        pattern_check::check(flow)?;
+        let slug = flow.version_slug.to_ascii_lowercase();
         if self.by_slug.insert(slug, self.flows.len()).is_some() {
-            return Err(RegisterError::DuplicateSlug { slug: F::DEF.version_slug });
+            return Err(RegisterError::DuplicateSlug { slug: flow.version_slug });
         }
-        self.flows.push(F::DEF);
+        self.flows.push(flow);
         Ok(self)
     }
 

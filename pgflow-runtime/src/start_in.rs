@@ -1,7 +1,5 @@
 //! Starting a run inside a transaction of the application's.
 
-#[cfg(feature = "sql")]
-use crate::backend::BackendError;
 use crate::backend::{NewRun, Reply, Started};
 
 /// A connection that can start a run as part of the transaction that is open on it: the run exists
@@ -32,40 +30,37 @@ pub trait StartIn {
     fn start_run(&mut self, run: NewRun) -> Reply<'_, Started>;
 }
 
-/// Whether a run that starts on this connection is part of something that can still be undone.
+/// For a connection of a database, and for its transactions.
 #[cfg(feature = "sql")]
-pub(crate) fn check_transaction(connection: &impl sqlx::Connection) -> Result<(), BackendError> {
-    if connection.is_in_transaction() { Ok(()) } else { Err(BackendError::NoTransaction) }
-}
+macro_rules! start_in {
+    ($connection:ty, $database:ty, $start_in:path) => {
+        #[diagnostic::do_not_recommend]
+        impl StartIn for $connection {
+            fn start_run(&mut self, run: NewRun) -> Reply<'_, Started> {
+                $start_in(self, run)
+            }
+        }
 
-#[cfg(feature = "postgres")]
-#[diagnostic::do_not_recommend]
-impl StartIn for sqlx::Transaction<'_, sqlx::Postgres> {
-    fn start_run(&mut self, run: NewRun) -> Reply<'_, Started> {
-        (**self).start_run(run)
-    }
-}
-
-#[cfg(feature = "sqlite")]
-#[diagnostic::do_not_recommend]
-impl StartIn for sqlx::Transaction<'_, sqlx::Sqlite> {
-    fn start_run(&mut self, run: NewRun) -> Reply<'_, Started> {
-        (**self).start_run(run)
-    }
+        #[diagnostic::do_not_recommend]
+        impl StartIn for sqlx::Transaction<'_, $database> {
+            fn start_run(&mut self, run: NewRun) -> Reply<'_, Started> {
+                $start_in(self, run)
+            }
+        }
+    };
 }
 
 #[cfg(feature = "mysql")]
-#[diagnostic::do_not_recommend]
-impl StartIn for sqlx::Transaction<'_, sqlx::MySql> {
-    fn start_run(&mut self, run: NewRun) -> Reply<'_, Started> {
-        (**self).start_run(run)
-    }
-}
+start_in!(sqlx::MySqlConnection, sqlx::MySql, pgflow_mysql::start_in);
+#[cfg(feature = "postgres")]
+start_in!(sqlx::PgConnection, sqlx::Postgres, pgflow_postgres::start_in);
+#[cfg(feature = "sqlite")]
+start_in!(sqlx::SqliteConnection, sqlx::Sqlite, pgflow_sqlite::start_in);
 
 /// A step can start a run of another flow together with its own completion.
 #[diagnostic::do_not_recommend]
 impl StartIn for crate::Tx {
     fn start_run(&mut self, run: NewRun) -> Reply<'_, Started> {
-        self.connection().start_run(run)
+        self.0.start_run(run)
     }
 }

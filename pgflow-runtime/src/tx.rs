@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::StartIn;
+use pgflow_backend::tx::{StepTx, WriteLock};
 
 /// A database transaction, as the parameter `tx: &mut Tx` of a step: what the step writes through it is
 /// committed together with the step's completion, or not at all.
@@ -12,92 +12,35 @@ use crate::StartIn;
 /// back (`insert or rollback`), fails with the words "the step ended its transaction"; what its own `commit` made permanent, and on
 /// SQLite what it wrote after the end, stays.
 #[derive(Debug)]
-pub struct Tx(pub(crate) Inner);
-
-#[derive(Debug)]
-#[non_exhaustive]
-pub(crate) enum Inner {
-    #[cfg(feature = "postgres")]
-    /// With the moment it began at, by which it is known again.
-    Postgres(sqlx::Transaction<'static, sqlx::Postgres>, i64),
-    #[cfg(feature = "sqlite")]
-    /// With the write lock that it has.
-    Sqlite(sqlx::Transaction<'static, sqlx::Sqlite>, crate::sqlite::Writer),
-    #[cfg(feature = "mysql")]
-    MySql(sqlx::Transaction<'static, sqlx::MySql>),
-}
+pub struct Tx(pub(crate) StepTx);
 
 impl Tx {
-    /// Undoes everything. If the connection is gone, so is the transaction.
+    /// Undoes everything.
     pub(crate) async fn rollback(self) {
-        match self.0 {
-            #[cfg(feature = "postgres")]
-            Inner::Postgres(transaction, _) => undone(transaction.rollback().await),
-            #[cfg(feature = "sqlite")]
-            Inner::Sqlite(transaction, _) => undone(crate::sqlite::rollback(transaction).await),
-            #[cfg(feature = "mysql")]
-            Inner::MySql(transaction) => undone(transaction.rollback().await),
-        }
+        self.0.rollback().await;
     }
 
     /// What it keeps others from.
     pub(crate) fn scope(&self) -> Scope {
-        match self.0 {
-            #[cfg(feature = "postgres")]
-            Inner::Postgres(..) => Scope::default(),
-            #[cfg(feature = "sqlite")]
-            Inner::Sqlite(_, ref writer) => Scope { writer: Some(writer.clone()) },
-            #[cfg(feature = "mysql")]
-            Inner::MySql(_) => Scope::default(),
-        }
-    }
-
-    pub(crate) fn connection(&mut self) -> &mut (dyn StartIn + Send) {
-        match self.0 {
-            #[cfg(feature = "postgres")]
-            Inner::Postgres(ref mut transaction, _) => transaction,
-            #[cfg(feature = "sqlite")]
-            Inner::Sqlite(ref mut transaction, _) => transaction,
-            #[cfg(feature = "mysql")]
-            Inner::MySql(ref mut transaction) => transaction,
-        }
+        Scope { writer: self.0.write_lock() }
     }
 
     /// The connection to Postgres, if the run is there.
     #[cfg(feature = "postgres")]
     pub fn postgres(&mut self) -> Option<&mut sqlx::PgConnection> {
-        match &mut self.0 {
-            Inner::Postgres(transaction, _) => Some(transaction),
-            #[allow(unreachable_patterns, reason = "of all features only one may be on")]
-            _ => None,
-        }
+        self.0.downcast_mut().map(pgflow_postgres::PostgresTx::connection)
     }
 
     /// The connection to SQLite, if the run is there.
     #[cfg(feature = "sqlite")]
     pub fn sqlite(&mut self) -> Option<&mut sqlx::SqliteConnection> {
-        match &mut self.0 {
-            Inner::Sqlite(transaction, _) => Some(transaction),
-            #[allow(unreachable_patterns, reason = "of all features only one may be on")]
-            _ => None,
-        }
+        self.0.downcast_mut().map(pgflow_sqlite::SqliteTx::connection)
     }
 
     /// The connection to MySQL or MariaDB, if the run is there.
     #[cfg(feature = "mysql")]
     pub fn mysql(&mut self) -> Option<&mut sqlx::MySqlConnection> {
-        match &mut self.0 {
-            Inner::MySql(transaction) => Some(transaction),
-            #[allow(unreachable_patterns, reason = "of all features only one may be on")]
-            _ => None,
-        }
-    }
-}
-
-#[cfg(feature = "sql")]
-fn undone(result: Result<(), sqlx::Error>) {
-    if let Err(error) = result {
-        tracing::debug!(%error, "a transaction could not be rolled back");
+        self.0.downcast_mut().map(pgflow_mysql::MySqlTx::connection)
     }
 }
 
@@ -123,35 +66,26 @@ impl TxSlot {
 /// inside of the step would wait for ever.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scope {
-    #[cfg(feature = "sqlite")]
-    writer: Option<crate::sqlite::Writer>,
+    writer: Option<WriteLock>,
 }
 
 impl Scope {
     /// How long it may be kept.
     pub(crate) fn longest(&self) -> Option<Duration> {
-        #[cfg(feature = "sqlite")]
-        if let Some(writer) = &self.writer {
-            return Some(writer.longest);
-        }
-        None
+        self.writer.as_ref().map(|writer| writer.longest)
     }
 
     /// That of whoever calls this.
     pub(crate) fn here() -> Self {
-        Self {
-            #[cfg(feature = "sqlite")]
-            writer: crate::sqlite::Writer::held_here(),
-        }
+        Self { writer: WriteLock::held_here() }
     }
 
     /// Does something as part of the step.
     pub(crate) async fn around<T>(self, work: impl Future<Output = T>) -> T {
-        #[cfg(feature = "sqlite")]
-        if let Some(writer) = self.writer {
-            return writer.held_by(work).await;
+        match self.writer {
+            Some(writer) => writer.held_by(work).await,
+            None => work.await,
         }
-        work.await
     }
 }
 
@@ -170,7 +104,6 @@ struct Alarm(Scope);
 
 impl Drop for Alarm {
     fn drop(&mut self) {
-        #[cfg(feature = "sqlite")]
         if let Some(writer) = &self.0.writer {
             writer.interrupt();
         }

@@ -59,7 +59,7 @@ pub use held::{Held, held};
 pub use item::{Broken, FlowItem, Piece, StepItem, Words, is_attr};
 pub use job::{Job, JobItem, Need, NeedOptions, NeedParam, NeedSource, check_job};
 pub use named::has_name;
-pub use param_shape::is_bare_state;
+pub use param_shape::{first_of_many_states, is_bare_state};
 pub use params::{Param, Source};
 pub use pattern::ConditionArg;
 pub use pattern_part::{PatternPart, Place, Wanted};

@@ -2,7 +2,7 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::{Attribute, PatType, Type};
+use syn::{Attribute, GenericArgument, PatType, PathArguments, Type};
 
 use crate::errors::Errors;
 use crate::item::{StepItem, is_attr};
@@ -38,10 +38,23 @@ pub fn is_bare_state(ty: &Type) -> bool {
     matches!(ty, Type::Path(path) if path.path.is_ident("State"))
 }
 
+/// The first argument of a `State` that has several.
+pub fn first_of_many_states(ty: &Type) -> Option<&GenericArgument> {
+    let Type::Path(path) = ty else { return None };
+    let PathArguments::AngleBracketed(arguments) = &path.path.segments.last()?.arguments else {
+        return None;
+    };
+    arguments.args.first().filter(|_| is_called(ty, "State") && arguments.args.len() > 1)
+}
+
 /// Types that are like ours but for their arguments: the compiler would complain in several places.
 pub(crate) fn check_arguments(item: &StepItem, word: &str, ty: &Type) -> Result<(), String> {
     if is_bare_state(ty) {
         return Err("application state has a type\nhelp: write `State<App>`, with yours".to_owned());
+    }
+    if let Some(first) = first_of_many_states(ty) {
+        let first = pretty(first);
+        return Err(format!("application state has one type\nhelp: write `State<{first}>`"));
     }
     let Type::Path(path) = ty else { return Ok(()) };
     let last = path.path.segments.last();

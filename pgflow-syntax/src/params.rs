@@ -106,6 +106,8 @@ fn param<'a>(
     let Pat::Ident(pat) = &*arg.pat else {
         // Application state is known by its type, so it can be taken apart at once.
         return if is_state(ty) {
+            let shape = check_arguments(step.item, "", ty);
+            shape.map_err(|why| Problem::Shape(ty.to_token_stream(), why))?;
             Ok(Param { ty, source: Source::State })
         } else {
             let message = format!("step `{name}` must name this parameter: it is matched by name");
@@ -175,10 +177,15 @@ fn check_item(step: &Step<'_>, params: &[Param<'_>], errors: &mut Errors) {
         |param: &Param<'_>| matches!(param.source, Source::RunItem | Source::OutputItem(_));
     if step.map.is_some() && errors.is_empty() && !params.iter().any(takes_item) {
         let name = step.name();
-        errors.at(
-            name,
-            format!("map step `{name}` takes no element\nhelp: add a parameter called `{ITEM}`"),
-        );
+        let mut written = step.item.sig.inputs.iter().zip(params);
+        // The elements of a root map are those of the run's input.
+        let is_whole =
+            |param: &Param<'_>| param.source == Source::Run && step.depends_on.is_empty();
+        let (place, help) = match written.find(|(_, param)| is_whole(param)) {
+            Some((FnArg::Typed(run), _)) => (run.pat.to_token_stream(), "call this parameter"),
+            _ => (name.to_token_stream(), "add a parameter called"),
+        };
+        errors.at(place, format!("map step `{name}` takes no element\nhelp: {help} `{ITEM}`"));
     }
 }
 

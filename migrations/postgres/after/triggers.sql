@@ -7,10 +7,10 @@ create or replace trigger workers_forget_deleted
 
 create or replace trigger runs_release_jobs
   after update on pgflow.runs
-  for each row when (old.status = 'started' and new.status <> 'started')
+  for each row when (new.awaited and old.status = 'started' and new.status <> 'started')
   execute function pgflow._release_waiters_of_run();
 
 create or replace trigger runs_release_jobs_if_deleted
   after delete on pgflow.runs
-  for each row when (old.status = 'started')
+  for each row when (old.awaited and old.status = 'started')
   execute function pgflow._release_waiters_of_run();

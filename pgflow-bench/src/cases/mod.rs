@@ -4,6 +4,7 @@ mod batch;
 mod control;
 mod diamond;
 mod history;
+mod jobs;
 mod map;
 mod outputs;
 mod phased;
@@ -18,6 +19,8 @@ use crate::error::Result;
 use crate::sample::Reading;
 use crate::size::Sizes;
 use crate::target::Target;
+
+pub(crate) use jobs::{CLAIMS, EMPTY};
 
 /// Everything that can be measured, in the order it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +37,10 @@ pub(crate) enum Case {
     History,
     Outputs,
     Batch,
+    JobSubmit,
+    JobCycle,
+    JobEmpty,
+    JobJoin,
 }
 
 /// What a case needs to run once.
@@ -46,7 +53,7 @@ pub(crate) struct Context<'a> {
 }
 
 impl Case {
-    pub(crate) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 16] = [
         Self::Insert,
         Self::Update,
         Self::Queue,
@@ -59,6 +66,10 @@ impl Case {
         Self::History,
         Self::Outputs,
         Self::Batch,
+        Self::JobSubmit,
+        Self::JobCycle,
+        Self::JobEmpty,
+        Self::JobJoin,
     ];
 
     pub(crate) fn name(self) -> &'static str {
@@ -75,6 +86,10 @@ impl Case {
             Self::History => "flat-history",
             Self::Outputs => "flat-outputs",
             Self::Batch => "batch",
+            Self::JobSubmit => "jobs-submit",
+            Self::JobCycle => "flat-jobs",
+            Self::JobEmpty => "jobs-empty",
+            Self::JobJoin => "jobs-join",
         }
     }
 
@@ -94,7 +109,18 @@ impl Case {
                 "… with more outputs to put together, and to hand on, at the end of a map?"
             }
             Self::Batch => "maps claimed and completed in batches of several sizes",
+            Self::JobSubmit => "jobs submitted one by one, and in batches",
+            Self::JobCycle => {
+                "jobs claimed, finished and submitted, with few and with many in line"
+            }
+            Self::JobEmpty => "claims that come back empty although there are jobs for all",
+            Self::JobJoin => "jobs that one other waits for, and their ends",
         }
+    }
+
+    /// What jobs are measured with: their functions may be there where flows are not.
+    pub(crate) fn is_of_jobs(self) -> bool {
+        matches!(self, Self::JobSubmit | Self::JobCycle | Self::JobEmpty | Self::JobJoin)
     }
 
     /// The ways in which it should be driven on a core that offers `preferred`.
@@ -112,6 +138,9 @@ impl Case {
     pub(crate) fn batch(self, context: &Context<'_>) -> Option<u32> {
         let claims =
             !self.is_control() && !matches!(self, Self::Start | Self::Outputs | Self::Batch);
+        if self.is_of_jobs() {
+            return Some(context.batch);
+        }
         claims.then(|| context.driver("").batch)
     }
 
@@ -136,6 +165,10 @@ impl Case {
             Self::History => history::run(context).await,
             Self::Outputs => outputs::run(context).await,
             Self::Batch => batch::run(context).await,
+            Self::JobSubmit => jobs::submit(context).await,
+            Self::JobCycle => jobs::cycle(context).await,
+            Self::JobEmpty => jobs::empty(context).await,
+            Self::JobJoin => jobs::join(context).await,
         }
     }
 }

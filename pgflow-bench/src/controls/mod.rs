@@ -24,7 +24,9 @@ async fn repeat(
         let (items, work) = (&items, &work);
         async move {
             while Instant::now() < end {
-                items.set(items.get() + work(lane, number).await?);
+                // Read after the work: others count meanwhile.
+                let done = work(lane, number).await?;
+                items.set(items.get() + done);
             }
             Result::<_>::Ok(())
         }

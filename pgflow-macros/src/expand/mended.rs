@@ -2,7 +2,7 @@
 //!
 //! An editor gets them as they were written: whoever is typing wants its help there.
 
-use pgflow_syntax::{StepItem, is_bare_result, is_bare_state};
+use pgflow_syntax::{StepItem, first_of_many_states, is_bare_result, is_bare_state};
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote};
 use syn::{FnArg, ReturnType, parse_quote};
@@ -27,5 +27,5 @@ pub(super) fn function(step: &StepItem) -> TokenStream {
 }
 
 fn is_bare_parameter(arg: &FnArg) -> bool {
-    matches!(arg, FnArg::Typed(arg) if is_bare_state(&arg.ty))
+    matches!(arg, FnArg::Typed(arg) if is_bare_state(&arg.ty) || first_of_many_states(&arg.ty).is_some())
 }

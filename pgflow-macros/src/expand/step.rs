@@ -126,8 +126,7 @@ impl Expand<'_> {
         });
         let taken: Option<Vec<_>> = taken.collect();
         // At the name of the step, so that a future that is not `Send` is reported there.
-        let boxed =
-            |args: &TokenStream| quote_spanned!(name.span()=> ::std::boxed::Box::new(#name(#args)));
+        let boxed = |args: &TokenStream| quote_spanned!(name.span()=> <_ as #private::Sent>::sent(#name(#args)));
         let (taken, args) = match taken.as_deref() {
             Some([take]) => (quote!(#take(task)), quote!(it)),
             Some(taken) if (2..=TAKEN_AT_ONCE).contains(&taken.len()) => {
@@ -188,7 +187,7 @@ fn in_transaction(
         }
     }
     let call = quote_spanned!(name.span()=> #name(#(#names),*));
-    let called = called(&quote_spanned!(name.span()=> ::std::boxed::Box::new(async move {
+    let called = called(&quote_spanned!(name.span()=> <_ as #private::Sent>::sent(async move {
         let __returned = #call.await;
         __lent.give_back();
         __returned

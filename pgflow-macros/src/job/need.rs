@@ -133,9 +133,9 @@ fn future(need: &Need<'_>) -> (TokenStream, TokenStream) {
     // At the name of the need, so that a future that is not `Send` is reported there.
     let call = quote_spanned!(name.span()=> #name(#(#args),*));
     if !takes_tx {
-        return (before, quote_spanned!(name.span()=> ::std::boxed::Box::new(#call)));
+        return (before, quote_spanned!(name.span()=> <_ as #private::Sent>::sent(#call)));
     }
-    let future = quote_spanned!(name.span()=> ::std::boxed::Box::new(async move {
+    let future = quote_spanned!(name.span()=> <_ as #private::Sent>::sent(async move {
         let __returned = #call.await;
         __lent.give_back();
         __returned

@@ -172,7 +172,7 @@ impl<T: DeserializeOwned, Consumer: crate::Step> ReadItem<Consumer> for T {
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "step `{Step}` fails with `{Self}`, which cannot be reported",
+    message = "`{Step}` fails with `{Self}`, which cannot be reported",
     label = "`{Self}` is not an error that can be sent between threads",
     note = "it must implement `std::error::Error` and be `Send + Sync + 'static`; `Box<dyn Error + Send + Sync>` or `pgflow::Error` will do"
 )]

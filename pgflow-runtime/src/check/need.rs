@@ -3,12 +3,16 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
-use crate::Error;
+use crate::data_error::{What, write};
 use crate::job::{JobContext, JobTask, Need, Next};
 use crate::kept::Kept;
+use crate::{DataError, Error};
 
 /// A job is handed over within its kind.
+///
+/// A rule about `Next`, not about the need: the compiler would show where that is.
 ///
 /// ```compile_fail
 /// use pgflow::prelude::*;
@@ -16,11 +20,39 @@ use crate::kept::Kept;
 /// #[job] mod book { use super::*; #[need] pub async fn open() -> Result<Next> { Ok(Next::to::<super::page::scan>(())) } }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a need of this kind of job",
-    label = "expected a need of the module that `Next` is of",
-    note = "a job stays what it is: to have another kind of work done, submit a job, `ctx.submit::<{Self}>(…)`, and wait for it with `.after(…)`"
+    message = "`{Need}` is not a need of this kind of job: submit a job of its own with `ctx.submit::<{Need}>(…)`",
+    label = "expected a need of the module that `Next` is of"
 )]
+pub trait HandsTo<Need> {}
+
+#[diagnostic::do_not_recommend]
+impl<Job, N: NeedOf<Job>> HandsTo<N> for Next<Job> {}
+
+/// A need belongs to a kind of job: generated code says so.
+#[doc(hidden)]
 pub trait NeedOf<Job> {}
+
+/// A job ends with an output that can be written to the database.
+///
+/// ```compile_fail
+/// use pgflow::prelude::*;
+/// struct Plain;
+/// #[job] mod wrong { use super::*; #[need] pub async fn count() -> Result<Next> { Ok(Next::done(Plain)) } }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "a job cannot end with `{Output}`, which cannot be stored: derive `Serialize` for it and for what it holds, as `#[data]` does"
+)]
+pub trait EndsWith<Output> {
+    #[doc(hidden)]
+    fn stored(output: &Output) -> Result<Value, DataError>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<Job, T: Serialize> EndsWith<T> for Next<Job> {
+    fn stored(output: &T) -> Result<Value, DataError> {
+        write(What::JobOutput, output)
+    }
+}
 
 /// A need returns what comes next for the job.
 ///

@@ -40,7 +40,7 @@ impl<Consumer> IsContext<Consumer> for Context {
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "step `{Consumer}` takes `{Self}`, which cannot be handed to every task",
+    message = "`{Consumer}` takes `{Self}`, which cannot be handed to every task",
     label = "expected a `pgflow::State<T>` whose `T` is `Clone + Send + Sync + 'static`",
     note = "keep what cannot be cloned in an `Arc`; a `State` of another library is none of ours"
 )]
@@ -69,9 +69,9 @@ impl<T: Extract, Consumer> IsState<Consumer> for T {
 /// ```
 #[cfg(feature = "engine")]
 #[diagnostic::on_unimplemented(
-    message = "step `{Consumer}` takes `{Self}` as its `tx`",
+    message = "`{Consumer}` takes `{Self}` as its `tx`",
     label = "expected `&mut pgflow::Tx`",
-    note = "parameters are matched by name, and `tx` is the transaction that records the step's completion"
+    note = "parameters are matched by name, and `tx` is the transaction that records the completion"
 )]
 pub trait IsTransaction<Consumer> {
     #[doc(hidden)]

@@ -13,7 +13,7 @@
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "step `{Step}` must return a `Result`, and `{Self}` is another type",
+    message = "`{Step}` must return a `Result`, and `{Self}` is another type",
     label = "this is not `std::result::Result`",
     note = "return `pgflow::Result<{Output}>`, or an alias of the `Result` of the standard library"
 )]

@@ -6,10 +6,10 @@ use std::time::Duration;
 use tokio::task::AbortHandle;
 
 use crate::backend::{Backend, BackendError, Reply};
-use crate::backoff::Backoff;
 use crate::calls;
 use crate::db::Db;
 use crate::tx::Scope;
+use pgflow_backend::backoff::Backoff;
 
 /// How often a call is made before its error is passed on: for about ten seconds.
 const TRIES: u32 = 7;

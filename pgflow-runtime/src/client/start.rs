@@ -11,6 +11,7 @@ use super::check::input_of;
 use super::patience::unless_dropped;
 use super::{ClientError, Run};
 use crate::backend::{NewRun, Started};
+use crate::check::{InputOf, Starts};
 use crate::db::Db;
 use crate::{DataError, Flow, FlowDef, StartIn, StartRun};
 
@@ -26,25 +27,30 @@ impl Db {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn start<F: Flow>(&self, _flow: F, input: &F::Input) -> Start<'_, F> {
-        Start::new(self, F::start(input))
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn start<F, I>(&self, _flow: F, input: &dyn InputOf<I>) -> Start<'_, F> where Self: Starts<F, I> {
+        Start::new(self, <Self as Starts<F, I>>::DEF, <Self as Starts<F, I>>::stored(input.given()))
     }
 
     /// A run that exists if and only if the caller's transaction commits. `tx` is a transaction of `sqlx`, a
     /// connection with one open, or the [`Tx`](crate::Tx) of a step, on the same database.
-    pub fn start_in<'a, F: Flow>(
+    pub fn start_in<'a, F: 'static, I>(
         &'a self,
-        tx: &'a mut (impl StartIn + Send + ?Sized),
+        tx: &'a mut (dyn StartIn + Send),
         flow: F,
-        input: &F::Input,
-    ) -> Starting<'a, F> {
+        input: &dyn InputOf<I>,
+    ) -> Starting<'a, F>
+    where
+        Self: Starts<F, I>,
+    {
         // Made here, so that the future does not hold the input.
         Box::pin(self.start(flow, input).within(tx))
     }
 
     /// Like [`start`](Self::start), with an input that is JSON: it must have the form of the flow's input.
     pub fn start_json<F: Flow>(&self, _flow: F, input: Value) -> Start<'_, F> {
-        Start::new(self, StartRun::from_json(input))
+        let input = StartRun::<F>::from_json(input).map(StartRun::into_input);
+        Start::new(self, F::DEF, input)
     }
 }
 
@@ -83,10 +89,9 @@ pub struct Start<'a, F> {
     of: PhantomData<fn() -> F>,
 }
 
-impl<'a, F: Flow> Start<'a, F> {
-    fn new(db: &'a Db, start: Result<StartRun<F>, DataError>) -> Self {
-        let input = start.map(StartRun::into_input);
-        Self { db, flow: F::DEF, input, id: None, of: PhantomData }
+impl<'a, F> Start<'a, F> {
+    fn new(db: &'a Db, flow: &'static FlowDef, input: Result<Value, DataError>) -> Self {
+        Self { db, flow, input, id: None, of: PhantomData }
     }
 }
 
@@ -105,10 +110,7 @@ impl<F: 'static> Start<'_, F> {
     }
 
     /// Starts it in a transaction: see [`Db::start_in`]. Workers may take a second to notice it.
-    pub async fn within(
-        self,
-        tx: &mut (impl StartIn + Send + ?Sized),
-    ) -> Result<Run<F>, ClientError> {
+    pub async fn within(self, tx: &mut (dyn StartIn + Send)) -> Result<Run<F>, ClientError> {
         let db = self.db.clone();
         let run = self.new_run().await?;
         let id = run.id;

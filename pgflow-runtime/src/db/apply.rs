@@ -1,5 +1,7 @@
 //! Applying the migrations of a program's flows.
 
+use pgflow_backend::flow_migrations::note;
+
 use super::Db;
 use crate::FlowMigrations;
 use crate::backend::BackendError;
@@ -15,7 +17,7 @@ impl Db {
     ) -> Result<Vec<&'static str>, BackendError> {
         let applied = self.backend.apply(migrations).await?;
         if self.backend.abilities().multi_process {
-            migrations.note();
+            note(migrations);
         }
         Ok(applied)
     }

@@ -6,7 +6,6 @@ mod environment;
 mod error;
 mod programs;
 mod register;
-mod shown;
 mod suggest;
 mod url;
 
@@ -18,10 +17,8 @@ use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 pub use error::{ConnectError, RegisterFlowError};
+pub use pgflow_backend::shown::shown;
 pub(crate) use register::version_of;
-pub use shown::shown;
-#[cfg(feature = "sqlite")]
-pub(crate) use shown::shown_file;
 pub use url::UrlError;
 
 use crate::backend::{Backend, BackendError};

@@ -4,8 +4,9 @@ use std::pin::Pin;
 
 use super::{Db, RegisterFlowError};
 use crate::backend::{Ensured, FlowVersion};
+use crate::check::Runs;
 use crate::schema::input_schema;
-use crate::{Flow, FlowDef, Registry};
+use crate::{FlowDef, Registry};
 
 /// A type that does not mention the flow: of what is none, the compiler would say so at each mention.
 type Registering<'a> = Pin<Box<dyn Future<Output = Result<(), RegisterFlowError>> + Send + 'a>>;
@@ -16,11 +17,12 @@ impl Db {
     /// If the database does not know this version of the flow, it is created. If it does, and the graph is the
     /// same, nothing happens. If the graph is another one, nothing is changed, and the error says what
     /// differs. Options such as timeouts are not compared: those in the database count.
-    pub fn register<F: Flow>(&self, flow: F) -> Registering<'_> {
-        let checked = Registry::default().with(flow);
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn register<F>(&self, flow: F) -> Registering<'_> where Self: Runs<F> {
+        let checked = Registry::default().with(<Self as Runs<F>>::given(flow));
         Box::pin(async {
             checked?;
-            self.ensure(F::DEF).await
+            self.ensure(<Self as Runs<F>>::DEF).await
         })
     }
 

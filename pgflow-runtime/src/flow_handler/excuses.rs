@@ -11,9 +11,9 @@ use tokio::time::{Instant, timeout};
 use super::attempt::Attempt;
 use super::shared::Shared;
 use crate::backend::{Backend, Reply};
-use crate::backoff::Backoff;
 use crate::calls;
 use crate::worker::{Ended, LogLimit, tidy};
+use pgflow_backend::backoff::Backoff;
 
 /// A task that was begun so often gets no excuse any more that only the step itself met a reason for. It is the number of the
 /// attempt, so that the database counts, for all workers together.

@@ -14,7 +14,7 @@ use crate::{Error, Task};
 /// Runs a step between the beginning of its transaction and the commit that records its completion.
 pub(super) async fn run(attempt: &Attempt, shared: &Shared, task: Task) -> Ended {
     let tx = match shared.backend.begin(&attempt.task.lease.clone().into()).await {
-        Ok(Some(tx)) => tx,
+        Ok(Some(tx)) => Tx(tx),
         Ok(None) => return Ended::Nothing,
         Err(error) => return held_up(shared, "begin", &with_causes(&error)),
     };
@@ -51,7 +51,7 @@ pub(super) fn excuse(error: &Error) -> Option<Excuse> {
 
 async fn commit(attempt: &Attempt, shared: &Shared, tx: Tx, verdict: Verdict) -> Ended {
     let settle = Settle { lease: attempt.task.lease.clone().into(), verdict };
-    let error = match shared.backend.commit(tx, &settle).await {
+    let error = match shared.backend.commit(tx.0, &settle).await {
         Ok(Settled::Unknown) => return Ended::Nothing,
         Ok(outcome) => {
             shared.excuses.recorded();

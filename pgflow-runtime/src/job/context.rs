@@ -7,6 +7,7 @@ use pgflow_machine::job::{JobId, NewJob};
 use super::{JobSpec, Need};
 use crate::DataError;
 use crate::cancel::{Cancel, Cancelled};
+use crate::check::PayloadOf;
 
 /// Handed to any need that has a parameter called `ctx`.
 ///
@@ -126,7 +127,10 @@ impl JobContext {
 
     /// Forks: a job that exists if and only if this attempt ends well, since it is submitted in the transaction that
     /// records the end. A crash before leaves nothing, and a second attempt forks anew.
-    pub fn submit<N: Need>(&self, payload: &N::Payload) -> Result<JobId, DataError> {
+    pub fn submit<N: Need>(
+        &self,
+        payload: &dyn PayloadOf<N, N::Payload>,
+    ) -> Result<JobId, DataError> {
         Ok(self.submit_spec(JobSpec::<N>::new(payload)?))
     }
 

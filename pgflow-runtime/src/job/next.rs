@@ -5,12 +5,10 @@ use std::marker::PhantomData;
 use std::time::Duration;
 
 use pgflow_machine::job::{HandOver, Moment, Wait};
-use serde::Serialize;
 use serde_json::Value;
 
 use super::Need;
-use crate::check::NeedOf;
-use crate::data_error::{What, write};
+use crate::check::{EndsWith, HandsTo};
 use crate::{DataError, Timestamp};
 
 /// What comes next for a job, as its need returns it: it is done, or it needs something else.
@@ -68,14 +66,16 @@ impl<Job> Next<Job> {
     /// let next = Next::<()>::done(42);
     /// assert_eq!(format!("{next:?}"), "Next(done with 42)");
     /// ```
-    pub fn done(output: impl Serialize) -> Self {
-        Self::ending(write(What::JobOutput, &output).map(Ending::Done))
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn done<T>(output: T) -> Self where Self: EndsWith<T> {
+        Self::ending(Self::stored(&output).map(Ending::Done))
     }
 
     /// The job goes on to another need of its kind, or to the same one again. It keeps its place in line, its key and the
     /// moment at which it expires.
     #[expect(clippy::needless_pass_by_value, reason = "the job takes it along")]
-    pub fn to<N: Need + NeedOf<Job>>(payload: N::Payload) -> Self {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn to<N: Need>(payload: N::Payload) -> Self where Self: HandsTo<N> {
         let payload = ((N::KEPT)().write)(&payload);
         Self::ending(payload.map(|payload| {
             let max_attempts = N::DEF.max_attempts;

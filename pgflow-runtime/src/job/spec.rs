@@ -6,6 +6,7 @@ use std::time::Duration;
 use pgflow_machine::job::{InvalidJobId, JobId, Moment, NewJob, Wait};
 
 use super::Need;
+use crate::check::PayloadOf;
 use crate::{DataError, Timestamp};
 
 /// A job that is to be submitted: its payload is checked by the compiler.
@@ -30,8 +31,8 @@ pub struct JobSpec<N> {
 
 impl<N: Need> JobSpec<N> {
     /// A job that needs this first. Its id is made, in the order of time, unless it is [given](Self::id).
-    pub fn new(payload: &N::Payload) -> Result<Self, DataError> {
-        let payload = ((N::KEPT)().write)(payload)?;
+    pub fn new(payload: &dyn PayloadOf<N, N::Payload>) -> Result<Self, DataError> {
+        let payload = ((N::KEPT)().write)(payload.given())?;
         let mut job = NewJob::new(JobId::new(), N::DEF.name, payload);
         job.max_attempts = N::DEF.max_attempts;
         Ok(Self { job, need: PhantomData })

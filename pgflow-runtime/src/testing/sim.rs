@@ -20,6 +20,7 @@ pub use crash::{Crash, every_crash};
 pub use error::SimError;
 
 use super::block_on;
+use crate::check::{InputOf, Runs};
 use crate::client::Run;
 use crate::db::{Db, version_of};
 use crate::flow_handler::served::check_flows;
@@ -160,12 +161,13 @@ impl Sim {
 
     /// The same simulation with one more flow. If something is wrong with it, [`start`](Self::start) says so.
     #[must_use]
-    pub fn flow<F: Flow>(mut self, flow: F) -> Self {
-        match mem::take(&mut self.registry).with(flow) {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn flow<F>(mut self, flow: F) -> Self where Self: Runs<F> {
+        match mem::take(&mut self.registry).with(<Self as Runs<F>>::given(flow)) {
             Ok(registry) => self.registry = registry,
             Err(error) => self.problem = Some(SimError::Worker(error.into())),
         }
-        let version = version_of(F::DEF);
+        let version = version_of(<Self as Runs<F>>::DEF);
         if let Err(error) = block_on(self.db.backend().ensure_flow(&version)) {
             self.problem = Some(SimError::Client(error.into()));
         }
@@ -179,7 +181,11 @@ impl Sim {
     }
 
     /// Starts a run, under an id that is the same each time the test runs.
-    pub fn start<F: Flow>(&mut self, flow: F, input: &F::Input) -> Result<Run<F>, SimError> {
+    pub fn start<F: Flow>(
+        &mut self,
+        flow: F,
+        input: &dyn InputOf<F::Input>,
+    ) -> Result<Run<F>, SimError> {
         if let Some(problem) = self.problem.take() {
             return Err(problem);
         }

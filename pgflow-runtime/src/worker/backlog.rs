@@ -9,7 +9,7 @@ use tokio::time::sleep;
 
 use super::metrics::{OLDEST_SECONDS, OPEN_RUNS, OPEN_TASKS, gauged};
 use crate::backend::Backend;
-use crate::backoff::jittered;
+use pgflow_backend::backoff::jittered;
 
 /// However often somebody wants to know, the database has other things to do.
 const SHORTEST: Duration = Duration::from_secs(1);

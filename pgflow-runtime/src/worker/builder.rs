@@ -15,9 +15,10 @@ use super::report::WorkerReport;
 use super::trip::Underway;
 use super::{WorkerError, backlog, retention, signals, startup, thread};
 use crate::backend::{BackendError, Wakes};
+use crate::check::{Runs, Shares, WorksOn};
 use crate::db::Db;
 use crate::flow_handler::Flows;
-use crate::job::{Job, JobContext, Next};
+use crate::job::{JobContext, Next};
 use crate::job_handler::Kinds;
 use crate::{Flow, Step};
 
@@ -63,6 +64,13 @@ pub struct Worker {
 /// A year: no clock shows what comes after `Duration::MAX`.
 const LONGEST_GRACE: Duration = Duration::from_hours(365 * 24);
 
+#[diagnostic::do_not_recommend]
+impl<T: Clone + Send + Sync + 'static> Shares<T> for Worker {
+    fn sharing(self, value: T) -> Self {
+        Self { flows: self.flows.state(value.clone()), jobs: self.jobs.state(value), ..self }
+    }
+}
+
 impl Worker {
     /// A worker without flows, for up to 16 tasks at once, with a grace period of 20 seconds. The variable
     /// `PGFLOW_WORKER_CONCURRENCY`, or else `WORKFLOW_POSTGRES_WORKER_CONCURRENCY`, sets another number of tasks.
@@ -80,8 +88,9 @@ impl Worker {
     }
 
     /// With this flow, among others.
-    pub fn flow<F: Flow>(self, flow: F) -> Self {
-        Self { flows: self.flows.with(flow), ..self }
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn flow<F>(self, flow: F) -> Self where Self: Runs<F> {
+        Self { flows: self.flows.with(<Self as Runs<F>>::given(flow)), ..self }
     }
 
     /// With this kind of job, among others: with all of its needs but those that are `external`.
@@ -106,8 +115,9 @@ impl Worker {
     /// # Ok(()) })
     /// # }
     /// ```
-    pub fn job<J: Job>(self, _job: J) -> Self {
-        Self { jobs: self.jobs.with::<J>(), ..self }
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn job<J>(self, _job: J) -> Self where Self: WorksOn<J> {
+        Self { jobs: self.jobs.with::<<Self as WorksOn<J>>::Job>(), ..self }
     }
 
     /// With a handler for a need that other programs, or other languages, hand jobs to: its payload is any JSON.
@@ -120,8 +130,9 @@ impl Worker {
     }
 
     /// With this value of application state, for steps that take `State<T>`.
-    pub fn state<T: Clone + Send + Sync + 'static>(self, value: T) -> Self {
-        Self { flows: self.flows.state(value.clone()), jobs: self.jobs.state(value), ..self }
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn state<T>(self, value: T) -> Self where Self: Shares<T> {
+        self.sharing(value)
     }
 
     /// With so many tasks at once, whatever the environment says.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::backoff::after;
+use pgflow_backend::backoff::after;
 
 /// Looks again after this time without a hint. Sweeps go along, so that an idle worker makes one call a second.
 pub(super) const POLL: Duration = Duration::from_secs(1);

@@ -7,7 +7,7 @@ use pgflow_machine::{Lease, Settle};
 use tokio::time::Instant;
 
 use super::settles::{BATCH, BATCH_BYTES, weight_of};
-use crate::backoff::Backoff;
+use pgflow_backend::backoff::Backoff;
 
 /// So many refusals with nothing recorded in between: it is not single results that are refused.
 const FEW: usize = 8;

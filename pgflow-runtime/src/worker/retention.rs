@@ -8,8 +8,8 @@ use pgflow_model::with_causes;
 use tokio::time::sleep;
 
 use crate::backend::{Backend, BackendError};
-use crate::backoff::jittered;
 use crate::client::BATCH;
+use pgflow_backend::backoff::jittered;
 
 /// Soon after the start, but not all processes of a deployment at once.
 const FIRST: Duration = Duration::from_mins(1);

@@ -8,7 +8,7 @@ use pgflow_machine::{Lease, Settle, Verdict};
 use tokio::time::Instant;
 
 use super::refused::Refused;
-use crate::weight::weight;
+use pgflow_backend::weight::weight;
 
 /// Results are sent in batches of at most so many.
 pub(super) const BATCH: usize = 500;

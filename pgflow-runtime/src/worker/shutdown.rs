@@ -8,7 +8,7 @@ use tokio::time::{Instant, timeout};
 use super::engine::Engine;
 use super::health::Phase;
 use super::held::TIDY_UP;
-use crate::backoff::after;
+use pgflow_backend::backoff::after;
 
 /// How long the last results may take to be recorded when the database does not answer. With the default grace
 /// period and a second for handlers that do not end, this is less than the 30 s that Kubernetes gives.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::pace::POLL;
-use crate::backoff::jittered;
+use pgflow_backend::backoff::jittered;
 
 /// About this often: a task of a worker that was killed waits for its lease, and then not longer than five
 /// seconds for a sweep of any one process.

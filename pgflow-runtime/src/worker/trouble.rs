@@ -6,7 +6,7 @@ use pgflow_model::with_causes;
 use tokio::time::Instant;
 
 use crate::backend::BackendError;
-use crate::backoff::Backoff;
+use pgflow_backend::backoff::Backoff;
 
 /// While a database is down, the log says so this often, however often it seems to be back.
 const SAY_AGAIN: Duration = Duration::from_secs(10);

@@ -6,7 +6,7 @@ pub mod contract_prelude {
 
     pub use pgflow_machine::{Beat, Lease, Settle, Settled, WorkerId};
     pub use pgflow_runtime::backend::*;
-    pub use pgflow_runtime::{Event, FlowMigrations, Limits, RunId, Timestamp, Tx};
+    pub use pgflow_runtime::{Event, FlowMigrations, Limits, RunId, Timestamp};
     pub use serde_json::Value;
 }
 
@@ -73,8 +73,8 @@ macro_rules! forward {
     };
     (@ resume $($to:tt)+) => { $crate::forward!(= $($to)+ resume(sources: &'a [Source]) -> u64); };
     (@ sign_off $($to:tt)+) => { $crate::forward!(= $($to)+ sign_off(worker: WorkerId) -> ()); };
-    (@ begin $($to:tt)+) => { $crate::forward!(= $($to)+ begin(lease: &'a Lease) -> Option<Tx>); };
-    (@ commit $($to:tt)+) => { $crate::forward!(= $($to)+ commit(tx: Tx, settle: &'a Settle) -> Settled); };
+    (@ begin $($to:tt)+) => { $crate::forward!(= $($to)+ begin(lease: &'a Lease) -> Option<StepTx>); };
+    (@ commit $($to:tt)+) => { $crate::forward!(= $($to)+ commit(tx: StepTx, settle: &'a Settle) -> Settled); };
     // All of upkeep.
     (@ upkeep $($to:tt)+) => {
         $crate::forward!(= $($to)+ schema() -> SchemaState);

@@ -10,10 +10,18 @@ pub(super) struct Contents {
     tracked: Vec<PathBuf>,
     /// The packaged sources with their text.
     sources: Vec<(PathBuf, String)>,
+    license: String,
 }
 
 /// Their argument is a path beside the source.
 const INCLUDES: [&str; 3] = ["include_str!(\"", "include_bytes!(\"", "include!(\""];
+
+/// What the text of the license is called.
+const LICENSE: &str = "Apache License";
+
+fn read(path: &Path) -> Result<String, String> {
+    std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+}
 
 impl Contents {
     /// With the sources of the files listed.
@@ -26,13 +34,10 @@ impl Contents {
         let mut sources = Vec::new();
         for name in packaged.iter().filter(|name| name.extension().is_some_and(|kind| kind == "rs"))
         {
-            let path = dir.join(name);
-            let text = std::fs::read_to_string(&path)
-                .map_err(|error| format!("{}: {error}", path.display()))?;
-            sources.push((name.clone(), text));
+            sources.push((name.clone(), read(&dir.join(name))?));
         }
         let tracked = tracked.into_iter().map(PathBuf::from).collect();
-        Ok(Self { packaged, tracked, sources })
+        Ok(Self { packaged, tracked, sources, license: read(&dir.join("LICENSE"))? })
     }
 
     /// What is not inside although it has to be.
@@ -41,6 +46,10 @@ impl Contents {
         let missing = needed.chain(self.tracked.iter().map(PathBuf::as_path));
         let missing = missing.filter(|name| !self.packaged.contains(*name));
         let missing = missing.map(|name| format!("{} is not packaged", name.display()));
+        // A link that was checked out as a file holds the path of the text.
+        let is_text = self.license.contains(LICENSE);
+        let other = (!is_text).then(|| format!("LICENSE is not the {LICENSE}"));
+        let missing = missing.chain(other);
         missing.chain(self.sources.iter().flat_map(|source| self.outside(source))).collect()
     }
 
@@ -89,6 +98,7 @@ mod tests {
             packaged: packaged.iter().map(PathBuf::from).collect(),
             tracked: tracked.iter().map(PathBuf::from).collect(),
             sources: vec![(source.0.into(), source.1.into())],
+            license: super::LICENSE.to_owned(),
         };
         contents.problems()
     }
@@ -103,7 +113,14 @@ mod tests {
     fn a_file_that_is_left_out_is_named() {
         let problems = package(("src/lib.rs", ""), &["src/sql/b.sql"]);
         assert_eq!(problems, ["src/sql/b.sql is not packaged"]);
-        assert_eq!(Contents::default().problems().len(), 2, "LICENSE and README.md");
+        let bare = Contents { license: super::LICENSE.to_owned(), ..Contents::default() };
+        assert_eq!(bare.problems().len(), 2, "LICENSE and README.md");
+    }
+
+    #[test]
+    fn a_license_is_its_text() {
+        let link = Contents { license: "../LICENSE".to_owned(), ..Contents::default() };
+        assert!(link.problems().contains(&"LICENSE is not the Apache License".to_owned()));
     }
 
     #[test]

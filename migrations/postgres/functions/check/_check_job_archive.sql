@@ -26,20 +26,16 @@ begin
   select 'archived_job_trace', null, format('the trace of job %s does not end with %s', a.id, a.outcome)
     from pgflow.job_archive a
     join (
-      select distinct on (t.job) t.job, t.kind, t.need, t.token, t.at, t.detail from pgflow.job_trace t order by t.job, t.trace_id desc
+      select distinct on (t.job) t.job, t.kind, t.need, t.token, t.at, t.detail from pgflow.job_events t order by t.job, t.trace_id desc
     ) t on t.job = a.id and t.at >= a.created_at and (select s.trace from pgflow.job_settings s)
    where t.kind <> case a.outcome when 'done' then 'finished' else a.outcome end or t.need <> a.need
       or (t.token is not null and t.token is distinct from a.token) or t.detail -> 'retry' is not null
   union all
   -- Pruning takes the trace along.
-  select 'job_lost', null, format('job %s is neither live nor archived, but has a trace', t.job)
-    from (select distinct t.job from pgflow.job_trace t where t.kind <> 'swept') t
+  select 'job_lost', null, format('job %s is neither live nor archived, but has a trace', coalesce(t.job, 'at place ' || t.place))
+    from (select distinct e.job, case when e.job is null then e.trace_id end as place from pgflow.job_events e where e.kind <> 'swept') t
    where not exists (select from pgflow.jobs j where j.id = t.job)
      and not exists (select from pgflow.job_archive a where a.id = t.job)
-  union all
-  select 'job_submission', null, format('job %s was not submitted when its trace says', j.id)
-    from (select j.id, j.created_at from pgflow.jobs j union all select a.id, a.created_at from pgflow.job_archive a) j
-    join pgflow.job_trace t on t.job = j.id and t.kind = 'submitted' and t.at <> j.created_at
   union all
   select 'job_settings', null, 'there are no settings of jobs'
    where not exists (select from pgflow.job_settings)
@@ -47,9 +43,10 @@ begin
   select 'job_trace_entry', null, format('entry %s of job %s cannot be', t.trace_id, t.job)
     from pgflow.job_trace t
    where t.kind not in ('submitted', 'claimed', 'lapsed', 'extended', 'released', 'handed_over', 'cancel_asked',
-                        'cleared', 'redriven', 'finished', 'failed', 'cancelled', 'expired', 'crashed', 'swept', 'unblocked', 'concern')
+                        'cleared', 'redriven', 'finished', 'failed', 'cancelled', 'expired', 'crashed', 'swept', 'unblocked', 'concern', 'ring')
       or t.at > clock_timestamp() + interval '1 day'
-      or t.trace_id not between 1 and (select s.last_value from pgflow.job_trace_seq s)
+      or (t.kind = 'submitted') <> (t.job is null) or (t.kind = 'submitted') <> (t.at is null)
+      or t.trace_id not between 1 and (select s.last_value from pgflow.jobs_seq s)
       or (t.kind in ('claimed', 'extended', 'lapsed', 'released')) > (t.token is not null)
       or (t.kind = 'claimed' and t.worker is null)
       or (t.need is null and t.kind <> 'swept');

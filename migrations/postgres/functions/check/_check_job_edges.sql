@@ -8,11 +8,11 @@ as $$
 begin
   -- Planned once per session: this is called often where there are no jobs.
   return query
-  select 'job_edge', null::uuid, format('job %s waits for %s %s, which is over or never was', e.waiter, e.kind, e.dependency)
+  select 'job_edge', null::uuid, format('job %s waits for %s %s, which is over, never was or does not know', e.waiter, e.kind, e.dependency)
     from pgflow.job_edges e
    where not case e.kind
      when 'job' then exists (select from pgflow.jobs j where j.id = e.dependency)
-     else exists (select from pgflow.runs r where r.run_id::text = e.dependency and r.status = 'started') end
+     else exists (select from pgflow.runs r where r.run_id::text = e.dependency and r.status = 'started' and r.awaited) end
      and not exists (select from pgflow.job_wakes w where w.dependency = e.dependency and w.kind = e.kind)
   union all
   select 'job_edge', null, format('job %s is not there, but waits for %s', e.waiter, e.dependency)
@@ -32,6 +32,12 @@ begin
       )
       select w.waiter from walk w where w.id = w.waiter
     ) r
+  union all
+  -- Whoever claims looks at the index alone.
+  select 'job_ready', null, format('the index of ready jobs has %s of need %s, but the table has %s', i.jobs, t.need, t.jobs)
+    from pgflow._ready_by_table() t
+    left join pgflow._ready_by_index() i on i.need = t.need
+   where i.jobs is distinct from t.jobs
   union all
   select 'job_key', null, format('key %s counts %s jobs, but has %s', k.key, k.jobs, j.jobs)
     from (select k.key, k.jobs from pgflow.job_keys k

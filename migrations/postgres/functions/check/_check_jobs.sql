@@ -50,7 +50,7 @@ begin
   select 'job_trace', null, format('job %s was not %s as its trace says', j.id, t.kind)
     from pgflow.jobs j
     join (
-      select distinct on (t.job) t.job, t.kind, t.need, t.token, t.at, t.detail from pgflow.job_trace t order by t.job, t.trace_id desc
+      select distinct on (t.job) t.job, t.kind, t.need, t.token, t.at, t.detail from pgflow.job_events t order by t.job, t.trace_id desc
     ) t on t.job = j.id and t.at >= j.created_at and (select s.trace from pgflow.job_settings s)
    where (t.kind = 'claimed' and (j.state <> 'leased' or t.token <> j.token))
       or t.kind in ('finished', 'cancelled', 'expired', 'crashed') or (t.kind = 'failed' and t.detail -> 'retry' is null)

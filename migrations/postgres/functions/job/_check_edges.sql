@@ -13,6 +13,9 @@ as $$
 declare
   v_wrong text;
 begin
+  if num_nonnulls(p_edge_jobs, p_kinds, p_dependencies, p_policies) = 0 then
+    return '{}';
+  end if;
   if (cardinality(p_edge_jobs), coalesce(cardinality(p_kinds), cardinality(p_edge_jobs)), coalesce(cardinality(p_policies), cardinality(p_edge_jobs)))
      is distinct from (cardinality(p_dependencies), cardinality(p_dependencies), cardinality(p_dependencies)) then
     raise exception 'Arrays of edges must have one length' using errcode = 'array_subscript_error';

@@ -7,7 +7,7 @@ as $$
 declare
   v_wrong text;
 begin
-  if exists (select from unnest(p_needs) n where n is null) then
+  if array_position(p_needs, null) > 0 then
     raise exception 'A need is null'
       using errcode = 'null_value_not_allowed', detail = jsonb_build_object('problem', 'bad_need', 'need', null);
   end if;

@@ -76,7 +76,8 @@ begin
     with passed as (
       delete from pgflow.job_edges e
        using unnest(v_ids, v_outcomes) d(id, outcome)
-       where e.dependency = d.id and e.kind = v_kind and e.waiter = any (v_waiters)
+       -- By their dependencies: the index of waiters would have all that a join waits for.
+       where e.dependency = d.id and e.kind = v_kind and (e.waiter = any (v_waiters)) is true
       returning e.waiter, d.id,
                 d.outcome, case when d.outcome = 'done' then 'release' else e.policy end as policy
     ), waiter as (

@@ -1,5 +1,6 @@
--- Inserts jobs that are not there yet, in the order of ids, so that two batches with the same ones wait for each other in turn.
--- Fails if somebody else inserts one of them meanwhile. Returns the ids that it inserted; of two items with one id, the first.
+-- Inserts jobs that are not there yet, and their traces. In the order of ids, so that two batches with the same ones wait for each
+-- other in turn; of two items with one id the first. Returns the positions that it inserted, in order. Fails if somebody else
+-- inserts one of them meanwhile, and may be called again then.
 create or replace function pgflow._insert_jobs(
   p_now timestamptz,
   p_ids text[],
@@ -10,29 +11,38 @@ create or replace function pgflow._insert_jobs(
   p_wake_ats timestamptz[],
   p_expires_ats timestamptz[],
   p_max_attempts int[],
-  out inserted text[]
-)
+  p_traced boolean,
+  p_worker text,
+  p_details jsonb[]
+) returns int[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
-#variable_conflict use_column
+declare
+  v_positions int[];
 begin
   with job as materialized (
     select nextval('pgflow.jobs_seq') as seq, i.*
       from (
-        select * from unnest(p_ids, p_needs, p_payloads, p_priorities, p_keys, p_wake_ats, p_expires_ats, p_max_attempts)
-          with ordinality i(id, need, payload, priority, key, wake_at, expires_at, max_attempts, n)
-         where not exists (select from pgflow.jobs j where j.id = i.id)
-         order by i.n
+        select *
+          from (
+            select distinct on (i.id collate "C") i.*
+              from unnest(p_ids, p_needs, p_payloads, p_priorities, p_keys, p_wake_ats, p_expires_ats, p_max_attempts, p_details)
+                with ordinality i(id, need, payload, priority, key, wake_at, expires_at, max_attempts, detail, n)
+             where not exists (select from pgflow.jobs j where j.id = i.id)
+             order by i.id collate "C", i.n
+          ) i order by i.n
       ) i
   ), new as (
     insert into pgflow.jobs (seq, created_at, id, need, payload, priority, key, wake_at, expires_at, max_attempts, state)
-    select distinct on (i.id collate "C")
-           i.seq, p_now, i.id, i.need, i.payload, coalesce(i.priority, 0), i.key, i.wake_at, i.expires_at, i.max_attempts,
+    select i.seq, p_now, i.id, i.need, coalesce(i.payload, 'null'), coalesce(i.priority, 0), i.key, i.wake_at, i.expires_at, i.max_attempts,
            case when i.wake_at > p_now then 'sleeping' when i.key is not null then 'parked' else 'ready' end
-      from job i order by i.id collate "C", i.seq
-    returning id
+      from job i order by i.id collate "C"
+  ), traced as (
+    insert into pgflow.job_trace (trace_id, at, kind, need, worker, detail)
+    select i.seq, null, 'submitted', i.need, p_worker, i.detail from job i where p_traced
   )
-  select array_agg(i.id) into inserted from new i;
+  select array_agg(i.n::int) into v_positions from job i;
+  return coalesce(v_positions, '{}');
 end;
 $$;

@@ -3,6 +3,8 @@
 -- 'unknown' where there never was such a thing. Jobs in `coming` are about to be submitted: a job may wait for those that
 -- come before it in the batch (`edge_jobs` says which one waits).
 --
+-- A run is told that somebody waits for it, so that its end looks for jobs.
+--
 -- A lock that finds its row gone had to wait for the end of a job: the archive is read by a later statement. Who hands
 -- over locks so that of two who would close a ring together the second sees what the first did; nobody can wait for
 -- a job that is only being submitted, so there a lock suffices that lets the dependency be worked on.
@@ -19,13 +21,14 @@ as $$
 declare
   v_jobs text[] := array(
     select distinct d.id collate "C" from unnest(p_kinds, p_dependencies) d(kind, id) where d.kind = 'job' order by 1);
+  v_runs uuid[] := array(select d.id::uuid from unnest(p_kinds, p_dependencies) d(kind, id) where d.kind = 'run');
   v_own text;
   v_before text := '';
 begin
-  perform from pgflow.runs r
-    where r.run_id = any (array(
-      select d.id::uuid from unnest(p_kinds, p_dependencies) d(kind, id) where d.kind = 'run'))
-    order by r.run_id for share;
+  if v_runs <> '{}' then
+    perform from pgflow.runs r where r.run_id = any (v_runs) order by r.run_id for no key update;
+    update pgflow.runs r set awaited = true where r.run_id = any (v_runs) and r.awaited is null and r.status = 'started';
+  end if;
   for v_own in select o from unnest(p_own) o order by o collate "C" loop
     perform from pgflow.jobs j
       where j.id = any (v_jobs) and j.id > v_before and j.id < v_own order by j.id for share;

@@ -12,7 +12,7 @@ set jit = off
 as $$
 declare
   v_ids text[];
-  v_from timestamptz[];
+  v_places bigint[];
 begin
   perform pgflow._check_retention(prune_jobs.retention);
   if coalesce(prune_jobs.max_jobs, 0) < 1 then
@@ -25,14 +25,14 @@ begin
      order by a.archived_at limit prune_jobs.max_jobs for update skip locked
   ), gone as (
     delete from pgflow.job_archive a using old o where a.id = o.id
-    returning a.id, a.created_at
+    returning a.id, a.seq
   )
-  select array_agg(g.id), array_agg(g.created_at) into v_ids, v_from from gone g;
-  delete from pgflow.job_trace t where t.job = any (v_ids) and t.kind <> 'submitted';
-  -- Their moments stand close together, and the index knows moments.
+  select array_agg(g.id), array_agg(g.seq) into v_ids, v_places from gone g;
+  delete from pgflow.job_trace t where t.job = any (v_ids);
+  -- Their places stand close together, and the index knows ranges.
   delete from pgflow.job_trace t
-   where t.at between (select min(f) from unnest(v_from) f) and (select max(f) from unnest(v_from) f)
-     and t.kind = 'submitted' and t.job = any (v_ids);
+   where t.trace_id between (select min(p) from unnest(v_places) p) and (select max(p) from unnest(v_places) p)
+     and t.job is null and t.trace_id = any (v_places);
   return coalesce(cardinality(v_ids), 0);
 end;
 $$;

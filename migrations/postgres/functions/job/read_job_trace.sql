@@ -14,16 +14,16 @@ begin
   return query
     select t.trace_id, t.at, t.kind, t.need, t.worker, t.token::text, t.detail
       from (
-        select t.* from pgflow.job_trace t where t.job = read_job_trace.id and t.kind <> 'submitted'
+        select t.* from pgflow.job_trace t where t.job = read_job_trace.id
         union all
-        -- The index knows moments: those of the job, live or archived.
-        select t.*
+        -- Its submission has the number of its place.
+        select t.trace_id, j.created_at, t.token, t.kind, read_job_trace.id, t.need, t.worker, t.detail
           from (
-            select j.created_at from pgflow.jobs j where j.id = read_job_trace.id
+            select j.seq, j.created_at from pgflow.jobs j where j.id = read_job_trace.id
             union all
-            select a.created_at from pgflow.job_archive a where a.id = read_job_trace.id
+            select a.seq, a.created_at from pgflow.job_archive a where a.id = read_job_trace.id
           ) j
-          join pgflow.job_trace t on t.at = j.created_at and t.kind = 'submitted' and t.job = read_job_trace.id
+          join pgflow.job_trace t on t.trace_id = j.seq
       ) t
      where t.trace_id > read_job_trace.after
      order by t.trace_id limit read_job_trace.max_entries;

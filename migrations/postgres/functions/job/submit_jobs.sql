@@ -32,7 +32,10 @@ set jit = off
 as $$
 declare
   v_now timestamptz := clock_timestamp();
-  v_ids text[];
+  v_ids text[] := submit_jobs.ids;
+  v_wake_ats timestamptz[] := wake_ats;
+  v_expires_ats timestamptz[] := expires_ats;
+  v_kinds text[];
   v_dependencies text[];
   v_submitted int[];
 begin
@@ -40,23 +43,30 @@ begin
     cardinality(submit_jobs.ids), cardinality(payloads), cardinality(priorities), cardinality(keys), cardinality(wake_ats), cardinality(delays),
     cardinality(expires_ats), cardinality(lifetimes), cardinality(submit_jobs.max_attempts)]);
   perform pgflow._check_needs(needs, submit_jobs.ids || keys);
-  perform pgflow._check_times(wake_ats || expires_ats, delays || lifetimes);
+  if num_nonnulls(wake_ats, expires_ats, delays, lifetimes) > 0 then
+    perform pgflow._check_times(wake_ats || expires_ats, delays || lifetimes);
+  end if;
   perform pgflow._check_payloads(payloads, submit_jobs.max_attempts);
   v_dependencies := pgflow._check_edges(cardinality(needs), edge_jobs, edge_kinds, dependencies, policies);
-  v_ids := array(
-    select coalesce(i.id, pgflow._time_ordered_uuid()::text)
-      from unnest(submit_jobs.ids, needs) with ordinality i(id, need, n) order by i.n);
+  if v_ids is null or array_position(v_ids, null) > 0 then
+    v_ids := array(
+      select coalesce(i.id, pgflow._time_ordered_uuid()::text)
+        from unnest(submit_jobs.ids, needs) with ordinality i(id, need, n) order by i.n);
+  end if;
+  if delays is not null then
+    v_wake_ats := array(
+      select coalesce(w.at, v_now + w.delay * interval '1 millisecond') from unnest(wake_ats, delays) with ordinality w(at, delay, n) order by w.n);
+  end if;
+  if lifetimes is not null then
+    v_expires_ats := array(
+      select coalesce(e.at, v_now + e.lifetime * interval '1 millisecond') from unnest(expires_ats, lifetimes) with ordinality e(at, lifetime, n) order by e.n);
+  end if;
+  if cardinality(edge_jobs) > 0 then
+    v_kinds := array(select coalesce(k.kind, 'job') from unnest(edge_kinds, edge_jobs) with ordinality k(kind, job, n) order by k.n);
+  end if;
   v_submitted := pgflow._submit_jobs(
-    v_ids, needs,
-    array(select coalesce(p.payload, 'null') from unnest(payloads, needs) with ordinality p(payload, need, n) order by p.n),
-    priorities, keys,
-    case when delays is null then wake_ats else array(
-      select coalesce(w.at, v_now + w.delay * interval '1 millisecond') from unnest(wake_ats, delays, needs) with ordinality w(at, delay, need, n) order by w.n) end,
-    case when lifetimes is null then expires_ats else array(
-      select coalesce(e.at, v_now + e.lifetime * interval '1 millisecond') from unnest(expires_ats, lifetimes, needs) with ordinality e(at, lifetime, need, n) order by e.n) end,
-    submit_jobs.max_attempts, edge_jobs,
-    array(select coalesce(k.kind, 'job') from unnest(edge_kinds, edge_jobs) with ordinality k(kind, job, n) order by k.n),
-    v_dependencies, policies, submit_jobs.worker);
+    v_ids, needs, payloads, priorities, keys, v_wake_ats, v_expires_ats, submit_jobs.max_attempts, edge_jobs, v_kinds, v_dependencies,
+    policies, submit_jobs.worker, null, v_now);
   return query
     select i.id, case when cardinality(v_submitted) = cardinality(v_ids) or i.n = any (v_submitted) then 'submitted' else 'exists' end
       from unnest(v_ids) with ordinality i(id, n) order by i.n;

@@ -1,6 +1,6 @@
 -- What nobody else may come to do: takes back jobs whose lease ran out, also of needs that nobody polls; puts sleepers
 -- whose moment has come in line; ends jobs that expired, crashed in their last attempt, or were cancelled while
--- somebody had them; looks again at keys. Of each no more than `max_jobs`: call it again while it returns that many.
+-- somebody had them; looks again at keys; reports rings. Of each no more than `max_jobs`: call it again while it returns that many.
 create or replace function pgflow.sweep_jobs(worker text default null, max_jobs int default 1000)
 returns table (lapsed int, woken int, ended int, in_concern int)
 language plpgsql security definer
@@ -26,6 +26,7 @@ begin
   lapsed := pgflow._return_lapsed(v_now, sweep_jobs.max_jobs, coalesce(sweep_jobs.worker, 'sweep'));
   woken := pgflow._wake_sleepers(v_now, sweep_jobs.max_jobs);
   perform pgflow._look_again(sweep_jobs.max_jobs);
+  perform pgflow._report_rings(coalesce(sweep_jobs.worker, 'sweep'));
   in_concern := (select count(*) from (select from pgflow.jobs j where j.state = 'concern' limit 10000) c);
   return next;
 end;

@@ -14,7 +14,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_available timestamptz := coalesce(p_available_at, clock_timestamp());
+  v_available timestamptz := coalesce(pgwf._storable(p_available_at), clock_timestamp());
   v_wait_for text[];
   v_number int;
   v_kinds text[];

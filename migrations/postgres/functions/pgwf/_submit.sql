@@ -14,26 +14,39 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_payload jsonb := coalesce(p_payload, '{}');
-  v_available timestamptz := coalesce(p_available_at, clock_timestamp());
-  v_expires timestamptz := nullif(p_expires_at, 'infinity');
-  v_wait_for text[];
-  v_number int;
+  v_now timestamptz := clock_timestamp();
+  v_available timestamptz := coalesce(pgwf._storable(p_available_at), v_now);
+  v_expires timestamptz := nullif(pgwf._storable(p_expires_at), 'infinity');
+  v_wait_for text[] := '{}';
+  v_number int := 0;
   v_detail jsonb;
 begin
   if exists (select from pgflow.job_archive a where a.id = p_job_id) then
     raise exception 'job_id % has already completed and cannot be resubmitted', p_job_id;
   end if;
-  v_wait_for := pgwf.normalize_wait_for(p_wait_for);
+  if cardinality(p_wait_for) > 0 then
+    v_wait_for := pgwf.normalize_wait_for(p_wait_for);
+    v_number := cardinality(v_wait_for);
+  end if;
   perform pgwf._check_object(v_payload);
-  perform pgwf._refuse_null(p_job_id, 'job_id', 'jobs'), pgwf._refuse_null(p_next_need, 'next_need', 'jobs'),
-          pgwf._refuse_null(p_worker_id, 'worker_id', 'jobs_trace');
-  v_number := cardinality(v_wait_for);
-  v_detail := jsonb_strip_nulls(jsonb_build_object(
-    'singleton_key', p_singleton_key, 'available_at', v_available, 'expires_at', v_expires,
-    'wait_for', case when v_number > 0 then to_jsonb(v_wait_for) end));
+  if num_nulls(p_job_id, p_next_need, p_worker_id) > 0 then
+    perform pgwf._refuse_null(p_job_id, 'job_id', 'jobs'), pgwf._refuse_null(p_next_need, 'next_need', 'jobs'),
+            pgwf._refuse_null(p_worker_id, 'worker_id', 'jobs_trace');
+  end if;
+  -- The default is a moment ago: then the job is as old as it is available, and that need not be said.
+  if v_available between v_now - interval '10 ms' and v_now then
+    v_now := v_available;
+  end if;
+  if v_number > 0 or v_available <> v_now or num_nonnulls(p_singleton_key, v_expires) > 0 then
+    v_detail := jsonb_strip_nulls(jsonb_build_object(
+      'singleton_key', p_singleton_key, 'available_at', nullif(v_available, v_now), 'expires_at', v_expires,
+      'wait_for', case when v_number > 0 then to_jsonb(v_wait_for) end));
+  end if;
   if cardinality(pgflow._submit_jobs(
-    array[p_job_id], array[p_next_need], array[v_payload], null, array[p_singleton_key], array[v_available], array[v_expires], null,
-    array_fill(1, array[v_number]), array_fill('job'::text, array[v_number]), v_wait_for, null, p_worker_id, array[v_detail])) = 0 then
+    array[p_job_id], array[p_next_need], array[v_payload], null, case when p_singleton_key is not null then array[p_singleton_key] end,
+    array[nullif(v_available, v_now)], array[v_expires], null,
+    array_fill(1, array[v_number]), array_fill('job'::text, array[v_number]), v_wait_for, null, p_worker_id, array[v_detail],
+    v_now, true)) = 0 then
     if exists (select from pgflow.job_archive a where a.id = p_job_id) then
       raise exception 'job_id % has already completed and cannot be resubmitted', p_job_id;
     end if;

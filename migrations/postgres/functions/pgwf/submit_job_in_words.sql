@@ -1,4 +1,5 @@
--- The newer form with its payload as a bare literal, by position. Without it such a call could as well mean the older form.
+-- By position with nothing but bare literals, or from a driver that sends no types: payload and key, or, from older clients, key
+-- and moment.
 create or replace function pgwf.submit_job(text, text, text, text[], text, text) returns table (job_id text, next_need text, wait_for text[], payload jsonb, available_at timestamptz)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -10,6 +11,10 @@ set plan_cache_mode = force_generic_plan
 set jit = off
 as $$
 begin
-  return query select * from pgwf._submit($1, $2, $3, $4, $5::jsonb, $6, null, null);
+  if pgwf._means_older($5, $6) then
+    return query select * from pgwf._submit($1, $2, $3, $4, null, $5, $6::timestamptz, null);
+  else
+    return query select * from pgwf._submit($1, $2, $3, $4, $5::jsonb, $6, null, null);
+  end if;
 end;
 $$;

@@ -1,4 +1,5 @@
--- The newer form with its payload as a bare literal, by position, and the moment from which on the job may run.
+-- By position with nothing but bare literals: payload, key and the moment from which on the job may run; or, from older clients,
+-- key, that moment and the one after which it may not.
 create or replace function pgwf.submit_job(text, text, text, text[], text, text, timestamptz) returns table (job_id text, next_need text, wait_for text[], payload jsonb, available_at timestamptz)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -10,6 +11,10 @@ set plan_cache_mode = force_generic_plan
 set jit = off
 as $$
 begin
-  return query select * from pgwf._submit($1, $2, $3, $4, $5::jsonb, $6, $7, null);
+  if pgwf._means_older($5, $6) then
+    return query select * from pgwf._submit($1, $2, $3, $4, null, $5, $6::timestamptz, $7);
+  else
+    return query select * from pgwf._submit($1, $2, $3, $4, $5::jsonb, $6, $7, null);
+  end if;
 end;
 $$;

@@ -8,10 +8,10 @@ use tokio::time::Instant;
 
 use super::ask;
 use crate::backend::{JobEvent, JobRecord, JobStanding};
-use crate::backoff::Backoff;
 use crate::client::ClientError;
 use crate::data_error::{What, read};
 use crate::db::Db;
+use pgflow_backend::backoff::Backoff;
 
 /// The longest pause between two looks of [`JobHandle::wait`].
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);

@@ -9,6 +9,7 @@ use pgflow_machine::job::{JobId, NewJob, Submitted, Wait};
 use serde_json::Value;
 
 use super::{JobHandle, ask};
+use crate::check::PayloadOf;
 use crate::client::ClientError;
 use crate::db::Db;
 use crate::job::{JobSpec, Need};
@@ -37,7 +38,7 @@ impl Db {
     /// # Ok(()) })
     /// # }
     /// ```
-    pub fn submit<N: Need>(&self, payload: &N::Payload) -> Submit<'_, N> {
+    pub fn submit<N: Need>(&self, payload: &dyn PayloadOf<N, N::Payload>) -> Submit<'_, N> {
         Submit::new(self, JobSpec::<N>::new(payload).map(JobSpec::into_new))
     }
 

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use pgflow_backend::tx::WriteLock;
 use pgflow_machine::Settled;
 use sqlx::SqlitePool;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
 
 use super::Sim;
-use crate::sqlite::Writer;
-use crate::tx::{Inner, Tx};
+use crate::sqlite::SqliteTx;
+use crate::tx::Tx;
 
 /// A step may have the database for as long as its own timeout says: nobody else waits for it.
 const LONGEST: Duration = Duration::from_hours(24);
@@ -17,7 +18,7 @@ const LONGEST: Duration = Duration::from_hours(24);
 #[derive(Debug)]
 pub(super) struct Database {
     pool: SqlitePool,
-    writer: Writer,
+    lock: WriteLock,
 }
 
 impl Database {
@@ -34,12 +35,13 @@ impl Database {
         };
         let pool = std::thread::scope(|scope| scope.spawn(connect).join());
         let pool = pool.ok().and_then(Result::ok).expect("a database in memory needs nothing");
-        Self { pool, writer: Writer::new(LONGEST) }
+        Self { pool, lock: WriteLock::new(LONGEST) }
     }
 
     async fn begin(&self) -> Tx {
         let begun = self.pool.begin_with("begin immediate").await;
-        Tx(Inner::Sqlite(begun.expect("one transaction at a time"), self.writer.clone()))
+        let begun = begun.expect("one transaction at a time");
+        Tx(Box::new(SqliteTx::new(begun, self.lock.clone())))
     }
 }
 
@@ -95,10 +97,9 @@ pub(super) async fn begin(sim: &mut Sim) -> Option<Tx> {
 
 /// Ends a transaction as its settle ended.
 pub(super) async fn end(tx: Tx, settled: Option<Settled>) {
-    match (tx.0, settled) {
-        (Inner::Sqlite(transaction, _), Some(Settled::Applied)) => {
-            transaction.commit().await.expect("a transaction in memory can be committed");
-        }
-        (inner, _) => Tx(inner).rollback().await,
+    if settled != Some(Settled::Applied) {
+        return tx.rollback().await;
     }
+    let tx = tx.0.downcast::<SqliteTx>().expect("it began here");
+    tx.into_transaction().commit().await.expect("a transaction in memory can be committed");
 }

@@ -80,7 +80,7 @@ fn statements(path: &Path) -> String {
 fn they_hold_no_word_that_only_one_server_knows() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut found = Vec::new();
-    files(&root.join("pgflow-runtime/src/mysql"), &mut found);
+    files(&root.join("pgflow-mysql/src"), &mut found);
     files(&root.join("migrations/mysql"), &mut found);
     let mut read = 0;
     for path in &found {
@@ -97,7 +97,7 @@ fn they_hold_no_word_that_only_one_server_knows() {
 #[test]
 fn the_check_sees_statements() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let claim = statements(&root.join("pgflow-runtime/src/mysql/claim.rs"));
+    let claim = statements(&root.join("pgflow-mysql/src/claim.rs"));
     assert!(claim.contains("for update skip locked") && claim.contains("set t.status = 'started'"));
     let runs = statements(&root.join("migrations/mysql/0002_runs.sql"));
     assert!(runs.contains("create table pgflow_tasks"));

@@ -8,7 +8,7 @@ use pgflow_postgres_backend_tests::{
     Bench, begun, comes, done, leave_statements, room, start, without_settings,
 };
 use pgflow_runtime::backend::{Backend, Wake, Work};
-use pgflow_runtime::postgres::{Durability, Pooling, Postgres, PostgresOptions};
+use pgflow_runtime::postgres::{Durability, Pooling, Postgres, PostgresOptions, PostgresTx};
 use pgflow_test_support::PoolMode::{Session, Transaction};
 use pgflow_test_support::{PgBouncer, PoolMode};
 use serde_json::json;
@@ -184,7 +184,8 @@ async fn what_a_step_prepares_meets_nothing_and_leaves_nothing() {
     }
     for task in postgres.claim(&room(20)).await.unwrap().tasks {
         let mut tx = postgres.begin(&task.lease.clone().into()).await.unwrap().expect("it is ours");
-        let connection = tx.postgres().expect("a transaction of Postgres");
+        let connection =
+            tx.downcast_mut().map(PostgresTx::connection).expect("a transaction of Postgres");
         let sum = sqlx::query_scalar::<_, i32>("select $1 + 1").bind(1);
         assert_eq!(sum.fetch_one(&mut *connection).await.unwrap(), 2);
         let settled = postgres.commit(tx, &done(&task, json!(1))).await.unwrap();

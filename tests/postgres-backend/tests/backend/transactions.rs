@@ -2,11 +2,13 @@
 
 use pgflow_machine::{Retry, Settle, Settled, Verdict};
 use pgflow_postgres_backend_tests::{Bench, done};
-use pgflow_runtime::backend::{Parts, Runs, Work};
+use pgflow_runtime::backend::{Parts, Runs, StepTx, Work};
+use pgflow_runtime::postgres::PostgresTx;
 use serde_json::json;
 
-async fn write(tx: &mut pgflow_runtime::Tx) {
-    let connection = tx.postgres().expect("a transaction of Postgres");
+async fn write(tx: &mut StepTx) {
+    let connection =
+        tx.downcast_mut().map(PostgresTx::connection).expect("a transaction of Postgres");
     sqlx::query("insert into effects values (1)").execute(connection).await.unwrap();
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use pgflow_machine::Settled;
 use pgflow_runtime::backend::{Backend, ClaimedTask, Definitions, Work};
-use pgflow_runtime::sqlite::{Sqlite, SqliteOptions};
+use pgflow_runtime::sqlite::{Sqlite, SqliteOptions, SqliteTx};
 use pgflow_sqlite_tests::{claim, complete};
 use tokio::task::JoinSet;
 
@@ -62,7 +62,10 @@ async fn transactions(sqlite: &Sqlite, flow: &str) -> usize {
             };
             let effect = sqlx::query("insert into effects (n) values (?)");
             let effect = effect.bind(task.lease.task.index);
-            effect.execute(tx.sqlite().expect("it is SQLite")).await.expect("an effect");
+            effect
+                .execute(tx.downcast_mut().map(SqliteTx::connection).expect("it is SQLite"))
+                .await
+                .expect("an effect");
             let settle = complete(vec![task]).remove(0);
             let outcome = sqlite.commit(tx, &settle).await.expect("a commit");
             settled += usize::from(outcome == Settled::Applied);

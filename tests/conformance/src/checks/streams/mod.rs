@@ -5,6 +5,7 @@ mod ending;
 mod generations;
 mod keeping;
 mod racing;
+mod random;
 mod reading;
 
 use crate::Check;
@@ -17,4 +18,5 @@ pub(super) const GROUPS: &[&[Check]] = &[
     generations::CHECKS,
     racing::CHECKS,
     keeping::CHECKS,
+    random::CHECKS,
 ];

@@ -32,6 +32,9 @@ pub(super) async fn database() -> Db {
         "select pgflow.cancel_jobs(array['cancelled'], 'why', 'me')",
         "select pgflow.submit_jobs(array['unwanted'], array['o']); select pgwf.cancel_job('unwanted', 'me', 'why')",
         "select pgflow.submit_jobs(array['late'], array['o'], lifetimes => array[0]); select pgflow.claim_jobs('w', array['nothing'], 60, 1)",
+        "select pgflow.create_flow('f'); select pgflow.add_step('f', 'a'); select pgflow.start_flow('f', '{}')",
+        "select pgflow.submit_jobs(array['after'], array['o'], edge_jobs => array[1], edge_kinds => array['run'],
+           dependencies => array(select run_id::text from pgflow.runs))",
     ] {
         db.run(script).await;
     }
@@ -49,7 +52,12 @@ pub(super) const BREAKS: &[Break] = &[
     ("job_times", "update pgflow.jobs set look_at = lease_until + interval '1 second' where id = 'leased'"),
     ("job_trace", "update pgflow.jobs set need = 'other' where id = 'ready'"),
     ("job_edge", "update pgflow.job_edges set dependency = 'nobody' where place = 1"),
-    ("job_edge", "update pgflow.job_edges set waiter = 'nobody' where place = 1"),
+    ("job_edge", "update pgflow.job_edges set waiter = 'nobody' where waiter = 'waiting' and place = 1"),
+    ("job_edge", "update pgflow.runs set awaited = null"),
+    // An index that missed an insert.
+    ("job_ready", "update pg_index set indisready = false where indexrelid = 'pgflow.jobs_ready'::regclass;
+        select pgflow.submit_jobs(array['unseen'], array['m']);
+        update pg_index set indisready = true where indexrelid = 'pgflow.jobs_ready'::regclass"),
     ("job_ring", "update pgflow.job_edges set dependency = 'waiting' where place = 1"),
     ("job_key", "update pgflow.job_keys set jobs = 3 where key = 'k'"),
     ("job_key", "delete from pgflow.job_keys where key = 'k'"),
@@ -62,7 +70,6 @@ pub(super) const BREAKS: &[Break] = &[
     ("archived_job_times", "update pgflow.job_archive set created_at = archived_at + interval '1 second' where id = 'done'"),
     ("archived_job_trace", "update pgflow.job_archive set outcome = 'failed', error = 'x', output = null where id = 'done'"),
     ("job_lost", "delete from pgflow.jobs where id = 'ready'"),
-    ("job_submission", "update pgflow.jobs set created_at = created_at - interval '1 day' where id = 'ready'"),
     ("job_settings", "delete from pgflow.job_settings"),
     ("job_trace_entry", "update pgflow.job_trace set kind = 'nonsense'"),
 ];

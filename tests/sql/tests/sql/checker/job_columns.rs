@@ -26,6 +26,13 @@ const UNSEEN: &[Unseen] = &[
         &["other"],
         "the only copy of what the user gave",
     ),
+    (
+        &["pgflow.jobs.id"],
+        &["other"],
+        "of a job that nothing has happened to; its submission names it by its place",
+    ),
+    (&["pgflow.jobs.created_at"], &["past", "now"], "a moment that could have been"),
+    (&["pgflow.job_archive.created_at"], &["past"], "a moment that could have been"),
     (&["pgflow.job_archive.output"], &["null", "other"], "the only copy of what a worker gave"),
     (
         &["pgflow.jobs.priority", "pgflow.job_archive.priority"],

@@ -125,7 +125,7 @@ async fn pruning_takes_the_trace_along_and_no_live_job() {
     complete(&db, "n", "over").await;
     assert_eq!(db.one("select pgflow.prune_jobs('1 day')").await, "0");
     assert_eq!(db.one("select pgflow.prune_jobs('0 seconds', 10)").await, "1");
-    assert_eq!(db.rows("select job, kind from pgflow.job_trace").await, ["live|submitted"]);
+    assert_eq!(db.rows("select job, kind from pgflow.job_events").await, ["live|submitted"]);
     assert_eq!(archive(&db).await, [""; 0]);
     for wrong in [
         "select pgflow.prune_jobs(null)",

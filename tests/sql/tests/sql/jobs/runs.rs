@@ -91,3 +91,38 @@ async fn a_run_that_never_was_is_refused() {
     assert!(refused.detail.expect("a problem").contains("unknown_dependency"));
     assert_eq!(live(&db).await, [""; 0]);
 }
+
+/// Most runs have nobody who waits: their ends do not look for jobs.
+#[tokio::test]
+async fn only_runs_that_are_waited_for_look_for_jobs() {
+    let db = Db::with(&define("f", &["a"])).await;
+    let (alone, awaited) = (db.start("f", "{}").await, db.start("f", "{}").await);
+    after_run(&db, "x", &awaited.id.to_string(), "release").await;
+    let looks =
+        "select run_id, coalesce(awaited, false) from pgflow.runs order by started_at, run_id";
+    assert_eq!(db.rows(looks).await, [format!("{}|f", alone.id), format!("{}|t", awaited.id)]);
+    // Over by the time of the hand-over: nothing to wait for, and nothing to tell.
+    alone.finish("a", "1").await;
+    after_run(&db, "y", &alone.id.to_string(), "release").await;
+    assert_eq!(db.one("select count(*) from pgflow.runs where awaited").await, "1");
+    awaited.finish("a", "1").await;
+    assert_eq!(live(&db).await, ["x:n:ready", "y:n:ready"]);
+    db.check().await;
+}
+
+/// Deleted with its version, or pruned when it was over: nobody waits for it for ever.
+#[tokio::test]
+async fn pruned_runs_and_versions_leave_nobody_waiting() {
+    let db = Db::with(&define("f", &["a"])).await;
+    let (over, goes_on) = (db.start("f", "{}").await, db.start("f", "{}").await);
+    after_run(&db, "x", &over.id.to_string(), "release").await;
+    after_run(&db, "y", &goes_on.id.to_string(), "fail").await;
+    over.finish("a", "1").await;
+    db.run("update pgflow.runs set started_at = started_at - interval '2 days', completed_at = completed_at - interval '1 day' where completed_at is not null").await;
+    db.run("select pgflow.prune_data_older_than(interval '1 hour')").await;
+    assert_eq!(db.one("select count(*) from pgflow.runs").await, "1", "pruned");
+    db.run("delete from pgflow.runs").await;
+    assert_eq!(live(&db).await, ["x:n:ready"]);
+    assert_eq!(archive(&db).await, ["y:failed"]);
+    assert_eq!(db.one("select count(*) from pgflow.job_edges").await, "0");
+}

@@ -85,3 +85,34 @@ async fn expiry_does_not_take_a_lease_away() {
     assert_eq!(archive(&db).await, ["x:expired"]);
     db.check().await;
 }
+
+/// A ring that slipped through: said by every sweep, traced once.
+#[tokio::test]
+async fn rings_are_reported() {
+    let db = Db::new().await;
+    db.run(
+        "select pgflow.submit_jobs(array['a', 'b', 'c', 'free'], array['n', 'n', 'n', 'n'],
+              edge_jobs => array[2, 3, 4], dependencies => array['a', 'b', 'c'])",
+    )
+    .await;
+    db.run("select pgflow.sweep_jobs()").await;
+    let traced = "select job from pgflow.job_trace where kind = 'ring' order by job";
+    assert_eq!(db.rows(traced).await, [""; 0]);
+    db.run(
+        "insert into pgflow.job_edges values ('a', 1, 'job', 'c', 'release');
+            update pgflow.jobs set waits = 1, state = 'waiting' where id = 'a'",
+    )
+    .await;
+    for _ in 0..2 {
+        db.run("select pgflow.sweep_jobs('s')").await;
+        assert_eq!(db.rows(traced).await, ["a", "b", "c"]);
+    }
+    assert_eq!(
+        db.rows("select detail from pgflow.check() order by 1").await,
+        ["job a waits for itself", "job b waits for itself", "job c waits for itself"]
+    );
+    db.run("select pgflow.cancel_jobs(array['b'])").await;
+    db.run("select pgflow.sweep_jobs('s')").await;
+    assert_eq!(super::live(&db).await, ["a:n:waiting w1", "c:n:ready", "free:n:waiting w1"]);
+    db.check().await;
+}

@@ -6,6 +6,7 @@ mod notifications;
 mod signatures;
 mod status;
 mod trace;
+mod words;
 mod work;
 
 use crate::harness::Db;

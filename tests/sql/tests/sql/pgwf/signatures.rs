@@ -44,6 +44,8 @@ const FUNCTIONS: &[(&str, &str, &str)] = &[
          p_available_at timestamp with time zone",
         RESCHEDULED,
     ),
+    ("reschedule_job", "text, text, text, text, text[], text, text", RESCHEDULED),
+    ("reschedule_unheld_job", "text, text, text, text[], text, text", RESCHEDULED),
     (
         "reschedule_unheld_job",
         "p_job_id text, p_worker_id text, p_next_need text, p_wait_for text[] DEFAULT '{}'::text[], \

@@ -163,3 +163,17 @@ async fn cancelling_is_traced_as_often_as_it_is_asked_for() {
     .await;
     db.check().await;
 }
+
+/// A lease that ran out is none, whether anybody has noticed or not.
+#[tokio::test]
+async fn a_job_whose_lease_ran_out_is_not_active_when_it_is_cancelled() {
+    let db = Db::new().await;
+    submit(&db, "n", &["active", "lapsed"]).await;
+    lease(&db, "n", "active").await;
+    lease(&db, "n", "lapsed").await;
+    lapse(&db, "lapsed").await;
+    db.run("select pgwf.cancel_job('active', 'o'); select pgwf.cancel_job('lapsed', 'o')").await;
+    let said = "select job_id, input_data -> 'was_active' from pgwf.jobs_trace where event_type = 'job_cancel_requested' order by 1";
+    assert_eq!(db.rows(said).await, ["active|true", "lapsed|false"]);
+    db.check().await;
+}

@@ -140,3 +140,34 @@ async fn toggles_are_settings_of_the_database() {
     assert_eq!(second.answer().await.expect("no error"), ["f"]);
     assert_eq!(db.one("select pgwf.is_trace_enabled()").await, "f");
 }
+
+/// Clients that use chrono or time cannot read moments without end, or of the year 200,000.
+#[tokio::test]
+async fn moments_that_never_come_are_kept_so_that_clients_can_read_them() {
+    let db = Db::new().await;
+    for (id, arguments) in [
+        ("a", "p_available_at => 'infinity'"),
+        ("b", "p_available_at => '-infinity'"),
+        ("c", "p_available_at => '294000-01-01'"),
+        ("d", "p_expires_at => '-infinity'"),
+        ("e", "p_expires_at => '294000-01-01'"),
+        ("f", "p_expires_at => 'infinity'"),
+    ] {
+        db.run(&format!("select pgwf.submit_job('{id}', 'w', 'n', {arguments})")).await;
+    }
+    db.run("select pgwf.submit_job('g', 'w', 'm')").await;
+    let lease = lease(&db, "m", "g").await;
+    db.run(&format!(
+        "select pgwf.reschedule_job('g', '{lease}', 'w', 'n', p_available_at => '294000-01-01')"
+    ))
+    .await;
+    let statuses = "select string_agg(job_id || ':' || status, ' ' order by job_id) from pgwf.jobs_with_status";
+    assert_eq!(
+        db.one(statuses).await,
+        "a:AWAITING_FUTURE b:READY c:AWAITING_FUTURE d:EXPIRED e:READY f:READY g:AWAITING_FUTURE"
+    );
+    let read = "select count(*) from pgflow.get_jobs(array['a', 'b', 'c', 'd', 'e', 'f', 'g']) j,
+        unnest(array[wake_at, expires_at]) m where not isfinite(m) or m not between '0001-01-01' and '9999-12-31'";
+    assert_eq!(db.one(read).await, "0");
+    db.check().await;
+}

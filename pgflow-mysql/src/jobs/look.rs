@@ -1,0 +1,130 @@
+//! Which jobs a claim or sweep finds. Needs are looked at one by one, so that no server reads more entries of an index than there are
+//! jobs to take, and claims pass over what others have locked.
+
+use std::ops::DerefMut;
+
+use pgflow_machine::Timestamp;
+use pgflow_machine::job::JobId;
+use sqlx::MySqlConnection;
+
+use super::names::{id, text};
+use crate::error::Result;
+use crate::session::MySqlSession;
+
+const READY: &str = "
+    select id, urgency, seq from pgflow_jobs force index (pgflow_jobs_ready)
+     where need = ? and state = 'ready' order by urgency, seq limit ? for update skip locked";
+
+const DUE: &str = "
+    select id from pgflow_jobs force index (pgflow_jobs_asleep)
+     where need = ? and state = 'sleeping' and wake_at <= ? order by wake_at limit ? for update skip locked";
+
+/// Leases are as many as workers have slots.
+const LAPSED: &str = "
+    select j.id, j.need from pgflow_job_leases l force index (pgflow_job_leases_until)
+      straight_join pgflow_jobs j force index (primary) on j.seq = l.job
+     where l.until <= ? order by l.until limit ?";
+
+const EXPIRED: &str = "
+    select id from pgflow_jobs force index (pgflow_jobs_expiry)
+     where expires_at <= ? and state <> 'leased' order by expires_at limit ?";
+
+const IS_READY: &str = "
+    select cast(1 as signed) from pgflow_jobs force index (pgflow_jobs_ready)
+     where need = ? and state = 'ready' limit 1";
+
+const WAKES: &str = "
+    select wake_at from pgflow_jobs force index (pgflow_jobs_asleep)
+     where need = ? and state = 'sleeping' order by wake_at limit 1";
+
+const LAPSES: &str = "
+    select l.until, j.need from pgflow_job_leases l force index (pgflow_job_leases_until)
+      straight_join pgflow_jobs j force index (primary) on j.seq = l.job
+     order by l.until limit 1000";
+
+pub(crate) async fn ready<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    needs: &[String],
+    max: u32,
+) -> Result<Vec<JobId>> {
+    let mut found: Vec<(i64, i64, Vec<u8>)> = Vec::new();
+    for need in distinct(needs) {
+        let query = sqlx::query_as(READY).bind(need.as_bytes()).bind(max);
+        let ready: Vec<(Vec<u8>, i64, i64)> = query.fetch_all(session.connection()).await?;
+        found.extend(ready.into_iter().map(|(id, urgency, seq)| (urgency, seq, id)));
+    }
+    found.sort_unstable();
+    found.into_iter().take(max as usize).map(|(.., name)| id(name)).collect()
+}
+
+pub(crate) async fn due<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    needs: &[String],
+    max: u32,
+) -> Result<Vec<JobId>> {
+    let mut found = Vec::new();
+    for need in distinct(needs) {
+        let query = sqlx::query_scalar(DUE).bind(need.as_bytes());
+        let query = query.bind(session.now.micros()).bind(max);
+        let due: Vec<Vec<u8>> = query.fetch_all(session.connection()).await?;
+        for name in due {
+            found.push(id(name)?);
+        }
+    }
+    Ok(found)
+}
+
+pub(crate) async fn lapsed<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    needs: Option<&[String]>,
+    max: u32,
+) -> Result<Vec<JobId>> {
+    let query = sqlx::query_as(LAPSED).bind(session.now.micros()).bind(max);
+    let found: Vec<(Vec<u8>, Vec<u8>)> = query.fetch_all(session.connection()).await?;
+    let mut lapsed = Vec::new();
+    for (name, need) in found {
+        let need = text(need)?;
+        if needs.is_none_or(|needs| needs.contains(&need)) {
+            lapsed.push(id(name)?);
+        }
+    }
+    Ok(lapsed)
+}
+
+pub(crate) async fn expired<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    max: u32,
+) -> Result<Vec<JobId>> {
+    let query = sqlx::query_scalar(EXPIRED).bind(session.now.micros()).bind(max);
+    let found: Vec<Vec<u8>> = query.fetch_all(session.connection()).await?;
+    found.into_iter().map(id).collect()
+}
+
+pub(crate) async fn next<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    needs: &[String],
+) -> Result<Option<Timestamp>> {
+    let mut next: Option<i64> = None;
+    for need in distinct(needs) {
+        let query = sqlx::query_scalar(IS_READY).bind(need.as_bytes());
+        let ready: Option<i64> = query.fetch_optional(session.connection()).await?;
+        if ready.is_some() {
+            return Ok(Some(session.now));
+        }
+        let query = sqlx::query_scalar(WAKES).bind(need.as_bytes());
+        let wakes: Option<i64> = query.fetch_optional(session.connection()).await?;
+        next = next.into_iter().chain(wakes).min();
+    }
+    let leases: Vec<(i64, Vec<u8>)> =
+        sqlx::query_as(LAPSES).fetch_all(session.connection()).await?;
+    let is_meant = |need: &[u8]| needs.iter().any(|meant| meant.as_bytes() == need);
+    let lapse = leases.into_iter().find(|(_, need)| is_meant(need)).map(|(until, _)| until);
+    Ok(next.into_iter().chain(lapse).min().map(Timestamp::from_micros))
+}
+
+fn distinct(needs: &[String]) -> Vec<&String> {
+    let mut needs: Vec<_> = needs.iter().collect();
+    needs.sort_unstable();
+    needs.dedup();
+    needs
+}

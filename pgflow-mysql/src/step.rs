@@ -1,0 +1,77 @@
+//! Steps that share a transaction with the record of their completion, and transactions of the application's.
+
+use std::pin::Pin;
+
+use pgflow_machine::{Limits, NewRun, Started};
+use sqlx::{MySqlConnection, Transaction};
+
+use super::catalog::Known;
+use super::connections::Held;
+use super::error::{Result, number};
+use super::session::MySqlSession;
+use pgflow_backend::backend::{BackendError, Reply};
+use pgflow_backend::sql::{check_transaction, undone};
+use pgflow_backend::store;
+use pgflow_backend::tx::{StepTransaction, StepTx};
+
+/// A transaction is known again by this: it is gone with it.
+const MARK: &str = "savepoint pgflow_step";
+const MARKED: &str = "release savepoint pgflow_step";
+
+const ANOTHER: &str = "commit a transaction of another database";
+
+/// There is no such savepoint.
+const NO_SAVEPOINT: u16 = 1305;
+
+/// Hands a transaction to a step.
+pub(super) async fn lend(connection: Held) -> Result<StepTx> {
+    let Held::Transaction(mut transaction) = connection else {
+        return Err(BackendError::NoTransaction.into());
+    };
+    sqlx::raw_sql(MARK).execute(&mut *transaction).await?;
+    Ok(Box::new(MySqlTx(transaction)))
+}
+
+/// Takes it back; an error if the step has ended it.
+pub(super) async fn take_back(known: &Known, tx: StepTx) -> Result<MySqlSession<Held>> {
+    let another = BackendError::Unsupported { backend: "mysql", what: ANOTHER };
+    let MySqlTx(mut transaction) = tx.downcast().ok_or(another)?;
+    match sqlx::raw_sql(MARKED).execute(&mut *transaction).await {
+        Ok(_) => MySqlSession::of_step(Held::Transaction(transaction), known).await,
+        Err(error) if number(&error) == NO_SAVEPOINT => {
+            transaction.rollback().await?;
+            Err(BackendError::TransactionEnded.into())
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// A transaction in the hands of a step.
+#[derive(Debug)]
+pub struct MySqlTx(Transaction<'static, sqlx::MySql>);
+
+impl MySqlTx {
+    /// What the step speaks to the database through.
+    pub fn connection(&mut self) -> &mut MySqlConnection {
+        &mut self.0
+    }
+}
+
+impl StepTransaction for MySqlTx {
+    fn start_run(&mut self, run: NewRun) -> Reply<'_, Started> {
+        start_in(&mut self.0, run)
+    }
+
+    fn rollback(self: Box<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(async { undone(self.0.rollback().await) })
+    }
+}
+
+/// Starts a run in the transaction that is open on this connection.
+pub fn start_in(connection: &mut MySqlConnection, run: NewRun) -> Reply<'_, Started> {
+    Box::pin(async move {
+        check_transaction(connection)?;
+        let mut session = MySqlSession::inside(connection).await?;
+        store::start_in(&mut session, run, Limits::default()).await
+    })
+}

@@ -1,0 +1,61 @@
+//! What commands decided, written with a few statements for all runs of a batch.
+
+mod rows;
+mod spawn;
+mod tasks;
+
+use std::ops::DerefMut;
+
+use pgflow_machine::{Effect, Rows, Writes};
+use sqlx::MySqlConnection;
+
+use crate::error::{Result, broken};
+use crate::json_rows::{Hex, StepRow};
+use crate::session::MySqlSession;
+use rows::Written;
+use spawn::Spawns;
+
+/// Bytes that a parameter with many rows may have. Servers take 16 MiB at least, unless told otherwise.
+pub(super) const MOST_BYTES: usize = 2 << 20;
+
+pub(crate) async fn write<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    rows: &Rows,
+    writes: Writes<'_>,
+) -> Result<()> {
+    let outputs = tasks::write(session, &writes.tasks).await?;
+    let written = Written::new(session, rows, &writes, &outputs)?;
+    written.write(session, &writes.started).await?;
+    for (run, reason) in &writes.cancelled {
+        rows::set_reason(session, *run, *reason).await?;
+    }
+    effects(session, rows, &writes).await
+}
+
+/// A step that has lost its tasks gets no new ones in the same batch, so that all losses can come last.
+async fn effects<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    rows: &Rows,
+    writes: &Writes<'_>,
+) -> Result<()> {
+    let (mut spawns, mut dropped, mut requeued) = (Spawns::default(), Vec::new(), Vec::new());
+    for (run, change) in &writes.changes {
+        let row = rows.runs.get(run).ok_or_else(|| broken("a run is gone"))?;
+        let at = |step: usize| StepRow { run: Hex(*run), step };
+        for effect in &change.effects {
+            match effect {
+                Effect::Spawn { step, tasks, from, delay } => {
+                    spawns.spawn(session, (*run, row), (*step, *tasks, *from, *delay)).await?;
+                }
+                Effect::DropStep { step } => dropped.push(at(*step)),
+                Effect::DropRun => dropped.extend((0..row.state.steps.len()).map(at)),
+                Effect::Requeue { steps } => requeued.extend(steps.iter().map(|step| at(*step))),
+                // It is in the run's row.
+                Effect::Output { .. } => {}
+            }
+        }
+    }
+    spawns.flush(session).await?;
+    tasks::requeue(session, &requeued).await?;
+    tasks::drop_tasks(session, &dropped).await
+}

@@ -1,0 +1,111 @@
+//! What workers and clients are given: flows, and values that all tasks share.
+//!
+//! Rules about who is given something, not about what is given: the compiler would show where that is defined. And on the line of
+//! the function that has the rule, since the compiler shows every line between the two.
+
+use serde_json::Value;
+
+use crate::{DataError, Flow, FlowDef, StartRun};
+
+/// Workers and databases are given flows.
+///
+/// ```compile_fail
+/// # use pgflow::prelude::*;
+/// struct NotAFlow;
+/// async fn wrong(db: pgflow::Db) {
+///     db.register(NotAFlow).await;
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{F}` is not a flow",
+    label = "expected a flow, such as `orders::Flow` of `#[flow] mod orders`"
+)]
+pub trait Runs<F> {
+    #[doc(hidden)]
+    const DEF: &'static FlowDef;
+    #[doc(hidden)]
+    type Flow: Flow;
+    #[doc(hidden)]
+    fn given(flow: F) -> Self::Flow;
+}
+
+#[diagnostic::do_not_recommend]
+impl<F: Flow, Who> Runs<F> for Who {
+    const DEF: &'static FlowDef = F::DEF;
+    type Flow = F;
+    fn given(flow: F) -> F {
+        flow
+    }
+}
+
+/// Runs are started of flows, whose input is known.
+///
+/// ```compile_fail
+/// # use pgflow::prelude::*;
+/// struct NotAFlow;
+/// fn wrong(db: pgflow::Db) {
+///     let _ = db.start(NotAFlow, &7);
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{F}` is not a flow",
+    label = "expected a flow, such as `orders::Flow` of `#[flow] mod orders`"
+)]
+pub trait Starts<F, Input> {
+    #[doc(hidden)]
+    const DEF: &'static FlowDef;
+    #[doc(hidden)]
+    fn stored(input: &Input) -> Result<Value, DataError>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<F: Flow, Who> Starts<F, F::Input> for Who {
+    const DEF: &'static FlowDef = F::DEF;
+    fn stored(input: &F::Input) -> Result<Value, DataError> {
+        StartRun::<F>::new(input).map(StartRun::into_input)
+    }
+}
+
+/// Workers are given kinds of jobs.
+///
+/// ```compile_fail
+/// # use pgflow::prelude::*;
+/// struct NotAJob;
+/// fn wrong(db: pgflow::Db) {
+///     let _ = Worker::new(&db).job(NotAJob);
+/// }
+/// ```
+#[cfg(feature = "engine")]
+#[diagnostic::on_unimplemented(
+    message = "`{J}` is not a kind of job",
+    label = "expected one, such as `invoice::Job` of `#[job] mod invoice`"
+)]
+pub trait WorksOn<J> {
+    #[doc(hidden)]
+    type Job: crate::job::Job;
+}
+
+#[cfg(feature = "engine")]
+#[diagnostic::do_not_recommend]
+impl<J: crate::job::Job, Who> WorksOn<J> for Who {
+    type Job = J;
+}
+
+/// Application state is shared by all tasks of a worker.
+///
+/// ```compile_fail
+/// # use pgflow::prelude::*;
+/// struct NotClone;
+/// fn wrong(db: pgflow::Db) {
+///     let _ = Worker::new(&db).state(NotClone);
+/// }
+/// ```
+#[cfg(feature = "engine")]
+#[diagnostic::on_unimplemented(
+    message = "`{T}` cannot be handed to every task",
+    label = "it is not `Clone + Send + Sync + 'static`: keep it in an `Arc`"
+)]
+pub trait Shares<T> {
+    #[doc(hidden)]
+    fn sharing(self, value: T) -> Self;
+}

@@ -1,0 +1,93 @@
+//! Which jobs a claim or sweep finds.
+
+use pgflow_machine::Timestamp;
+use pgflow_machine::job::JobId;
+
+use super::names;
+use crate::error::Result;
+use crate::session::{Conn, SqliteSession};
+
+/// The first of each need, and of those the first.
+pub(crate) const READY: &str = "
+    select j.id from json_each(?1) n cross join pgflow_jobs j on j.seq in (
+      select p.seq from pgflow_jobs p
+       where p.need = n.value and p.state = 'ready' order by p.priority desc, p.seq limit ?2)
+     order by j.priority desc, j.seq limit ?2";
+
+const DUE: &str = "
+    select j.id from json_each(?1) n
+      cross join pgflow_jobs j on j.need = n.value and j.state = 'sleeping' and j.wake_at <= ?2
+     limit ?3";
+
+const LAPSED: &str = "
+    select j.id from pgflow_job_leases l cross join pgflow_jobs j on j.seq = l.job
+     where l.until <= ?1 and (?2 is null or j.need in (select value from json_each(?2)))
+     order by l.until limit ?3";
+
+const EXPIRED: &str = "
+    select id from pgflow_jobs where expires_at <= ?1 and state <> 'leased' order by expires_at limit ?2";
+
+const NEXT: &str = "
+    select min(at) from (
+      select ?2 as at from json_each(?1) n
+       where exists (select 1 from pgflow_jobs j where j.need = n.value and j.state = 'ready')
+       union all
+      select (select min(j.wake_at) from pgflow_jobs j where j.need = n.value and j.state = 'sleeping')
+        from json_each(?1) n
+       union all
+      select * from (
+        select l.until from pgflow_job_leases l cross join pgflow_jobs j on j.seq = l.job
+         where j.need in (select value from json_each(?1)) order by l.until limit 1)
+    )";
+
+fn of(needs: &[String]) -> String {
+    names(needs.iter().map(String::as_str))
+}
+
+fn found(ids: Vec<String>) -> Vec<JobId> {
+    ids.into_iter().map(JobId::from_stored).collect()
+}
+
+pub(super) async fn ready<C: Conn>(
+    session: &mut SqliteSession<C>,
+    needs: &[String],
+    max: u32,
+) -> Result<Vec<JobId>> {
+    let query = sqlx::query_scalar(READY).bind(of(needs)).bind(max);
+    Ok(found(query.fetch_all(&mut *session.connection).await?))
+}
+
+pub(super) async fn due<C: Conn>(
+    session: &mut SqliteSession<C>,
+    needs: &[String],
+    max: u32,
+) -> Result<Vec<JobId>> {
+    let query = sqlx::query_scalar(DUE).bind(of(needs)).bind(session.now.micros()).bind(max);
+    Ok(found(query.fetch_all(&mut *session.connection).await?))
+}
+
+pub(super) async fn lapsed<C: Conn>(
+    session: &mut SqliteSession<C>,
+    needs: Option<&[String]>,
+    max: u32,
+) -> Result<Vec<JobId>> {
+    let query = sqlx::query_scalar(LAPSED).bind(session.now.micros()).bind(needs.map(of)).bind(max);
+    Ok(found(query.fetch_all(&mut *session.connection).await?))
+}
+
+pub(super) async fn expired<C: Conn>(
+    session: &mut SqliteSession<C>,
+    max: u32,
+) -> Result<Vec<JobId>> {
+    let query = sqlx::query_scalar(EXPIRED).bind(session.now.micros()).bind(max);
+    Ok(found(query.fetch_all(&mut *session.connection).await?))
+}
+
+pub(super) async fn next<C: Conn>(
+    session: &mut SqliteSession<C>,
+    needs: &[String],
+) -> Result<Option<Timestamp>> {
+    let query = sqlx::query_scalar(NEXT).bind(of(needs)).bind(session.now.micros());
+    let next: Option<i64> = query.fetch_one(&mut *session.connection).await?;
+    Ok(next.map(Timestamp::from_micros))
+}

@@ -1,0 +1,10 @@
+//! The generator: edits and what they write, versions beside each other.
+
+mod committed;
+mod dags;
+mod drafts;
+mod edits;
+mod in_flight;
+mod schemas;
+mod sources;
+mod versions;
