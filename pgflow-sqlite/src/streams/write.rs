@@ -19,10 +19,10 @@ const WRITER: &str = "
     insert into pgflow_stream_writers (stream, writer, next_seq) values (?, ?, ?)
     on conflict (stream, writer) do update set next_seq = excluded.next_seq";
 
-/// The chunks as one blob, and where in it each of them is: one statement, however many there are.
+/// The chunks as one blob, and where in it each of them is: one statement, however many there are. A blob of no bytes is bound as null.
 const CHUNKS: &str = "
     insert into pgflow_stream_chunks (stream, number, generation, starts_at, data)
-    select ?1, ?2 + k.key, ?3, ?4 + (k.value ->> 0), substr(?5, (k.value ->> 0) + 1, k.value ->> 1)
+    select ?1, ?2 + k.key, ?3, ?4 + (k.value ->> 0), coalesce(substr(?5, (k.value ->> 0) + 1, k.value ->> 1), x'')
       from json_each(?6) k";
 
 const OVER: &str =
