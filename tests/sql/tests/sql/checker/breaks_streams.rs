@@ -29,7 +29,7 @@ pub(super) const BREAKS: &[Break] = &[
     ("stream_chunks", "delete from pgflow.stream_chunks where number = 0"),
     ("stream_chunks", "update pgflow.streams set next_number = next_number + 1"),
     ("stream_chunks", "update pgflow.streams set bytes = bytes + 1"),
-    ("stream_chunks", "update pgflow.stream_chunks set number = number + 1 where number = 2"),
+    ("stream_chunks", "update pgflow.stream_chunks set number = number + 9 where number = 2"),
     ("stream_generations", "update pgflow.streams set generation = 3 where name = 'a'"),
     ("stream_generations", "update pgflow.streams set begins_at = 1 where name = 'a'"),
     ("stream_offsets", "update pgflow.stream_chunks set starts_at = starts_at + 1"),

@@ -21,7 +21,7 @@ async fn a_stream_can_be_written_and_read_from_psql() {
         "ended|broke"
     );
     let late = append("logs", "me", 3, &["e"]).replace("appended from", "appended, error from");
-    assert_eq!(db.one(&late).await, "ended||0|broke");
+    assert_eq!(db.one(&late).await, "ended|NULL|0|broke");
     let stands = "select next_number, has_ended, error, is_over from pgflow.read_chunks('logs', 4)";
     assert_eq!(db.one(stands).await, "4|t|broke|t");
     db.check().await;
