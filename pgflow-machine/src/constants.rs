@@ -1,6 +1,7 @@
 //! What the machine and the SQL of a database's own functions both go by. `cargo xtask constants` writes it down as
 //! SQL.
 
+use crate::log::{CHUNKS_AT_ONCE, LASTS};
 use crate::work::{
     BULK, BULK_END, BULK_FROM, CLAIM_BYTES, GRACE, INPUT_BYTES, MAX_DELAY, MAX_ERROR, MAX_REQUEUES,
 };
@@ -67,5 +68,15 @@ pub const SHARED: &[(&str, Constant, &str)] = &[
         "max_error_length",
         Constant::Number(MAX_ERROR as u64),
         "Characters that are kept of an error or reason: long enough for any stack trace.",
+    ),
+    (
+        "chunks_at_once",
+        Constant::Number(CHUNKS_AT_ONCE as u64),
+        "Chunks that can be appended to a stream at once.",
+    ),
+    (
+        "stream_lasts",
+        Constant::Hours(LASTS.as_secs() / 3600),
+        "How long a stream of its own is kept after it was last written, unless its writers say otherwise.",
     ),
 ];

@@ -5,6 +5,7 @@
 //! | `flow` | a run and its steps ([`Turn`]), which version a start uses ([`Catalog`]), starts, cancellations, retries |
 //! | `work` | tasks: fences, leases, batches of settles, heartbeats, sweeps, what a claim hands out |
 //! | [`job`] | jobs, which decide their own way: submits, leases, waits, keys, crashes, redrives |
+//! | [`log`] | streams: numbers, generations, ends, who may write |
 //!
 //! Each transition is a [`Command`]: it says which rows it looks at, decides, and says what is to be written. Stores
 //! (memory, SQLite) load and write rows inside their transaction and decide nothing. Postgres has the same
@@ -19,6 +20,7 @@ mod flow;
 mod id;
 pub mod job;
 mod limits;
+pub mod log;
 mod status;
 mod timestamp;
 mod work;

@@ -34,6 +34,12 @@ const DELETE: &[&str] = &[
     "delete s from pgflow_runs r straight_join pgflow_steps s force index (primary) on s.run = r.id where r.flow = ?",
     "delete e from pgflow_runs r straight_join pgflow_events e force index (primary) on e.run = r.id where r.flow = ?",
     "delete d from pgflow_runs r straight_join pgflow_run_data d force index (primary) on d.run = r.id where r.flow = ?",
+    "delete c from pgflow_runs r straight_join pgflow_streams s force index (pgflow_streams_name) on s.run = r.id
+       straight_join pgflow_stream_chunks c force index (primary) on c.stream = s.id where r.flow = ?",
+    "delete w from pgflow_runs r straight_join pgflow_streams s force index (pgflow_streams_name) on s.run = r.id
+       straight_join pgflow_stream_writers w force index (primary) on w.stream = s.id where r.flow = ?",
+    "delete s from pgflow_runs r straight_join pgflow_streams s force index (pgflow_streams_name) on s.run = r.id
+      where r.flow = ?",
     "delete from pgflow_runs where flow = ?",
     "delete from pgflow_flows where id = ?",
 ];

@@ -39,6 +39,7 @@ mod session_settings;
 mod settings;
 mod step;
 mod store;
+mod streams;
 mod upkeep;
 mod version;
 mod write;

@@ -43,6 +43,14 @@ const DELETE: &[&str] = &[
        straight_join pgflow_events e force index (primary) on e.run = unhex(k.run)",
     "delete d from json_table(?, '$[*]' columns (run char(32) path '$')) k
        straight_join pgflow_run_data d force index (primary) on d.run = unhex(k.run)",
+    "delete c from json_table(?, '$[*]' columns (run char(32) path '$')) k
+       straight_join pgflow_streams s force index (pgflow_streams_name) on s.run = unhex(k.run)
+       straight_join pgflow_stream_chunks c force index (primary) on c.stream = s.id",
+    "delete w from json_table(?, '$[*]' columns (run char(32) path '$')) k
+       straight_join pgflow_streams s force index (pgflow_streams_name) on s.run = unhex(k.run)
+       straight_join pgflow_stream_writers w force index (primary) on w.stream = s.id",
+    "delete s from json_table(?, '$[*]' columns (run char(32) path '$')) k
+       straight_join pgflow_streams s force index (pgflow_streams_name) on s.run = unhex(k.run)",
     "delete r from json_table(?, '$[*]' columns (run char(32) path '$')) k
        straight_join pgflow_runs r force index (primary) on r.id = unhex(k.run)",
 ];

@@ -6,13 +6,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pgflow_backend::backend::{
-    BackendError, JobDepths, JobEvent, JobQuery, JobRecord, JobSearch, JobSummary, Parts, RunQuery,
-    RunRecord, RunSummary,
+    BackendError, JobDepths, JobEvent, JobQuery, JobRecord, JobSearch, JobSummary, PageSize, Parts,
+    RunQuery, RunRecord, RunSummary, StreamQuery, StreamSummary,
 };
 use pgflow_backend::store::{
-    JobSession, JobUpkeepSession, Logged, OpenWork, Session, Stored, Take, Taken,
+    JobSession, JobUpkeepSession, Logged, OpenWork, Session, Stored, StreamFound, StreamSession,
+    Take, Taken,
 };
 use pgflow_machine::job::{JobHold, JobId, JobNeeds, JobRows, JobSettings, JobWrites};
+use pgflow_machine::log::{StreamKey, StreamNeeds, StreamRows, StreamWrites};
 use pgflow_machine::{
     Candidate, Catalog, FlowVersion, Lane, Needs, Payload, Ready, Rows, RunId, TaskKey, TaskLease,
     Timestamp, Version, WorkerId, Writes,
@@ -25,7 +27,7 @@ use tokio::time::timeout;
 
 use crate::catalog::{self, Known};
 use crate::error::{Error, Result, not_committed, timed_out};
-use crate::{claim, definitions, jobs, list, load, payloads, read, recovery, write};
+use crate::{claim, definitions, jobs, list, load, payloads, read, recovery, streams, write};
 
 /// A transaction on a connection of a pool, or of the application's.
 #[derive(Debug)]
@@ -304,5 +306,37 @@ impl<C: DerefMut<Target = MySqlConnection> + Send> JobSession for MySqlSession<C
 
     async fn prune_jobs(&mut self, ended_by: Timestamp, max: u32) -> Stored<u64> {
         answered!(self, jobs::prune(self, ended_by, max))
+    }
+}
+
+impl<C: DerefMut<Target = MySqlConnection> + Send> StreamSession for MySqlSession<C> {
+    async fn load_stream(&mut self, needs: &StreamNeeds) -> Stored<StreamRows> {
+        answered!(self, streams::load(self, needs))
+    }
+
+    async fn write_stream(
+        &mut self,
+        needs: &StreamNeeds,
+        rows: &StreamRows,
+        writes: StreamWrites<'_>,
+    ) -> Stored<()> {
+        answered!(self, streams::write(self, needs, rows, &writes))
+    }
+
+    async fn read_stream(
+        &mut self,
+        stream: &StreamKey,
+        from: u64,
+        size: PageSize,
+    ) -> Stored<StreamFound> {
+        answered!(self, streams::page(self, stream, from, size))
+    }
+
+    async fn list_streams(&mut self, query: &StreamQuery) -> Stored<Vec<StreamSummary>> {
+        answered!(self, streams::list(self, query))
+    }
+
+    async fn prune_streams(&mut self, max: u32) -> Stored<u64> {
+        answered!(self, streams::prune(self, max))
     }
 }

@@ -17,7 +17,7 @@ use super::shared;
 use pgflow_backend::backend::{
     Abilities, Backend, BackendError, Cancelled, Claim, Claimed, Definitions, Ensured, FlowVersion,
     JobUpkeep, Jobs, KnownVersion, NewRun, Parts, Reply, Retried, RunQuery, RunRecord, RunSummary,
-    Runs, Settlement, Source, Started, Swept, Wakes, Work,
+    Runs, Settlement, Source, Started, Streams, Swept, Wakes, Work,
 };
 use pgflow_backend::tx::StepTx;
 use pgflow_model::FlowMigrations;
@@ -53,6 +53,10 @@ impl Backend for Postgres {
     }
 
     fn jobs(&self) -> Result<&dyn Jobs, BackendError> {
+        Ok(self)
+    }
+
+    fn streams(&self) -> Result<&dyn Streams, BackendError> {
         Ok(self)
     }
 

@@ -36,6 +36,7 @@ mod settle;
 mod shared;
 mod start;
 mod start_many;
+mod streams;
 mod transaction;
 mod unknown;
 mod unstorable;

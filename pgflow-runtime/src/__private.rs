@@ -17,6 +17,8 @@ pub use crate::check::*;
 pub use crate::derived::{
     Derived, Described, Held, Holdable, NotDerived, NotDescribed, NotHeld, impl_data, missing,
 };
+#[cfg(feature = "engine")]
+pub use crate::emit::{EmitOf, Emits, IsEmit};
 pub use crate::extract::{Needed, Unneeded};
 pub use crate::flow::Table;
 #[cfg(feature = "engine")]

@@ -62,6 +62,8 @@ pub(crate) enum What {
     Payload(&'static str),
     #[cfg(feature = "engine")]
     JobOutput,
+    #[cfg(feature = "engine")]
+    Chunk,
 }
 
 impl std::fmt::Display for What {
@@ -74,6 +76,8 @@ impl std::fmt::Display for What {
             Self::Payload(need) => write!(f, "the payload of a job that needs `{need}`"),
             #[cfg(feature = "engine")]
             Self::JobOutput => f.write_str("the job's output"),
+            #[cfg(feature = "engine")]
+            Self::Chunk => f.write_str("a chunk of the stream"),
         }
     }
 }

@@ -88,6 +88,8 @@ pub struct StepDef {
     pub needs: &'static [Option<Need>],
     /// Whether it takes the transaction that records its completion.
     pub takes_tx: bool,
+    /// Whether it has a stream.
+    pub has_stream: bool,
     /// Whether it takes the run's input.
     pub takes_run: bool,
     #[doc(hidden)]
@@ -153,6 +155,7 @@ impl StepDef {
         output_type: "",
         needs: &[],
         takes_tx: false,
+        has_stream: false,
         takes_run: false,
         kept: AnyKept::nothing,
         call: |_| Err(Error::fatal("this step did not compile")),

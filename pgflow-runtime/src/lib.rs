@@ -18,6 +18,8 @@ pub mod db;
 mod def;
 mod derived;
 mod describe;
+#[cfg(feature = "engine")]
+mod emit;
 mod error;
 mod extract;
 mod flow;
@@ -81,6 +83,8 @@ pub use data_error::DataError;
 #[cfg(feature = "engine")]
 pub use db::Db;
 pub use def::{Finishes, FlowDef, StepDef};
+#[cfg(feature = "engine")]
+pub use emit::{Emit, EmitError, Emits};
 pub use error::{Error, Result, Retry};
 pub use extract::{Extract, Need};
 pub use flow::{Flow, Step};

@@ -40,6 +40,8 @@ pub struct Task {
     item: Arc<Value>,
     #[cfg(feature = "engine")]
     tx: crate::tx::TxSlot,
+    #[cfg(feature = "engine")]
+    outlet: crate::emit::Outlet,
 }
 
 impl Task {
@@ -60,6 +62,8 @@ impl Task {
             item: null,
             #[cfg(feature = "engine")]
             tx: crate::tx::TxSlot::default(),
+            #[cfg(feature = "engine")]
+            outlet: crate::emit::Outlet::default(),
         }
     }
 
@@ -122,6 +126,18 @@ impl Task {
     #[cfg(feature = "engine")]
     pub(crate) fn tx(&self) -> &crate::tx::TxSlot {
         &self.tx
+    }
+
+    /// The same task with what its stream is written to.
+    #[cfg(feature = "engine")]
+    pub(crate) fn with_outlet(self, outlet: crate::emit::Outlet) -> Self {
+        Self { outlet, ..self }
+    }
+
+    /// What its stream is written to.
+    #[cfg(feature = "engine")]
+    pub(crate) fn outlet(&self) -> &crate::emit::Outlet {
+        &self.outlet
     }
 
     /// What it knows about its run.

@@ -83,7 +83,9 @@ impl Sqlite {
     pub async fn check(&self) -> Result<Vec<String>, BackendError> {
         let mut found = Vec::new();
         let mut tx = self.connections.read().await?;
-        for invariant in INVARIANTS.iter().chain(super::jobs::INVARIANTS) {
+        for invariant in
+            INVARIANTS.iter().chain(super::jobs::INVARIANTS).chain(super::streams::INVARIANTS)
+        {
             let query = sqlx::query_scalar(*invariant).fetch_all(&mut *tx);
             let violations: Vec<String> = query.await.map_err(super::error::Error::from)?;
             found.extend(violations);

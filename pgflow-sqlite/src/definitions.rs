@@ -151,11 +151,16 @@ pub(super) async fn set_interface<C: Conn>(
 }
 
 /// A version with all its runs.
-const DELETE: [&str; 6] = [
+const DELETE: [&str; 9] = [
     "delete from pgflow_tasks where step >> 16 in (select id from pgflow_runs where flow = ?)",
     "delete from pgflow_steps where id >> 16 in (select id from pgflow_runs where flow = ?)",
     "delete from pgflow_events where run in (select id from pgflow_runs where flow = ?)",
     "delete from pgflow_run_data where run in (select id from pgflow_runs where flow = ?)",
+    "delete from pgflow_stream_chunks where stream in (
+       select s.id from pgflow_runs r cross join pgflow_streams s on s.run_id = r.run_id where r.flow = ?)",
+    "delete from pgflow_stream_writers where stream in (
+       select s.id from pgflow_runs r cross join pgflow_streams s on s.run_id = r.run_id where r.flow = ?)",
+    "delete from pgflow_streams where run_id in (select run_id from pgflow_runs where flow = ?)",
     "delete from pgflow_runs where flow = ?",
     "delete from pgflow_flows where id = ?",
 ];

@@ -48,6 +48,7 @@ mod session;
 mod spawn;
 mod start;
 mod store;
+mod streams;
 mod tasks;
 #[cfg(test)]
 mod tests;

@@ -23,6 +23,14 @@ const DELETE: &[&str] = &[
          cross join pgflow_steps s on s.id >= k.value << 16 and s.id < (k.value + 1) << 16)",
     "delete from pgflow_events where run in (select value from json_each(?1))",
     "delete from pgflow_run_data where run in (select value from json_each(?1))",
+    "delete from pgflow_stream_chunks where stream in (
+       select s.id from json_each(?1) k
+         cross join pgflow_runs r on r.id = k.value cross join pgflow_streams s on s.run_id = r.run_id)",
+    "delete from pgflow_stream_writers where stream in (
+       select s.id from json_each(?1) k
+         cross join pgflow_runs r on r.id = k.value cross join pgflow_streams s on s.run_id = r.run_id)",
+    "delete from pgflow_streams where run_id in (
+       select r.run_id from json_each(?1) k cross join pgflow_runs r on r.id = k.value)",
     "delete from pgflow_runs where id in (select value from json_each(?1))",
 ];
 

@@ -6,7 +6,7 @@ use syn::{Attribute, GenericArgument, PatType, PathArguments, Type};
 
 use crate::errors::Errors;
 use crate::item::{StepItem, is_attr};
-use crate::params::{CONTEXT, TRANSACTION, is_called};
+use crate::params::{CONTEXT, STREAM, TRANSACTION, is_called, is_state};
 use crate::pretty::pretty;
 
 /// A parameter that is there in some builds only would make another step of it.
@@ -109,6 +109,30 @@ pub(crate) fn transaction_called(item: &StepItem, ty: &Type) -> String {
         item.what(),
         pretty(lent(ty)),
     )
+}
+
+/// A stream is known by its name, as a type that says what its chunks are.
+pub(crate) fn check_stream(item: &StepItem, word: &str, ty: &Type) -> Result<(), String> {
+    let is_stream = is_called(lent(ty), "Emit");
+    if is_stream && matches!(lent(ty), Type::Path(path) if path.path.is_ident("Emit")) {
+        return Err("a stream has a type\nhelp: write `Emit<Chunk>`, with yours".to_owned());
+    }
+    if is_stream && word != STREAM {
+        return Err(format!(
+            "{} takes its stream, which is called `{STREAM}`\nhelp: write `{STREAM}: {}`",
+            item.what(),
+            pretty(lent(ty)),
+        ));
+    }
+    if word == STREAM && !is_stream && !is_state(ty) {
+        return Err(format!(
+            "{} takes `{}` as its `{STREAM}`, which is its stream\nhelp: write `{STREAM}: Emit<{}>`, or give it another name",
+            item.what(),
+            pretty(ty),
+            pretty(lent(ty)),
+        ));
+    }
+    Ok(())
 }
 
 /// Values come out of the database, so there is nothing to borrow from.

@@ -9,7 +9,9 @@ use syn::{FnArg, Ident, Pat, PatType, Type};
 use crate::errors::Errors;
 use crate::flow::{Dependency, Step};
 use crate::names::Outline;
-use crate::param_shape::{self, check_arguments, check_attributes, check_owned, is_transaction};
+use crate::param_shape::{
+    self, check_arguments, check_attributes, check_owned, check_stream, is_transaction,
+};
 use crate::pretty::pretty;
 use crate::unknown_param;
 
@@ -32,6 +34,8 @@ pub enum Source {
     State,
     /// `tx`: the transaction that records the step's completion.
     Transaction,
+    /// `out`: the step's stream.
+    Stream,
     /// `item` of a root map: an element of the run's input.
     RunItem,
     /// `item` of a map: an element of the output of this step.
@@ -46,6 +50,7 @@ pub(crate) const RUN: &str = "run";
 pub(crate) const CONTEXT: &str = "ctx";
 pub(crate) const ITEM: &str = "item";
 pub(crate) const TRANSACTION: &str = "tx";
+pub(crate) const STREAM: &str = "out";
 
 /// Whether a parameter of this name has a meaning of its own.
 pub(crate) fn is_reserved(ident: &Ident) -> bool {
@@ -79,6 +84,7 @@ pub(crate) fn resolve<'a>(
     if !outline.flow.has_wrong_input {
         check_item(step, &params, errors);
     }
+    check_both(step, &params, errors);
     params
 }
 
@@ -119,6 +125,10 @@ fn param<'a>(
     if is_transaction(ty) && !is_bound {
         return Err(Problem::Unknown(&pat.ident, param_shape::transaction_called(step.item, ty)));
     }
+    if !is_bound {
+        check_stream(step.item, word, ty)
+            .map_err(|why| Problem::Shape(ty.to_token_stream(), why))?;
+    }
     let shape = check_owned(step.item, ty).and_then(|()| check_arguments(step.item, word, ty));
     shape.map_err(|why| Problem::Shape(ty.to_token_stream(), why))?;
     let source = source(step, word, ty, bindings.get(word).copied(), outline);
@@ -157,6 +167,7 @@ fn source(
             None => Err(no_input(name, &quote!(Vec<#ty>))),
         },
         (_, None, _) if is_state(ty) => Ok(Source::State),
+        (STREAM, None, _) => Ok(Source::Stream),
         (_, None, _) => Err(unknown_param::message(step, word, ty, outline)),
     }
 }
@@ -175,6 +186,19 @@ fn check_item(step: &Step<'_>, params: &[Param<'_>], errors: &mut Errors) {
             _ => (name.to_token_stream(), "add a parameter called"),
         };
         errors.at(place, format!("map step `{name}` takes no element\nhelp: {help} `{ITEM}`"));
+    }
+}
+
+/// What is sent is read at once, and what is done in a transaction is not.
+fn check_both(step: &Step<'_>, params: &[Param<'_>], errors: &mut Errors) {
+    let takes = |source| params.iter().find(|param| param.source == source);
+    if let (Some(stream), Some(_)) = (takes(Source::Stream), takes(Source::Transaction)) {
+        let message = format!(
+            "step `{}` takes both `{STREAM}` and `{TRANSACTION}`: its stream would be ahead of its transaction\n\
+             help: give one of them to a step of its own",
+            step.name(),
+        );
+        errors.at(stream.ty, message);
     }
 }
 

@@ -49,15 +49,16 @@ mod engine {
     };
     pub use pgflow_runtime::client;
     pub use pgflow_runtime::client::{
-        ClientError, Events, Reason, Run, RunIdPrefix, RunPage, Start, StepProgress, Why,
+        Chunks, ClientError, Emitted, Events, NamedStream, Reason, Run, RunIdPrefix, RunPage,
+        Start, StepProgress, StreamWriter, Why,
     };
     pub use pgflow_runtime::db::{ConnectError, Db, RegisterFlowError, UrlError};
     pub use pgflow_runtime::worker::{
         Health, HealthSnapshot, Phase, Worker, WorkerError, WorkerReport,
     };
     pub use pgflow_runtime::{
-        Event, Happened, InvalidRunId, Limits, PayloadError, RunId, RunStatus, SkipReason, StartIn,
-        StepStatus, SubmitIn, Timestamp, backend, job, memory,
+        Emit, EmitError, Emits, Event, Happened, InvalidRunId, Limits, PayloadError, RunId,
+        RunStatus, SkipReason, StartIn, StepStatus, SubmitIn, Timestamp, backend, job, memory,
     };
 }
 #[cfg(feature = "engine")]

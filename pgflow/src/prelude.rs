@@ -25,7 +25,7 @@
 pub use crate::{Context, Error, Result, State, data, flow, step};
 #[cfg(feature = "engine")]
 #[doc(no_inline)]
-pub use crate::{Db, Tx, Worker, job, job::JobContext, need};
+pub use crate::{Db, Emit, Tx, Worker, job, job::JobContext, need};
 #[doc(no_inline)]
 pub use crate::{Flow as _, Step as _};
 #[doc(no_inline)]

@@ -10,6 +10,8 @@
 //! | [`Definitions`] | versions of flows |
 //! | [`Runs`] | starting, ending, reading and deleting runs |
 //! | [`Work`] | claims, settles, leases, lost work, transactions of steps |
+//! | [`Jobs`] | work that decides its own way |
+//! | [`Streams`] | what is said while work goes on |
 //! | [`Upkeep`] | what people who look after a database need; nothing of a run depends on it |
 //!
 //! A [`Backend`] is all of them. What a new kind of work needs is a noun of its own, and a backend that lacks it says so in
@@ -39,6 +41,7 @@ mod run;
 mod runs;
 #[cfg(feature = "sql")]
 mod said;
+mod streams;
 mod upkeep;
 mod wake;
 mod work;
@@ -63,6 +66,7 @@ pub use run::{Parts, RunQuery, RunRecord, RunSummary, StepRecord, StepWork, Task
 pub use runs::Runs;
 #[cfg(feature = "sql")]
 pub use said::Said;
+pub use streams::{Chunk, PageSize, StreamPage, StreamQuery, StreamSummary, Streams};
 pub use upkeep::{
     Activity, Checkup, Definition, Ended, Fact, Finding, FlowRecord, Minute, QueueDepth, Sample,
     SchemaState, Severity, StepStatistics, StepTimes, TaskQuery, TaskRecord, Upkeep, WorkerCard,
@@ -110,6 +114,11 @@ pub trait Backend: Definitions + Runs + Work + Upkeep {
     /// Jobs for those who look after them, if it keeps any; otherwise [`Unsupported`](BackendError::Unsupported).
     fn job_upkeep(&self) -> Result<&dyn JobUpkeep, BackendError> {
         Err(BackendError::Unsupported { backend: self.name(), what: "keep jobs yet" })
+    }
+
+    /// Streams, if it keeps any; otherwise [`Unsupported`](BackendError::Unsupported).
+    fn streams(&self) -> Result<&dyn Streams, BackendError> {
+        Err(BackendError::Unsupported { backend: self.name(), what: "keep streams" })
     }
 
     /// Closes its connections.

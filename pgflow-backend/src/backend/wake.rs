@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use pgflow_machine::RunId;
+use pgflow_machine::log::StreamKey;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
@@ -24,6 +25,8 @@ pub enum Topic {
     Run(RunId),
     /// Jobs that need this.
     Need(Arc<str>),
+    /// A stream has grown or ended: the one with this [hint](StreamKey::hint), or nearly never another.
+    Stream(u64),
 }
 
 impl Wake {
@@ -40,6 +43,11 @@ impl Wake {
     /// This run was cancelled.
     pub fn run(run: RunId) -> Self {
         Self::Topic(Topic::Run(run))
+    }
+
+    /// This stream has grown or ended.
+    pub fn stream(stream: &StreamKey) -> Self {
+        Self::Topic(Topic::Stream(stream.hint()))
     }
 }
 

@@ -9,6 +9,7 @@ use super::clock::Clock;
 use super::jobs::JobData;
 use super::queue::Queue;
 use super::run::Run;
+use super::streams::StreamData;
 
 #[derive(Debug)]
 pub(super) struct Data {
@@ -28,6 +29,7 @@ pub(super) struct Data {
     /// Held tasks by when they count as lost.
     pub(super) leases: BTreeSet<(Timestamp, TaskRef)>,
     pub(super) jobs: JobData,
+    pub(super) streams: StreamData,
     last_ticket: u64,
 }
 
@@ -44,6 +46,7 @@ impl Data {
             open: BTreeSet::new(),
             leases: BTreeSet::new(),
             jobs: JobData::default(),
+            streams: StreamData::default(),
             last_ticket: 0,
         }
     }

@@ -31,6 +31,7 @@ mod prune;
 mod queue;
 mod run;
 mod session;
+mod streams;
 mod upkeep;
 mod write;
 

@@ -23,6 +23,7 @@ impl Data {
         if let Some(run) = self.runs.remove(&id) {
             self.by_start.remove(&(run.started_at, id));
             self.open.remove(&id);
+            self.streams.delete_run(id);
         }
     }
 }

@@ -12,7 +12,7 @@ use super::{Access, Session, Store, claim, definitions, read, recovery, start, s
 use crate::backend::{
     Abilities, Backend, BackendError, Cancelled, Claim, Claimed, Definitions, Ensured, FlowVersion,
     JobUpkeep, Jobs, KnownVersion, NewRun, Parts, Reply, Retried, RunQuery, RunRecord, RunSummary,
-    Runs, Settlement, Source, Started, Swept, Wake, Wakes, Work,
+    Runs, Settlement, Source, Started, Streams, Swept, Wake, Wakes, Work,
 };
 use crate::tx::StepTx;
 use pgflow_model::FlowMigrations;
@@ -50,6 +50,10 @@ impl<S: Store> Backend for S {
     }
 
     fn job_upkeep(&self) -> Result<&dyn JobUpkeep, BackendError> {
+        Ok(self)
+    }
+
+    fn streams(&self) -> Result<&dyn Streams, BackendError> {
         Ok(self)
     }
 

@@ -19,6 +19,8 @@ mod session;
 mod signed;
 mod start;
 mod step;
+mod stream_session;
+mod streams;
 pub mod upkeep;
 
 use std::future::Future;
@@ -32,6 +34,7 @@ pub use jobs::submit_in;
 pub use session::{Logged, OpenWork, Session, Take, Taken};
 pub use signed::Signed;
 pub use start::start_in;
+pub use stream_session::{StreamFound, StreamSession};
 pub use upkeep::upkeep;
 
 use crate::backend::{Abilities, BackendError, Upkeep, Wake, Wakes};

@@ -61,6 +61,7 @@ impl Expand<'_> {
             Source::Context => extracted("IsContext", ty, consumer),
             Source::State => extracted("IsState", ty, consumer),
             Source::Transaction => lent(ty, consumer),
+            Source::Stream => extracted("IsEmit", ty, consumer),
         }
     }
 }

@@ -56,7 +56,10 @@ impl Expand<'_> {
         };
         let seen = seen(step);
         let at = number(place);
+        let emits = emits(step);
         quote! {
+            #emits
+
             #[diagnostic::do_not_recommend]
             impl #private::Step for #name {
                 type Flow = #flow_type;
@@ -234,6 +237,19 @@ fn checked(step: &Step<'_>) -> Option<TokenStream> {
             }
             0
         }];
+    })
+}
+
+/// What the chunks of its stream are, if it has one.
+fn emits(step: &Step<'_>) -> Option<TokenStream> {
+    let (private, name) = (short(), step.name());
+    let param = step.params.iter().find(|param| param.source == Source::Stream)?;
+    let ty = param.ty;
+    Some(quote! {
+        #[diagnostic::do_not_recommend]
+        impl #private::Emits for #name {
+            type Chunk = <#ty as #private::EmitOf>::Chunk;
+        }
     })
 }
 

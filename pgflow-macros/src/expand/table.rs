@@ -60,7 +60,8 @@ fn more(step: &Step<'_>) -> TokenStream {
     let needs = needs(step);
     let takes_tx = step.takes(Source::Transaction).then(|| quote!(.takes_tx()));
     let takes_run = step.takes(Source::Run).then(|| quote!(.takes_run()));
-    quote!(#map #only_if #unless #unmet #exhausted #options #needs #takes_tx #takes_run)
+    let has_stream = step.takes(Source::Stream).then(|| quote!(.has_stream()));
+    quote!(#map #only_if #unless #unmet #exhausted #options #needs #takes_tx #takes_run #has_stream)
 }
 
 fn needs(step: &Step<'_>) -> Option<TokenStream> {

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pgflow_machine::RunId;
+use pgflow_machine::log::StreamKey;
 use tokio::sync::{Notify, broadcast};
 
-use pgflow_backend::backend::{Wake, Wakes};
+use pgflow_backend::backend::{Topic, Wake, Wakes};
 
 /// Hints that a slow receiver may lag behind by; then it gets a gap.
 const BUFFER: usize = 1024;
@@ -20,14 +21,19 @@ const CANCELLED: &str = "cancelled:";
 /// The same for a need of jobs.
 const NEED: &str = "need:";
 
+/// What a hint about a stream begins with: no slug does.
+const STREAM: &str = "stream:";
+
 /// What a hint of another process says.
 pub(super) fn read(payload: &str) -> Wake {
     let run = payload.strip_prefix(CANCELLED).and_then(|run| run.parse().ok());
-    match (payload, run, payload.strip_prefix(NEED)) {
+    let stream = payload.strip_prefix(STREAM).and_then(|hint| u64::from_str_radix(hint, 16).ok());
+    match (payload, run, stream, payload.strip_prefix(NEED)) {
         ("", ..) => Wake::Gap,
-        (_, Some(run), _) => Wake::run(run),
-        (_, None, Some(need)) => Wake::need(need),
-        (flow, None, None) => Wake::queue(flow),
+        (_, Some(run), ..) => Wake::run(run),
+        (_, _, Some(stream), _) => Wake::Topic(Topic::Stream(stream)),
+        (.., Some(need)) => Wake::need(need),
+        (flow, ..) => Wake::queue(flow),
     }
 }
 
@@ -74,6 +80,12 @@ impl Bell {
     pub(crate) fn ring_need(&self, need: &str) {
         self.tell_here(Wake::need(need));
         self.tell_elsewhere(&Arc::from(format!("{NEED}{need}")));
+    }
+
+    /// A stream has grown or ended.
+    pub(crate) fn stream(&self, stream: &StreamKey) {
+        self.tell_here(Wake::stream(stream));
+        self.tell_elsewhere(&Arc::from(format!("{STREAM}{:x}", stream.hint())));
     }
 
     pub(super) fn tell_here(&self, wake: Wake) {
@@ -145,6 +157,15 @@ mod tests {
         assert_eq!(read("cancelled:something"), Wake::queue("cancelled:something"));
         bell.ring_need("gpu.render");
         assert_eq!(read(&bell.take_news()[0]), Wake::need("gpu.render"));
+    }
+
+    #[test]
+    fn a_stream_is_told_by_its_hint() {
+        let (bell, stream) = (Bell::new(), StreamKey::named("logs/42").unwrap());
+        bell.stream(&stream);
+        let news = bell.take_news();
+        assert_eq!(news.iter().map(|news| read(news)).collect::<Vec<_>>(), [Wake::stream(&stream)]);
+        assert_eq!(read("stream:of consciousness"), Wake::queue("stream:of consciousness"));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Why a request about a run can't be met.
 
 use pgflow_machine::job::{InvalidJobId, JobId, JobOutcome, JobProblem};
+use pgflow_machine::log::{InvalidName, StreamKey, StreamProblem};
 use pgflow_machine::{PayloadError, RunId, RunStatus};
 
 use crate::DataError;
@@ -92,6 +93,25 @@ pub enum ClientError {
         outcome: JobOutcome,
         /// Why.
         reason: Option<String>,
+    },
+    /// A text that cannot be the name of a stream.
+    #[error(transparent)]
+    StreamName(#[from] InvalidName),
+    /// A stream can't be written like this. Nothing was.
+    #[error("stream `{stream}` cannot be written: {source}")]
+    Stream {
+        /// Which.
+        stream: StreamKey,
+        /// Why.
+        source: StreamProblem,
+    },
+    /// The stream ended with an error, after all that was read.
+    #[error("stream `{stream}` ended with an error: {reason}")]
+    StreamFailed {
+        /// Which.
+        stream: StreamKey,
+        /// What its writer said, or `abandoned`.
+        reason: String,
     },
     /// The database has no answer.
     #[error(transparent)]

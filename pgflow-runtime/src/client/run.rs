@@ -16,7 +16,7 @@ use super::watch::Watch;
 use crate::backend::{Backend, BackendError, Parts, Reply, RunRecord, RunSummary, StepRecord};
 use crate::check::StepOf;
 use crate::db::Db;
-use crate::{Flow, RunOutputs};
+use crate::{Flow, FlowDef, RunOutputs};
 
 /// How long the look at the end of [`Run::wait_for`] may take.
 const LAST_LOOK: Duration = Duration::from_secs(3);
@@ -209,7 +209,17 @@ fn renamed<'a, F: Flow>(
     slug: &'a str,
     pair: impl Fn((&'static str, &'static str)) -> (&'static str, &'static str),
 ) -> &'a str {
-    let older = F::DEF.finishes.iter().find(|older| older.version_slug == version);
+    renamed_in(F::DEF, version, slug, pair)
+}
+
+/// The same for a flow that is known by its definition.
+pub(super) fn renamed_in<'a>(
+    flow: &'static FlowDef,
+    version: &str,
+    slug: &'a str,
+    pair: impl Fn((&'static str, &'static str)) -> (&'static str, &'static str),
+) -> &'a str {
+    let older = flow.finishes.iter().find(|older| older.version_slug == version);
     let names = older.map_or(&[][..], |older| older.renamed).iter();
     names.map(|names| pair(*names)).find(|(from, _)| *from == slug).map_or(slug, |(_, to)| to)
 }

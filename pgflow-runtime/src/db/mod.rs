@@ -23,7 +23,7 @@ pub use url::UrlError;
 
 use crate::backend::{Backend, BackendError};
 use crate::calls;
-use crate::client::Waiting;
+use crate::client::{Hub, Waiting};
 use programs::Programs;
 
 /// A database with runs in it. Cheap to clone.
@@ -49,6 +49,7 @@ pub struct Db {
     /// Workers stop when it is closed.
     closed: CancellationToken,
     waiting: Arc<Waiting>,
+    hub: Arc<Hub>,
     programs: Arc<Programs>,
 }
 
@@ -66,6 +67,7 @@ impl Db {
             limits: Arc::default(),
             closed: CancellationToken::new(),
             waiting: Arc::default(),
+            hub: Arc::default(),
             programs: Arc::default(),
         }
     }
@@ -100,6 +102,11 @@ impl Db {
     }
 
     /// Those of this process who wait for runs.
+    /// What readers of streams share.
+    pub(crate) fn hub(&self) -> &Hub {
+        &self.hub
+    }
+
     pub(crate) fn waiting(&self) -> &Arc<Waiting> {
         &self.waiting
     }

@@ -52,6 +52,10 @@ impl StepDef {
         Self { takes_tx: true, ..self }
     }
 
+    pub const fn has_stream(self) -> Self {
+        Self { has_stream: true, ..self }
+    }
+
     pub const fn takes_run(self) -> Self {
         Self { takes_run: true, ..self }
     }

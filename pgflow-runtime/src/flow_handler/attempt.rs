@@ -1,17 +1,20 @@
 //! One attempt at one task, from its claim to its verdict.
 
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
+use pgflow_machine::log::End;
 use pgflow_machine::{Limits, Retry, Until, Verdict};
 use pgflow_model::with_causes;
 
 use super::excuses::{Excuse, held_up};
 use super::shared::Shared;
 use super::{task_input, transaction, verdict};
-use crate::backend::ClaimedTask;
-use crate::worker::{Ended, Signals, panicked};
+use crate::backend::{Backend, ClaimedTask};
+use crate::emit::Outlet;
+use crate::worker::{Ended, Signals, panicked, tidy};
 use crate::{DataError, Error, Served, StepDef, Task};
 
 /// An attempt that is about to run.
@@ -29,16 +32,32 @@ impl Attempt {
             Ok(task) => task,
             Err(error) => return held_up(shared, "read", &with_causes(&error)),
         };
+        let (task, outlet) = self.with_outlet(task, &shared.backend, shared.limits);
         let ended = if self.step.takes_tx {
             transaction::run(&self, shared, task).await
         } else {
-            Ended::Verdict(self.verdict(&shared.limits, task).await)
+            let verdict = self.verdict(&shared.limits, task).await;
+            Ended::Verdict(finish(outlet, verdict).await)
         };
         if let Ended::Verdict(Verdict::Failed { error, retry }) = &ended {
             let is_final = *retry == Retry::Never;
             tracing::warn!(error, is_final, "attempt failed");
         }
         ended
+    }
+
+    /// With what its stream is written to, if it has one.
+    pub(crate) fn with_outlet(
+        &self,
+        task: Task,
+        backend: &Arc<dyn Backend>,
+        limits: Limits,
+    ) -> (Task, Option<Outlet>) {
+        if !self.step.has_stream {
+            return (task, None);
+        }
+        let outlet = Outlet::new(Arc::clone(backend), &self.task.lease, limits);
+        (task.with_outlet(outlet.clone()), Some(outlet))
     }
 
     /// Calls the handler.
@@ -81,6 +100,24 @@ impl Attempt {
                 (verdict::timed_out(within, self.task.timeout), None)
             }
         }
+    }
+}
+
+/// Ends the stream of an attempt as the attempt ended: it is not completed before all that it said is written.
+pub(crate) async fn finish(outlet: Option<Outlet>, verdict: Verdict) -> Verdict {
+    let Some(outlet) = outlet else { return verdict };
+    let end = match &verdict {
+        Verdict::Completed(_) => End::Eof,
+        Verdict::Failed { error, .. } => End::error(error),
+        // Another attempt begins anew.
+        Verdict::Released | Verdict::Yielded { .. } | Verdict::Job(_) => return verdict,
+    };
+    match (outlet.finish(end).await, verdict) {
+        (Err(error), Verdict::Completed(_)) => {
+            let error = tidy(&with_causes(&error));
+            Verdict::Failed { error, retry: Retry::ByPolicy }
+        }
+        (_, verdict) => verdict,
     }
 }
 

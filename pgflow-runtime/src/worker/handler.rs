@@ -101,7 +101,7 @@ impl Handlers {
         match topic {
             Topic::Queue(slug) => self.by_source.contains_key(&Source::queue(&**slug)),
             Topic::Need(need) => self.by_source.contains_key(&Source::Need(need.to_string())),
-            Topic::Run(_) => false,
+            Topic::Run(_) | Topic::Stream(_) => false,
         }
     }
 

@@ -1,4 +1,4 @@
-//! Deleting runs that are old enough.
+//! Deleting runs that are old enough, and streams whose time is over.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -17,22 +17,38 @@ const EVERY: Duration = Duration::from_hours(1);
 /// Between two batches, so that others get their turn.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Prunes every hour, as long as it is polled.
+/// Prunes every hour, as long as it is polled: runs only where somebody says how old they may get.
 pub(super) async fn retain(backend: Arc<dyn Backend>, days: Option<u32>) -> Infallible {
-    let Some(days) = days else { return std::future::pending().await };
-    let age = Duration::from_hours(24) * days;
     sleep(jittered(FIRST)).await;
     loop {
-        match prune(&*backend, age).await {
-            Ok(0) => {}
-            Ok(runs) => tracing::info!(runs, days, "deleted runs that ended long ago"),
-            Err(error) => {
-                let error = with_causes(&error);
-                tracing::warn!(error, days, "cannot delete runs that ended long ago");
-            }
+        if let Err(error) = prune_streams(&*backend).await {
+            let error = with_causes(&error);
+            tracing::warn!(error, "cannot delete streams whose time is over");
+        }
+        if let Some(days) = days {
+            retain_runs(&*backend, days).await;
         }
         sleep(jittered(EVERY)).await;
     }
+}
+
+async fn retain_runs(backend: &dyn Backend, days: u32) {
+    match prune(backend, Duration::from_hours(24) * days).await {
+        Ok(0) => {}
+        Ok(runs) => tracing::info!(runs, days, "deleted runs that ended long ago"),
+        Err(error) => {
+            let error = with_causes(&error);
+            tracing::warn!(error, days, "cannot delete runs that ended long ago");
+        }
+    }
+}
+
+async fn prune_streams(backend: &dyn Backend) -> Result<(), BackendError> {
+    let Ok(streams) = backend.streams() else { return Ok(()) };
+    while streams.prune_streams(BATCH).await? >= u64::from(BATCH) {
+        sleep(PAUSE).await;
+    }
+    Ok(())
 }
 
 async fn prune(backend: &dyn Backend, age: Duration) -> Result<u64, BackendError> {

@@ -31,6 +31,8 @@ pub enum Needs {
     Transactions,
     /// Jobs.
     Jobs,
+    /// Streams.
+    Streams,
 }
 
 impl Needs {
@@ -41,6 +43,7 @@ impl Needs {
             Self::Processes => backend.abilities().multi_process,
             Self::Transactions => backend.abilities().transactions,
             Self::Jobs => backend.jobs().is_ok(),
+            Self::Streams => backend.streams().is_ok(),
         }
     }
 }

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use pgflow_machine::log::{Append, Appended, CloseStream, Closed, StreamKey, StreamProblem};
+use pgflow_runtime::backend::{PageSize, StreamPage, StreamQuery, StreamSummary, Streams};
 use pgflow_runtime::memory::Memory;
 use pgflow_test_support::contract_prelude::*;
 use pgflow_test_support::forward;
@@ -153,8 +155,43 @@ impl Backend for Flaky {
     fn wakes(&self) -> Wakes {
         if self.drops_hints { Wakes::new(Sender::new(1).subscribe()) } else { self.inner.wakes() }
     }
+    fn streams(&self) -> Result<&dyn Streams, BackendError> {
+        Ok(self)
+    }
     forward!(self.inner.through: limits migrate);
     forward!(self.inner.untouched: close);
+}
+
+impl Streams for Flaky {
+    fn append<'a>(&'a self, append: &'a Append<'a>) -> Reply<'a, Result<Appended, StreamProblem>> {
+        self.through("append", move || {
+            Box::pin(async move { self.inner.streams()?.append(append).await })
+        })
+    }
+    fn close_stream<'a>(
+        &'a self,
+        close: &'a CloseStream<'a>,
+    ) -> Reply<'a, Result<Closed, StreamProblem>> {
+        self.through("close_stream", move || {
+            Box::pin(async move { self.inner.streams()?.close_stream(close).await })
+        })
+    }
+    fn read_stream<'a>(
+        &'a self,
+        stream: &'a StreamKey,
+        from: u64,
+        size: PageSize,
+    ) -> Reply<'a, Option<StreamPage>> {
+        self.through("read_stream", move || {
+            Box::pin(async move { self.inner.streams()?.read_stream(stream, from, size).await })
+        })
+    }
+    fn list_streams<'a>(&'a self, query: &'a StreamQuery) -> Reply<'a, Vec<StreamSummary>> {
+        Box::pin(async move { self.inner.streams()?.list_streams(query).await })
+    }
+    fn prune_streams(&self, max: u32) -> Reply<'_, u64> {
+        Box::pin(async move { self.inner.streams()?.prune_streams(max).await })
+    }
 }
 
 impl Definitions for Flaky {

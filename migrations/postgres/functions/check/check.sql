@@ -21,5 +21,6 @@ begin
   return query select * from pgflow._check_jobs();
   return query select * from pgflow._check_job_edges();
   return query select * from pgflow._check_job_archive();
+  return query select * from pgflow._check_streams();
 end;
 $$;

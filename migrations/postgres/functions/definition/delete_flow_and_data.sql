@@ -18,6 +18,8 @@ begin
    where r.flow_slug = p_flow_slug and t.run_id = r.run_id;
   delete from pgflow.step_states s using pgflow.runs r
    where r.flow_slug = p_flow_slug and s.run_id = r.run_id;
+  perform pgflow._delete_streams(array(
+    select s.id from pgflow.runs r join pgflow.streams s on s.run_id = r.run_id where r.flow_slug = p_flow_slug));
   delete from pgflow.runs where flow_slug = p_flow_slug;
   delete from pgflow.deps where flow_slug = p_flow_slug;
   delete from pgflow.steps where flow_slug = p_flow_slug;

@@ -55,3 +55,15 @@ create or replace function pgflow._max_error_length() returns int
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$ select 65536 $$;
+
+-- Chunks that can be appended to a stream at once.
+create or replace function pgflow._chunks_at_once() returns int
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$ select 1000 $$;
+
+-- How long a stream of its own is kept after it was last written, unless its writers say otherwise.
+create or replace function pgflow._stream_lasts() returns interval
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$ select interval '168 hours' $$;

@@ -28,6 +28,7 @@ begin
   get diagnostics step_tasks = row_count;
   delete from pgflow.step_states s where s.run_id = any (run_ids);
   get diagnostics step_states = row_count;
+  perform pgflow._delete_streams(array(select s.id from pgflow.streams s where s.run_id = any (run_ids)));
   delete from pgflow.runs r where r.run_id = any (run_ids);
 end;
 $$;

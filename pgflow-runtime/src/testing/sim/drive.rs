@@ -9,7 +9,7 @@ use super::faults::Fault;
 use super::{Crash, Sim, StepKey, database};
 use crate::Served;
 use crate::backend::{Backend, BackendError, Claim, ClaimedTask, Runs, Work};
-use crate::flow_handler::attempt::Attempt;
+use crate::flow_handler::attempt::{Attempt, finish};
 use crate::flow_handler::task_input;
 use crate::tx::{Tx, TxSlot};
 use crate::worker::Signals;
@@ -157,8 +157,13 @@ impl Sim {
             None
         };
         let task = task_input::with_run(attempt, self.states.clone(), run);
+        let backend: Arc<dyn Backend> = Arc::new(self.memory.clone());
+        let (task, outlet) = attempt.with_outlet(task, &backend, limits);
         let tx = if attempt.step.takes_tx { database::begin(self).await } else { None };
-        let Some(tx) = tx else { return (attempt.verdict(&limits, task).await, None) };
+        let Some(tx) = tx else {
+            let verdict = attempt.verdict(&limits, task).await;
+            return (finish(outlet, verdict).await, None);
+        };
         let (scope, slot) = (tx.scope(), TxSlot::holding(tx));
         let verdict = attempt.verdict(&limits, task.with_tx(slot.clone()));
         (scope.around(verdict).await, slot.take())

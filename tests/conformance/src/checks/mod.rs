@@ -24,6 +24,7 @@ mod rules;
 mod settling;
 mod skipping;
 mod starting;
+mod streams;
 mod transactions;
 mod unknown;
 mod upkeep;
@@ -68,7 +69,7 @@ pub fn all() -> Vec<Check> {
         upkeep::CHECKS,
         yielding::CHECKS,
     ];
-    let groups = groups.into_iter().chain(jobs::GROUPS.iter().copied());
+    let groups = groups.into_iter().chain(jobs::GROUPS.iter().chain(streams::GROUPS).copied());
     let mut checks: Vec<_> = groups.flatten().copied().collect();
     checks.sort_by_key(|check| check.id);
     checks

@@ -27,6 +27,7 @@ use futures_util::future::join_all;
 
 use crate::subject::{Database, Subject};
 pub use jobs::compare_jobs;
+pub(crate) use random::Random;
 pub use random::seed_from_env;
 use sequence::Sequence;
 pub use traces::replay_concurrent;

@@ -16,14 +16,14 @@ pub fn seed_from_env() -> u64 {
 }
 
 #[derive(Debug)]
-pub(super) struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0xd134_2543_de82_ef95))
     }
 
-    pub(super) fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -31,21 +31,21 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    pub(super) fn below(&mut self, limit: usize) -> usize {
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
         usize::try_from(self.next() % limit.max(1) as u64).unwrap_or_default()
     }
 
     /// True in `percent` of 100 cases.
-    pub(super) fn chance(&mut self, percent: usize) -> bool {
+    pub(crate) fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
-    pub(super) fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
+    pub(crate) fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[self.below(from.len())]
     }
 
     /// Some of them, at least one, in an order of its own.
-    pub(super) fn some<T: Clone>(&mut self, from: &[T]) -> Vec<T> {
+    pub(crate) fn some<T: Clone>(&mut self, from: &[T]) -> Vec<T> {
         let mut rest: Vec<_> = from.to_vec();
         let count = 1 + self.below(from.len());
         (0..count.min(from.len())).map(|_| rest.swap_remove(self.below(rest.len()))).collect()

@@ -6,6 +6,7 @@ pub(crate) mod jobs;
 mod log;
 mod run;
 mod shapes;
+pub(crate) mod streams;
 mod verdicts;
 
 pub(crate) use aftermath::aftermath;

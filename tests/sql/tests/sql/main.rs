@@ -18,5 +18,6 @@ mod settling;
 mod shapes;
 mod skipping;
 mod starting;
+mod streams;
 mod work;
 mod workers;

@@ -38,8 +38,8 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "security-client-settles",
         file: "functions/grant_roles.sql",
-        find: "'get_jobs', 'read_job_trace'];\n  c_worker",
-        replace: "'get_jobs', 'read_job_trace', 'complete_task'];\n  c_worker",
+        find: "'read_step_chunks', 'list_streams'];\n  c_worker",
+        replace: "'read_step_chunks', 'list_streams', 'complete_task'];\n  c_worker",
         why: "a client could settle tasks",
         tests: &["security::matrix"],
     },

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::{breaks_events, breaks_jobs, breaks_messages, breaks_runs, breaks_steps, breaks_tasks};
+use super::{
+    breaks_events, breaks_jobs, breaks_messages, breaks_runs, breaks_steps, breaks_streams,
+    breaks_tasks,
+};
 use crate::harness::Db;
 
 #[tokio::test]
@@ -21,6 +24,7 @@ async fn no_invariant_is_left_out() {
         breaks_messages::BREAKS,
         breaks_events::BREAKS,
         breaks_jobs::BREAKS,
+        breaks_streams::BREAKS,
     ];
     let broken: BTreeSet<_> = breaks.concat().iter().map(|(name, _)| (*name).to_owned()).collect();
     assert_eq!(reported, broken);

@@ -6,6 +6,7 @@ mod breaks_jobs;
 mod breaks_messages;
 mod breaks_runs;
 mod breaks_steps;
+mod breaks_streams;
 mod breaks_tasks;
 mod coverage;
 mod every_column;

@@ -9,6 +9,7 @@ pub(super) fn harmless(kind: &str, run: &str) -> String {
         "text[]" => "array['a']".to_owned(),
         "uuid" => format!("'{run}'::uuid"),
         "uuid[]" => format!("array['{run}']::uuid[]"),
+        "bytea[]" => "array['a'::bytea]".to_owned(),
         "jsonb" => "'{\"steps\": []}'::jsonb".to_owned(),
         "jsonb[]" => "array['1'::jsonb]".to_owned(),
         "integer" | "bigint" => "0".to_owned(),

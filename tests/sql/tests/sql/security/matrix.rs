@@ -12,8 +12,15 @@ const OWNER_ONLY: u8 = 0;
 
 /// Every function that is not internal (`_…`), and the internal ones that a role may call.
 const DECISIONS: &[(&str, u8)] = &[
+    ("_compare_flow_shapes", WORKER),
+    ("_compare_step_shapes", WORKER),
+    ("_event_payload", VIEWER),
+    ("_get_flow_shape", WORKER),
+    ("_pattern_shape", WORKER),
     ("add_flow_version", OWNER_ONLY),
     ("add_step", OWNER_ONLY),
+    ("append_chunks", CLIENT | WORKER),
+    ("append_step_chunks", WORKER),
     ("beat_jobs", WORKER),
     ("calculate_retry_delay", OWNER_ONLY),
     ("cancel_jobs", CLIENT),
@@ -24,6 +31,8 @@ const DECISIONS: &[(&str, u8)] = &[
     ("claim_jobs", WORKER),
     ("claim_tasks", WORKER),
     ("clear_concern", UPKEEP),
+    ("close_step_stream", WORKER),
+    ("close_stream", CLIENT | WORKER),
     ("complete_task", WORKER),
     ("complete_tasks", WORKER),
     ("complete_unheld_jobs", UPKEEP),
@@ -69,6 +78,7 @@ const DECISIONS: &[(&str, u8)] = &[
     ("is_valid_slug", OWNER_ONLY),
     ("list_jobs", CLIENT | UPKEEP | VIEWER),
     ("list_runs", CLIENT | VIEWER),
+    ("list_streams", CLIENT | UPKEEP | VIEWER),
     ("list_tasks", CLIENT | VIEWER),
     ("list_workers", VIEWER),
     ("mark_worker_stopped", WORKER),
@@ -78,8 +88,11 @@ const DECISIONS: &[(&str, u8)] = &[
     ("prune_data_older_than", OWNER_ONLY),
     ("prune_jobs", UPKEEP),
     ("prune_runs", UPKEEP),
+    ("prune_streams", UPKEEP | WORKER),
+    ("read_chunks", CLIENT | VIEWER),
     ("read_events", CLIENT | VIEWER),
     ("read_job_trace", CLIENT | UPKEEP | VIEWER),
+    ("read_step_chunks", CLIENT | VIEWER),
     ("redrive_jobs", UPKEEP),
     ("release_jobs", WORKER),
     ("release_tasks", WORKER),
@@ -109,11 +122,6 @@ const DECISIONS: &[(&str, u8)] = &[
     ("sweep_jobs", WORKER | UPKEEP),
     ("track_worker_function", WORKER),
     ("yield_tasks", WORKER),
-    ("_compare_flow_shapes", WORKER),
-    ("_event_payload", VIEWER),
-    ("_compare_step_shapes", WORKER),
-    ("_get_flow_shape", WORKER),
-    ("_pattern_shape", WORKER),
 ];
 
 const ROLES: [(&str, u8); 4] = [

@@ -4,6 +4,7 @@ mod calls;
 mod grants;
 mod hijack;
 mod hijack_jobs;
+mod hijack_streams;
 mod hijack_traps;
 mod injection;
 mod literal_text;

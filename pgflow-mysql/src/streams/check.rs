@@ -1,0 +1,24 @@
+//! What cannot be of streams.
+
+/// Each finds what its name says, as sentences.
+pub(crate) const INVARIANTS: &[&str] = &[
+    "select concat('stream ', convert(s.name using utf8mb4), ' has ', count(c.number), ' chunks, but its next number is ', s.next_number)
+       from pgflow_streams s left join pgflow_stream_chunks c on c.stream = s.id
+      group by s.id, s.name, s.next_number
+     having count(c.number) <> s.next_number or coalesce(max(c.number) + 1, 0) <> s.next_number",
+    "select concat('stream ', convert(s.name using utf8mb4), ' has ', coalesce(sum(length(c.data)), 0), ' bytes, but says ', s.bytes)
+       from pgflow_streams s left join pgflow_stream_chunks c on c.stream = s.id
+      group by s.id, s.name, s.bytes having coalesce(sum(length(c.data)), 0) <> s.bytes",
+    "select concat('stream ', convert(s.name using utf8mb4), ' has chunk ', c.number, ' of generation ', c.generation, ', which is not its place')
+       from pgflow_streams s join pgflow_stream_chunks c on c.stream = s.id
+      where (c.number >= s.begins_at) <> (c.generation = s.generation)",
+    "select concat('stream ', convert(s.name using utf8mb4), ': its writers have sent ', coalesce(sum(w.next_seq), 0), ' of ', s.next_number, ' chunks')
+       from pgflow_streams s left join pgflow_stream_writers w on w.stream = s.id
+      group by s.id, s.name, s.next_number having coalesce(sum(w.next_seq), 0) <> s.next_number",
+    "select concat('stream ', convert(name using utf8mb4), ' is of a run that is not there') from pgflow_streams
+      where run <> unhex('00000000000000000000000000000000') and run not in (select id from pgflow_runs)",
+    "select concat('stream ', convert(name using utf8mb4), ' is kept for ever, or not as long as its run') from pgflow_streams
+      where (run = unhex('00000000000000000000000000000000')) <> (expires_at is not null)",
+    "select concat('chunk ', number, ' is of no stream') from pgflow_stream_chunks
+      where stream not in (select id from pgflow_streams)",
+];

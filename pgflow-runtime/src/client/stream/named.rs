@@ -1,0 +1,195 @@
+//! Streams of their own, by name.
+
+use std::time::Duration;
+
+use pgflow_machine::log::{
+    Append, Appended, CloseStream, Closed, End, LASTS, StreamKey, StreamProblem, Writer,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::{Chunks, bytes, json};
+use crate::backend::{Backend, Reply};
+use crate::client::patience::patiently;
+use crate::client::{BATCH, ClientError};
+use crate::db::Db;
+use crate::emit::written;
+
+impl Db {
+    /// The stream of this name, which need not be there yet. Any number of programs may write and read it.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// # let db = pgflow::Db::connect("memory:").await?;
+    /// let logs = db.stream("logs/42")?;
+    /// let mut writer = logs.writer();
+    /// writer.send(&"started").await?;
+    /// logs.close().await?;
+    ///
+    /// let mut lines = logs.read::<String>();
+    /// let first = lines.next().await.expect("a line")?;
+    /// assert_eq!(first.value().as_deref(), Some("started"));
+    /// assert!(lines.next().await.is_none());
+    /// # Ok(()) })
+    /// # }
+    /// ```
+    pub fn stream(&self, name: &str) -> Result<NamedStream, ClientError> {
+        let stream = StreamKey::named(name)?;
+        Ok(NamedStream { db: self.clone(), stream, lasts: LASTS })
+    }
+}
+
+impl Db {
+    /// Deletes named streams whose time is over, and says how many. Workers do that once in an hour.
+    pub async fn prune_streams(&self) -> Result<u64, ClientError> {
+        let mut pruned = 0;
+        loop {
+            let batch = patiently(self, prune).await?;
+            pruned += batch;
+            if batch < u64::from(BATCH) {
+                return Ok(pruned);
+            }
+        }
+    }
+}
+
+fn prune(backend: &dyn Backend) -> Reply<'_, u64> {
+    Box::pin(async move { backend.streams()?.prune_streams(BATCH).await })
+}
+
+/// A stream of its own: [`Db::stream`].
+#[derive(Clone, Debug)]
+pub struct NamedStream {
+    db: Db,
+    stream: StreamKey,
+    lasts: Duration,
+}
+
+impl NamedStream {
+    /// It is kept for so long after it was last written through this; a week if nothing is said.
+    #[must_use]
+    pub fn lasting(self, lasts: Duration) -> Self {
+        Self { lasts, ..self }
+    }
+
+    /// What was and is said, as JSON of this type.
+    pub fn read<T: DeserializeOwned + 'static>(&self) -> Chunks<T> {
+        Chunks::new(&self.db, self.stream.clone(), json, None)
+    }
+
+    /// What was and is said, as it is.
+    pub fn read_bytes(&self) -> Chunks<Vec<u8>> {
+        Chunks::new(&self.db, self.stream.clone(), bytes, None)
+    }
+
+    /// Somebody who writes it.
+    pub fn writer(&self) -> StreamWriter {
+        let Self { db, stream, lasts } = self.clone();
+        StreamWriter { db, stream, lasts, writer: Writer::new(), sent: 0, unsent: Vec::new() }
+    }
+
+    /// Ends it: nothing can be appended after that. Ending it twice is fine.
+    pub async fn close(&self) -> Result<(), ClientError> {
+        self.end(End::Eof).await
+    }
+
+    /// Ends it with an error, which is the last that its readers get.
+    pub async fn fail(&self, why: &str) -> Result<(), ClientError> {
+        self.end(End::error(why)).await
+    }
+
+    async fn end(&self, end: End) -> Result<(), ClientError> {
+        let (stream, lasts) = (self.stream.clone(), self.lasts);
+        let close = patiently(&self.db, move |db| close(db, stream.clone(), end.clone(), lasts));
+        close.await?.map(drop).map_err(|source| refused(&self.stream, source))
+    }
+}
+
+fn close(
+    backend: &dyn Backend,
+    stream: StreamKey,
+    end: End,
+    lasts: Duration,
+) -> Reply<'_, Result<Closed, StreamProblem>> {
+    Box::pin(async move {
+        let close = CloseStream { lasts, ..CloseStream::new(&stream, Writer::new(), &end) };
+        backend.streams()?.close_stream(&close).await
+    })
+}
+
+fn refused(stream: &StreamKey, source: StreamProblem) -> ClientError {
+    ClientError::Stream { stream: stream.clone(), source }
+}
+
+/// Writes a stream of its own: [`NamedStream::writer`]. What it sends stays in its order.
+#[derive(Debug)]
+pub struct StreamWriter {
+    db: Db,
+    stream: StreamKey,
+    lasts: Duration,
+    writer: Writer,
+    sent: u64,
+    /// What may or may not be there: it is sent again, by the same numbers, so that it is there once.
+    unsent: Vec<Vec<u8>>,
+}
+
+impl StreamWriter {
+    /// Appends a value as JSON.
+    pub async fn send<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), ClientError> {
+        self.send_bytes([written(value)?]).await
+    }
+
+    /// Appends chunks, all of them in one transaction. If it fails because the database does not answer, or is dropped, the chunks
+    /// come with what is sent next.
+    pub async fn send_bytes(
+        &mut self,
+        chunks: impl IntoIterator<Item = Vec<u8>>,
+    ) -> Result<(), ClientError> {
+        let limits = self.db.limits().await?;
+        let before = self.unsent.len();
+        self.unsent.extend(chunks);
+        let append =
+            Append::new(&self.stream, self.writer.clone(), self.sent, &self.unsent, limits);
+        if let Err(problem) = append.check() {
+            self.unsent.truncate(before);
+            return Err(refused(&self.stream, problem));
+        }
+        let call = Call {
+            stream: self.stream.clone(),
+            writer: self.writer.clone(),
+            first: self.sent,
+            chunks: self.unsent.clone(),
+            lasts: self.lasts,
+            limits,
+        };
+        let appended = patiently(&self.db, move |db| call.clone().append(db)).await?;
+        self.sent += self.unsent.len() as u64;
+        self.unsent.clear();
+        appended.map(drop).map_err(|source| refused(&self.stream, source))
+    }
+}
+
+/// An append that owns all it needs.
+#[derive(Clone)]
+struct Call {
+    stream: StreamKey,
+    writer: Writer,
+    first: u64,
+    chunks: Vec<Vec<u8>>,
+    lasts: Duration,
+    limits: pgflow_machine::Limits,
+}
+
+impl Call {
+    fn append(self, backend: &dyn Backend) -> Reply<'_, Result<Appended, StreamProblem>> {
+        Box::pin(async move {
+            let Self { stream, writer, first, chunks, lasts, limits } = &self;
+            let append = Append {
+                lasts: *lasts,
+                ..Append::new(stream, writer.clone(), *first, chunks, *limits)
+            };
+            backend.streams()?.append(&append).await
+        })
+    }
+}

@@ -1,0 +1,119 @@
+//! Writing what waits, group by group.
+
+use std::sync::Arc;
+
+use pgflow_machine::log::{
+    Append, CHUNKS_AT_ONCE, CloseStream, End, StreamKey, StreamProblem, Writer,
+};
+use pgflow_machine::{Limits, TaskLease};
+
+use super::EmitError;
+use super::outlet::{Failure, Shared};
+use crate::backend::{Backend, BackendError, Streams};
+use crate::calls;
+use crate::client::again;
+
+/// The stream of a task, as an attempt writes it.
+#[derive(Clone)]
+pub(super) struct Place {
+    backend: Arc<dyn Backend>,
+    stream: StreamKey,
+    pub(super) attempt: u32,
+    limits: Limits,
+}
+
+impl Place {
+    pub(super) fn new(backend: Arc<dyn Backend>, lease: &TaskLease, limits: Limits) -> Self {
+        let stream = StreamKey::Task(lease.task.clone());
+        Self { backend, stream, attempt: lease.attempt, limits }
+    }
+
+    /// Whether this chunk can be appended.
+    pub(super) fn check(&self, chunk: &[u8]) -> Result<(), StreamProblem> {
+        let (bytes, limit) = (chunk.len(), self.limits.max_bytes);
+        if bytes > limit { Err(StreamProblem::TooLarge { bytes, limit }) } else { Ok(()) }
+    }
+
+    async fn append(&self, first: u64, chunks: &[Vec<u8>]) -> Result<(), Failure> {
+        let writer = Writer::Attempt(self.attempt);
+        let append = Append::new(&self.stream, writer, first, chunks, self.limits);
+        let appended = again(|| async { self.streams()?.append(&append).await }).await;
+        match appended {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(problem)) => Err(Failure::Refused(problem)),
+            Err(error) => Err(Failure::Backend(Arc::new(error))),
+        }
+    }
+
+    pub(super) async fn close(&self, end: End) -> Result<(), EmitError> {
+        let place = self.clone();
+        let close = async move {
+            let close = CloseStream::new(&place.stream, Writer::Attempt(place.attempt), &end);
+            again(|| async { place.streams()?.close_stream(&close).await }).await
+        };
+        let closed = self.apart(close).await.map_err(EmitError::Backend)?;
+        closed.map(drop).map_err(EmitError::Refused)
+    }
+
+    /// Makes a call where nobody holds it up.
+    async fn apart<T: Send + 'static>(
+        &self,
+        call: impl Future<Output = Result<T, BackendError>> + Send + 'static,
+    ) -> Result<T, BackendError> {
+        if !self.backend.abilities().multi_process {
+            return call.await;
+        }
+        let answer = calls::spawn(call).await;
+        answer.unwrap_or_else(|error| Err(BackendError::Unreachable(error.into())))
+    }
+
+    fn streams(&self) -> Result<&dyn Streams, BackendError> {
+        self.backend.streams()
+    }
+}
+
+/// Begins to write: as a task, so that the step goes on meanwhile.
+pub(super) async fn begin(shared: &Arc<Shared>, place: &Place) {
+    let (shared, place) = (Arc::clone(shared), place.clone());
+    // What is in memory costs nothing to write, and tests of flows use it without a runtime that could run a task.
+    if place.backend.abilities().multi_process {
+        calls::spawn(async move { write(&shared, &place).await });
+    } else {
+        write(&shared, &place).await;
+    }
+}
+
+/// Until nothing waits.
+async fn write(shared: &Shared, place: &Place) {
+    while let Some((first, group)) = next(shared, place.limits.max_bytes) {
+        let written = place.append(first, &group).await;
+        let mut state = shared.lock();
+        match written {
+            Ok(()) => state.sent = first + group.len() as u64,
+            Err(failure) => {
+                state.failure = Some(failure);
+                state.waiting.clear();
+            }
+        }
+        drop(state);
+        shared.written.notify_waiters();
+    }
+    shared.written.notify_waiters();
+}
+
+/// As much as can be appended at once; nothing means that this writer is done.
+fn next(shared: &Shared, most_bytes: usize) -> Option<(u64, Vec<Vec<u8>>)> {
+    let mut state = shared.lock();
+    let (mut group, mut bytes) = (Vec::new(), 0);
+    while let Some(chunk) = state.waiting.front() {
+        bytes += chunk.len();
+        if group.len() >= CHUNKS_AT_ONCE || (bytes > most_bytes && !group.is_empty()) {
+            break;
+        }
+        let Some(chunk) = state.waiting.pop_front() else { break };
+        state.bytes -= chunk.len();
+        group.push(chunk);
+    }
+    state.is_writing = !group.is_empty();
+    state.is_writing.then_some((state.sent, group))
+}

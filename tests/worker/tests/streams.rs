@@ -1,0 +1,278 @@
+//! Streams through a worker and a client, from what a step says to those who read it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pgflow::prelude::*;
+use pgflow::{Chunks, ClientError, Emitted, RunStatus};
+use pgflow_worker_tests::{Fresh, Outcome, Working, everywhere};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+/// Longer than anything here takes on a busy machine.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Steps go on when the test lets them.
+#[derive(Clone)]
+struct Gate(Arc<Semaphore>);
+
+impl Gate {
+    fn closed() -> Self {
+        Self(Arc::new(Semaphore::new(0)))
+    }
+
+    fn open(&self) {
+        self.0.add_permits(1);
+    }
+
+    async fn pass(&self) {
+        self.0.acquire().await.expect("nobody closes it").forget();
+    }
+}
+
+#[flow(input = u32)]
+mod count {
+    use super::*;
+
+    #[step]
+    pub(crate) async fn up(run: u32, out: Emit<u32>, State(gate): State<Gate>) -> Result<u32> {
+        for number in 0..run {
+            out.send(number).await?;
+        }
+        out.flush().await?;
+        gate.pass().await;
+        out.send(run).await?;
+        Ok(run)
+    }
+}
+
+#[flow(input = u32, base_delay = 0)]
+mod stumble {
+    use super::*;
+
+    /// Fails so often, each time after so many words.
+    #[step(max_attempts = 3)]
+    pub(crate) async fn talk(run: u32, ctx: Context, out: Emit<String>) -> Result<u32> {
+        for word in 0..=ctx.attempt() {
+            out.send(format!("{}.{word}", ctx.attempt())).await?;
+        }
+        if ctx.attempt() <= run { Err("lost for words".into()) } else { Ok(run) }
+    }
+}
+
+#[flow(input = Vec<u32>)]
+mod each {
+    use super::*;
+
+    #[step(map)]
+    pub(crate) async fn twice(item: u32, out: Emit<u32>) -> Result<u32> {
+        out.send(item).await?;
+        out.send(item).await?;
+        Ok(item)
+    }
+
+    #[step(depends_on = [twice])]
+    pub(crate) async fn quiet(twice: Vec<u32>, out: Emit<u32>) -> Result<usize> {
+        drop(out);
+        Ok(twice.len())
+    }
+}
+
+everywhere!(
+    what_a_step_says_is_read_while_it_runs,
+    readers_see_the_same_whenever_they_come,
+    another_attempt_is_another_generation,
+    a_step_that_fails_ends_its_stream_with_its_error,
+    each_task_of_a_map_has_a_stream,
+    writers_and_readers_of_a_name,
+    a_chunk_that_is_too_large_fails_the_step,
+    a_cancelled_run_ends_its_streams,
+);
+
+/// What comes until the end, as text.
+async fn all<T: std::fmt::Debug + 'static>(mut chunks: Chunks<T>) -> Outcome<Vec<String>> {
+    let mut seen = Vec::new();
+    while let Some(item) = timeout(PATIENCE, chunks.next()).await? {
+        seen.push(match item {
+            Ok(Emitted::Chunk { value, .. }) => format!("{value:?}"),
+            Ok(Emitted::Restarted { attempt }) => format!("restarted {attempt}"),
+            Ok(other) => format!("{other:?}"),
+            Err(ClientError::StreamFailed { reason, .. }) => reason,
+            Err(error) => return Err(error.into()),
+        });
+    }
+    Ok(seen)
+}
+
+async fn next<T: 'static>(chunks: &mut Chunks<T>) -> Outcome<T> {
+    let item = timeout(PATIENCE, chunks.next()).await?.ok_or("it has ended")??;
+    Ok(item.value().ok_or("not a chunk")?)
+}
+
+fn words<T: std::fmt::Display>(words: impl IntoIterator<Item = T>) -> Vec<String> {
+    words.into_iter().map(|word| word.to_string()).collect()
+}
+
+async fn what_a_step_says_is_read_while_it_runs(fresh: Fresh) -> Outcome {
+    let gate = Gate::closed();
+    fresh.db.register(count::Flow).await?;
+    let run = fresh.db.start(count::Flow, &2).await?;
+    let mut early = run.stream::<count::up>();
+    let reading = tokio::spawn(async move {
+        let numbers = [next(&mut early).await?, next(&mut early).await?];
+        Outcome::Ok((numbers, early))
+    });
+    let worker = Worker::new(&fresh.db).flow(count::Flow).state(gate.clone());
+    let worker = Working::start(worker);
+    let (numbers, mut early) = timeout(PATIENCE, reading).await???;
+    assert_eq!(numbers, [0, 1]);
+    assert_eq!(run.status().await?, RunStatus::Started, "the step has not ended");
+    gate.open();
+    assert_eq!(next(&mut early).await?, 2);
+    assert!(timeout(PATIENCE, early.next()).await?.is_none());
+    assert_eq!(run.output().await?.up, 2);
+    worker.stop().await?;
+    Ok(())
+}
+
+async fn readers_see_the_same_whenever_they_come(fresh: Fresh) -> Outcome {
+    let gate = Gate::closed();
+    fresh.db.register(count::Flow).await?;
+    let run = fresh.db.start(count::Flow, &600).await?;
+    let everything = words(0..=600);
+    let early = tokio::spawn(all(run.stream::<count::up>()));
+    let worker = Working::start(Worker::new(&fresh.db).flow(count::Flow).state(gate.clone()));
+    let mut middle = run.stream::<count::up>();
+    for number in 0..300 {
+        assert_eq!(next(&mut middle).await?, number);
+    }
+    let mut tail = run.stream::<count::up>().last(1);
+    while next(&mut tail).await? < 599 {}
+    gate.open();
+    assert_eq!(early.await??, everything);
+    assert_eq!(all(middle).await?, everything[300..]);
+    assert_eq!(all(tail).await?, ["600"]);
+    assert_eq!(all(run.stream::<count::up>()).await?, everything, "after the end");
+    assert_eq!(all(run.stream::<count::up>().at(590)).await?, everything[590..]);
+    assert_eq!(all(run.stream::<count::up>().at(9_999)).await?, [""; 0]);
+    assert_eq!(all(run.stream::<count::up>().last(2)).await?, everything[599..]);
+    assert_eq!(all(run.stream::<count::up>().tail()).await?, [""; 0]);
+    worker.stop().await?;
+    Ok(())
+}
+
+async fn another_attempt_is_another_generation(fresh: Fresh) -> Outcome {
+    let worker = fresh.work(stumble::Flow).await?;
+    let run = fresh.db.start(stumble::Flow, &1).await?;
+    assert_eq!(run.wait().await?, RunStatus::Completed);
+    let latest = all(run.stream::<stumble::talk>()).await?;
+    assert_eq!(latest, ["\"2.0\"", "\"2.1\"", "\"2.2\""]);
+    let everything = all(run.stream::<stumble::talk>().all()).await?;
+    assert_eq!(everything[..3], ["\"1.0\"", "\"1.1\"", "restarted 2"]);
+    assert_eq!(everything[3..], latest);
+    let resumed = all(run.stream::<stumble::talk>().at(1)).await?;
+    assert_eq!(resumed[0], "restarted 2", "who has seen some of it is told");
+    assert_eq!(resumed[1..], latest);
+    worker.stop().await?;
+    Ok(())
+}
+
+async fn a_step_that_fails_ends_its_stream_with_its_error(fresh: Fresh) -> Outcome {
+    fresh.db.register(stumble::Flow).await?;
+    let run = fresh.db.start(stumble::Flow, &9).await?;
+    let early = tokio::spawn(all(run.stream::<stumble::talk>()));
+    let worker = fresh.work(stumble::Flow).await?;
+    assert_eq!(run.wait().await?, RunStatus::Failed);
+    let expected = ["\"3.0\"", "\"3.1\"", "\"3.2\"", "\"3.3\"", "lost for words"];
+    assert_eq!(all(run.stream::<stumble::talk>()).await?, expected);
+    let early = early.await??;
+    assert!(early.ends_with(&expected.map(str::to_owned)), "{early:?}");
+    worker.stop().await?;
+    Ok(())
+}
+
+async fn each_task_of_a_map_has_a_stream(fresh: Fresh) -> Outcome {
+    let worker = fresh.work(each::Flow).await?;
+    let run = fresh.db.start(each::Flow, &vec![7, 8]).await?;
+    let quiet = tokio::spawn(all(run.stream::<each::quiet>()));
+    assert_eq!(run.output().await?.quiet, 2);
+    assert_eq!(all(run.stream::<each::twice>()).await?, ["7", "7"]);
+    assert_eq!(all(run.stream_of::<each::twice>(1)).await?, ["8", "8"]);
+    assert_eq!(all(run.stream_of::<each::twice>(2)).await?, [""; 0]);
+    assert_eq!(quiet.await??, [""; 0], "a step that says nothing has said all");
+    worker.stop().await?;
+    Ok(())
+}
+
+async fn writers_and_readers_of_a_name(fresh: Fresh) -> Outcome {
+    const EACH: u32 = 50;
+    let logs = fresh.db.stream("logs/42")?;
+    let readers: Vec<_> = (0..3).map(|_| tokio::spawn(all(logs.read::<String>()))).collect();
+    let writers = (0..4).map(|writer| {
+        let mut sending = logs.writer();
+        tokio::spawn(async move {
+            for number in 0..EACH {
+                sending.send(&format!("{writer}:{number}")).await?;
+            }
+            Outcome::Ok(())
+        })
+    });
+    for writer in writers.collect::<Vec<_>>() {
+        writer.await??;
+    }
+    logs.fail("the power went").await?;
+    logs.close().await?;
+    let refused = logs.writer().send("late").await;
+    assert!(matches!(refused, Err(ClientError::Stream { .. })), "{refused:?}");
+    let after = all(logs.read::<String>()).await?;
+    assert_eq!(after.len(), 4 * EACH as usize + 1);
+    assert_eq!(after.last().map(String::as_str), Some("the power went"));
+    for reader in readers {
+        assert_eq!(reader.await??, after, "one order for all");
+    }
+    for writer in 0..4 {
+        let own = after.iter().filter(|line| line.starts_with(&format!("\"{writer}:")));
+        assert!(
+            own.eq(&(0..EACH).map(|number| format!("\"{writer}:{number}\"")).collect::<Vec<_>>())
+        );
+    }
+    Ok(())
+}
+
+#[flow(input = usize)]
+mod shout {
+    use super::*;
+
+    #[step(max_attempts = 1)]
+    pub(crate) async fn loud(run: usize, out: Emit<String>) -> Result<usize> {
+        out.send("x".repeat(run)).await?;
+        Ok(run)
+    }
+}
+
+async fn a_chunk_that_is_too_large_fails_the_step(fresh: Fresh) -> Outcome {
+    let worker = fresh.work(shout::Flow).await?;
+    let limit = fresh.db.limits().await?.max_bytes;
+    let run = fresh.db.start(shout::Flow, &(limit + 1)).await?;
+    let error = run.output().await.expect_err("it cannot be stored").to_string();
+    assert!(error.contains("the limit is"), "{error}");
+    // With its quotes it is as large as may be.
+    let run = fresh.db.start(shout::Flow, &(limit - 2)).await?;
+    assert_eq!(run.output().await?.loud, limit - 2);
+    assert_eq!(all(run.stream::<shout::loud>()).await?[0].len(), limit);
+    worker.stop().await?;
+    Ok(())
+}
+
+async fn a_cancelled_run_ends_its_streams(fresh: Fresh) -> Outcome {
+    let gate = Gate::closed();
+    fresh.db.register(count::Flow).await?;
+    let worker = Working::start(Worker::new(&fresh.db).flow(count::Flow).state(gate.clone()));
+    let run = fresh.db.start(count::Flow, &1).await?;
+    let mut numbers = run.stream::<count::up>();
+    assert_eq!(next(&mut numbers).await?, 0);
+    run.cancel(None).await?;
+    assert_eq!(all(numbers).await?, ["abandoned"]);
+    worker.stop().await?;
+    Ok(())
+}
