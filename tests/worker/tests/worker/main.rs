@@ -21,6 +21,8 @@ mod shutdown;
 mod sign_off;
 mod slots;
 mod starts;
+mod stream_fan_out;
+mod streams;
 mod transactions;
 mod trouble;
 mod waiting;
