@@ -136,5 +136,6 @@ impl<J: crate::job::Job, Who> WorksOn<J> for Who {
 )]
 pub trait Shares<T> {
     #[doc(hidden)]
+    #[must_use]
     fn sharing(self, value: T) -> Self;
 }

@@ -27,6 +27,7 @@ impl Db {
     /// # Ok(())
     /// # }
     /// ```
+    #[expect(clippy::needless_pass_by_value, reason = "owned or borrowed, as the caller has it")]
     #[rustfmt::skip] // One line, which the compiler shows.
     pub fn start<F, I, G>(&self, _flow: F, input: G) -> Start<'_, F> where Self: Starts<F, I> + Takes<G, I> {
         let input = <Self as Starts<F, I>>::stored(<Self as Takes<G, I>>::taken(&input));

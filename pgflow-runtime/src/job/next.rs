@@ -66,6 +66,7 @@ impl<Job> Next<Job> {
     /// let next = Next::<()>::done(42);
     /// assert_eq!(format!("{next:?}"), "Next(done with 42)");
     /// ```
+    #[expect(clippy::needless_pass_by_value, reason = "the job takes it along")]
     #[rustfmt::skip] // One line, which the compiler shows.
     pub fn done<T>(output: T) -> Self where Self: EndsWith<T> {
         Self::ending(Self::stored(&output).map(Ending::Done))
