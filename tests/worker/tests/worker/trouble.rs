@@ -11,7 +11,7 @@ use pgflow_worker_tests::{Flaky, Mood, Outcome, Working};
 #[derive(Clone, Default)]
 struct Count(Arc<AtomicU32>);
 
-#[flow(input = u32, max_attempts = 1, timeout = 2)]
+#[flow(slug = "count_trouble", input = u32, max_attempts = 1, timeout = 2)]
 mod count {
     use super::*;
 
