@@ -83,7 +83,9 @@ impl StreamData {
         let is_over = |kept: &Kept| kept.row.expires_at.is_some_and(|expires_at| expires_at <= now);
         let over = self.0.iter().filter(|(_, kept)| is_over(kept)).take(max as usize);
         let over: Vec<_> = over.map(|(stream, _)| stream.clone()).collect();
-        over.iter().for_each(|stream| drop(self.0.remove(stream)));
+        for stream in &over {
+            self.0.remove(stream);
+        }
         over.len() as u64
     }
 

@@ -12,7 +12,7 @@ pub(super) const ALL: &[Mutation] = &[
         tests: &["another_token", "every_standing"],
     },
     Mutation {
-        name: "job-beat-cancelled",
+        name: "jobs-beat-cancelled",
         file: "job/beat.rs",
         find: "            if row.cancel.is_some() {\n                return JobBeat::Cancelled;\n            }\n",
         replace: "",
@@ -76,7 +76,7 @@ pub(super) const ALL: &[Mutation] = &[
         tests: &["waits::"],
     },
     Mutation {
-        name: "job-sleep",
+        name: "jobs-sleep",
         file: "job/transition.rs",
         find: "row.wake_at.is_some_and(|wake_at| wake_at > now)",
         replace: "row.wake_at.is_none_or(|wake_at| wake_at > now)",
@@ -84,7 +84,7 @@ pub(super) const ALL: &[Mutation] = &[
         tests: &["a_job_begins", "a_sleeper"],
     },
     Mutation {
-        name: "job-key-freed",
+        name: "jobs-key-freed",
         file: "job/transition.rs",
         find: "        if let Some(key) = key {\n            self.set_key(key, None);\n        }\n",
         replace: "",
@@ -204,7 +204,7 @@ pub(super) const ALL: &[Mutation] = &[
         tests: &["a_name_is"],
     },
     Mutation {
-        name: "job-ring",
+        name: "jobs-ring",
         file: "job/waits.rs",
         find: "            Some(wait) => Err(JobProblem::Ring(wait.on.clone())),\n            None => Ok(looked_at),",
         replace: "            Some(_) | None => Ok(looked_at),",
@@ -213,14 +213,14 @@ pub(super) const ALL: &[Mutation] = &[
     },
     Mutation {
         name: "job-itself",
-        file: "job/waits.rs",
-        find: "            if matches!(&wait.on, Dependency::Job(job) if job == id) {\n                return Err(JobProblem::WaitsForItself);\n            }\n",
-        replace: "",
+        file: "job/submit.rs",
+        find: "    if waits.iter().any(is_itself) { Err(JobProblem::WaitsForItself) } else { Ok(()) }\n",
+        replace: "    let _ = waits.iter().any(is_itself);\n    Ok(())\n",
         why: "a job could wait for itself",
         tests: &["bad_input"],
     },
     Mutation {
-        name: "job-policy",
+        name: "jobs-policy",
         file: "job/waits.rs",
         find: "match word.filter(|_| *policy != Policy::Release) {",
         replace: "match word {",
@@ -244,7 +244,7 @@ pub(super) const ALL: &[Mutation] = &[
         tests: &["what_is_done", "what_failed_or"],
     },
     Mutation {
-        name: "job-redrive-budget",
+        name: "jobs-redrive-budget",
         file: "job/redrive.rs",
         find: "            forgiven: self.attempts,\n",
         replace: "            forgiven: self.forgiven,\n",
