@@ -24,7 +24,8 @@ struct Token {
 
 #[flow(input = Question, base_delay = 0)]
 mod answer {
-    use super::*;
+    use super::{Question, Token};
+    use pgflow::prelude::*;
 
     /// What a model might say.
     const WORDS: &str =

@@ -36,10 +36,10 @@ fn append(
 ) -> Result<Appended, StreamProblem> {
     let chunks = chunks(texts);
     let append = Append::new(stream, writer, first, &chunks, Limits::default());
-    let (answer, writes) = append.decide(rows, NOW).unwrap();
+    let (answer, written) = append.decide(rows, NOW).unwrap();
     let new = answer.as_ref().map_or(0, |appended| appended.chunks);
-    assert_eq!(writes.chunks.len() as u64, new);
-    assert_eq!((writes.stream, writes.writer), (new > 0, new > 0));
+    assert_eq!(written.chunks.len() as u64, new);
+    assert_eq!((written.stream, written.writer), (new > 0, new > 0));
     answer
 }
 

@@ -1,6 +1,7 @@
 //! The queue underneath: found, or installed.
 
 use std::fmt;
+use std::time::Duration;
 
 use ::pgmq::PgmqError;
 use sqlx::{PgConnection, PgPool};
@@ -89,14 +90,16 @@ async fn install_in_a_clean_session(pool: &PgPool) -> Result<(), PgmqError> {
     }
 }
 
-/// SQLSTATE 42P05, `duplicate_prepared_statement`.
+/// SQLSTATE 42P05, `duplicate_prepared_statement`, or 26000, `invalid_sql_statement_name`.
 fn has_statements_of_others(error: &PgmqError) -> bool {
     let PgmqError::DatabaseError(sqlx::Error::Database(error)) = error else { return false };
-    error.code().as_deref() == Some("42P05")
+    matches!(error.code().as_deref(), Some("42P05" | "26000"))
 }
 
 /// sqlx remembers what it has prepared on a connection, though the session behind it may have changed.
 async fn close_idle(pool: &PgPool) {
+    // A transaction that failed brings its connection back in the background.
+    tokio::time::sleep(Duration::from_millis(20)).await;
     while let Some(connection) = pool.try_acquire() {
         // It is gone from the pool, whatever the server says.
         let _ = connection.close().await;

@@ -155,12 +155,11 @@ pub(super) async fn list<C: Conn>(
     session: &mut SqliteSession<C>,
     query: &StreamQuery,
 ) -> Result<Vec<StreamSummary>> {
-    let found = match query.run {
-        Some(run) => sqlx::query_as(OF_RUN).bind(run.0).bind(query.max),
-        None => {
-            let after = query.after.as_deref().unwrap_or_default();
-            sqlx::query_as(NAMED).bind(Uuid::nil()).bind(query.max).bind(after)
-        }
+    let found = if let Some(run) = query.run {
+        sqlx::query_as(OF_RUN).bind(run.0).bind(query.max)
+    } else {
+        let after = query.after.as_deref().unwrap_or_default();
+        sqlx::query_as(NAMED).bind(Uuid::nil()).bind(query.max).bind(after)
     };
     let found: Vec<Found> = found.fetch_all(&mut *session.connection).await?;
     Ok(found.into_iter().map(|found| StreamSummary::new(found.key(), found.row())).collect())

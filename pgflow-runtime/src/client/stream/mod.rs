@@ -107,11 +107,13 @@ impl Db {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "as those who keep the bytes take them")]
 fn json<T: DeserializeOwned>(data: Vec<u8>) -> Result<T, DataError> {
     let unreadable = |source| DataError::Read { what: What::Chunk.to_string(), source };
     serde_json::from_slice(&data).map_err(unreadable)
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "as those that can fail")]
 fn bytes(data: Vec<u8>) -> Result<Vec<u8>, DataError> {
     Ok(data)
 }

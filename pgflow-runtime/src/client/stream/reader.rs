@@ -62,7 +62,7 @@ impl Reader {
                 Some(News::Restarted(attempt)) => return Some(Ok(Emitted::Restarted { attempt })),
                 Some(News::Ended(end)) => {
                     self.is_over = true;
-                    return self.ended(end).map(Err);
+                    return self.ended(&end).map(Err);
                 }
                 None if self.is_over => return None,
                 None => {}
@@ -74,7 +74,7 @@ impl Reader {
         }
     }
 
-    fn ended(&self, end: End) -> Option<ClientError> {
+    fn ended(&self, end: &End) -> Option<ClientError> {
         let reason = end.why()?.to_owned();
         Some(ClientError::StreamFailed { stream: self.stream.clone(), reason })
     }
@@ -174,7 +174,8 @@ impl Reader {
         };
         let run = task.run;
         let found = summary(&self.db, run).await?.ok_or(ClientError::UnknownRun { run })?;
-        task.step = renamed_in(flow, &found.flow, &task.step, |(old, new)| (new, old)).to_owned();
+        let step = renamed_in(flow, &found.flow, &task.step, |(old, new)| (new, old)).to_owned();
+        task.step = step;
         self.flow = None;
         Ok(())
     }

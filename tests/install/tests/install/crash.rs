@@ -50,7 +50,7 @@ async fn a_killed_migrator_leaves_nothing_half_done() {
     let (db, files) = (TestDb::empty().await, slow_core());
     let holder = holder(&db).await;
     let mut victim = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "a_killed_migrator_leaves_nothing_half_done"])
+        .args(["--exact", "crash::a_killed_migrator_leaves_nothing_half_done"])
         .env(VICTIM, format!("{} {}", db.url(), files.path().display()))
         .stdout(Stdio::null())
         .spawn()

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use pgflow_install_tests::{execute, refusal, value};
 use pgflow_runtime::postgres::{MigrateError, PgmqSource, install_pgmq};
 use pgflow_test_support::{TestDb, core};
+use sqlx::AssertSqlSafe;
 use sqlx::postgres::PgPoolOptions;
 
 /// With pgmq installed from SQL, and nothing else.
@@ -106,12 +107,15 @@ async fn statements_that_others_left_in_a_shared_session_are_no_obstacle() {
         .after_connect(move |connection, _| {
             let is_shared = counter.fetch_add(1, Ordering::SeqCst) < 2;
             Box::pin(async move {
-                let left = if is_shared { "prepare sqlx_s_1 as select 1" } else { "select 1" };
-                sqlx::raw_sql(left).execute(connection).await.map(drop)
+                for number in (1..=40).filter(|_| is_shared) {
+                    let left = format!("prepare sqlx_s_{number} as select 1");
+                    sqlx::raw_sql(AssertSqlSafe(left)).execute(&mut *connection).await?;
+                }
+                Ok(())
             })
         })
         .connect_lazy_with((*db.pool.connect_options()).clone());
     let pgmq = install_pgmq(&pool).await.unwrap();
     assert_eq!(pgmq.source, PgmqSource::Sql);
-    assert_eq!(connected.load(Ordering::SeqCst), 3, "the installer met two of them");
+    assert!(connected.load(Ordering::SeqCst) >= 3, "the installer met two of them");
 }

@@ -53,9 +53,7 @@ async fn with_run(cx: Arc<Cx>) {
     kit.append(&own, &writer("ann"), 0, ["x"]).await.expect("appended");
     run.done(&a, 1).await;
     cx.age(&flow, 100_000).await;
-    while cx.backend().prune(Duration::from_secs(90_000), 10).await.expect("runs can be pruned") > 0
-    {
-    }
+    while cx.backend().prune(Duration::from_hours(25), 10).await.expect("runs can be pruned") > 0 {}
     let read = kit.streams().read_stream(&stream, 0, PageSize::default()).await;
     assert_eq!(read.expect("it can be asked for"), None, "it went with its run");
     let of_run = StreamQuery { run: Some(run.id), after: None, max: 10 };

@@ -12,12 +12,12 @@ fn append(run: impl std::fmt::Display, attempt: u32, first: u64, text: &str) -> 
 async fn only_the_attempt_that_has_the_task_writes() {
     let db = Db::with(&define("f", &["a; max_attempts => 2"])).await;
     let run = db.start("f", "1").await;
-    assert_eq!(db.one(&append(&run.id, 1, 0, "x")).await, "superseded|NULL|0", "nobody has it");
+    assert_eq!(db.one(&append(run.id, 1, 0, "x")).await, "superseded|NULL|0", "nobody has it");
     db.claim("f").await;
-    assert_eq!(db.one(&append(&run.id, 1, 0, "x")).await, "appended|0|1");
-    assert_eq!(db.one(&append(&run.id, 2, 0, "x")).await, "superseded|NULL|0");
+    assert_eq!(db.one(&append(run.id, 1, 0, "x")).await, "appended|0|1");
+    assert_eq!(db.one(&append(run.id, 2, 0, "x")).await, "superseded|NULL|0");
     run.fail("a", 0, "oh").await;
-    assert_eq!(db.one(&append(&run.id, 1, 1, "y")).await, "superseded|NULL|0");
+    assert_eq!(db.one(&append(run.id, 1, 1, "y")).await, "superseded|NULL|0");
     let stands = format!(
         "select newest_generation, has_ended, error, is_over from pgflow.read_step_chunks('{}', 'a', 0, 1)",
         run.id
@@ -25,13 +25,13 @@ async fn only_the_attempt_that_has_the_task_writes() {
     assert_eq!(db.one(&stands).await, "1|t|abandoned|f");
     db.wake("f").await;
     db.claim("f").await;
-    assert_eq!(db.one(&append(&run.id, 2, 0, "z")).await, "appended|1|1");
+    assert_eq!(db.one(&append(run.id, 2, 0, "z")).await, "appended|1|1");
     let close = format!("select outcome from pgflow.close_step_stream('{}', 'a', 0, 2)", run.id);
     assert_eq!(db.one(&close).await, "closed");
     assert_eq!(db.one(&stands.replace("0, 1)", "0, 2)")).await, "2|t|NULL|t");
     run.complete("a", 0, "1").await;
     assert_eq!(db.one(&close).await, "superseded");
-    let unknown = append(&run.id, 1, 0, "x").replace("'a'", "'b'");
+    let unknown = append(run.id, 1, 0, "x").replace("'a'", "'b'");
     assert_eq!(db.one(&unknown).await, "unknown_task|NULL|0");
     assert_eq!(db.rows(&stands.replace("'a'", "'b'")).await, [""; 0], "there is no such step");
     db.check().await;
