@@ -7,7 +7,7 @@ use pgflow_faults::CATALOGUE;
 use pgflow_faults::harness::{Experiment, Plan, Size, run_all};
 
 /// Experiments mostly wait.
-const JOBS: usize = 8;
+const JOBS: usize = 6;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();

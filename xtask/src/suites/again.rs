@@ -39,10 +39,19 @@ fn arguments(args: &[String], tests: &[&str]) -> Vec<String> {
     args.iter().cloned().chain(exact).chain(names).collect()
 }
 
-/// The list at the end of what libtest says.
+/// The list at the end of what libtest says, or the experiments that report a failure.
 fn failed_tests(said: &str) -> Vec<&str> {
-    let Some((_, list)) = said.rsplit_once("\nfailures:\n") else { return Vec::new() };
-    list.lines().map_while(|line| line.strip_prefix("    ")).collect()
+    match said.rsplit_once("\nfailures:\n") {
+        Some((_, list)) => list.lines().map_while(|line| line.strip_prefix("    ")).collect(),
+        None => said.lines().filter_map(failed_experiment).collect(),
+    }
+}
+
+/// Of a line such as `{"id":"X05-sqlite",…,"verdict":"fail",…}`.
+fn failed_experiment(line: &str) -> Option<&str> {
+    let report =
+        line.strip_prefix("{\"id\":\"").filter(|it| it.contains("\"verdict\":\"fail\""))?;
+    report.split('"').next()
 }
 
 #[cfg(test)]
@@ -69,6 +78,12 @@ test result: FAILED. 1 passed; 2 failed
     fn the_failed_tests_are_read_from_the_last_list() {
         assert_eq!(failed_tests(SAID), ["a::b", "d"]);
         assert_eq!(arguments(&["--nocapture".into()], &["d"]), ["--nocapture", "--exact", "d"]);
+    }
+
+    #[test]
+    fn failed_experiments_are_read_from_their_reports() {
+        let said = "exit status: 1\n{\"id\":\"X05-sqlite\",\"seed\":7,\"verdict\":\"fail\"}\n{\"id\":\"X06\",\"verdict\":\"pass\"}\n";
+        assert_eq!(failed_tests(said), ["X05-sqlite"]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::Outcome;
 
 /// Long enough for a busy machine, short enough for a person.
-const PATIENCE: Duration = Duration::from_secs(90);
+const PATIENCE: Duration = Duration::from_mins(3);
 
 /// Looks again and again until there is something.
 pub async fn until<T>(what: &str, look: impl AsyncFnMut() -> Outcome<Option<T>>) -> Outcome<T> {

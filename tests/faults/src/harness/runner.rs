@@ -72,7 +72,7 @@ impl Plan {
 
     /// An experiment that takes longer than this hangs.
     fn patience(&self) -> Duration {
-        Duration::from_secs(if self.size == Size::Short { 180 } else { 1800 })
+        Duration::from_secs(if self.size == Size::Short { 300 } else { 1800 })
     }
 }
 

@@ -56,7 +56,10 @@ fn a_run_is_found_by_its_id_and_by_its_key() -> Outcome {
             browser.until(&format!("location.pathname === '/runs/{}'", run.id())).await?;
         }
         browser.goto(&place.dashboard.url("/runs?q=order+8")).await?;
-        assert_eq!(browser.text(".notice").await?, "No run has this id or key.");
+        assert_eq!(
+            browser.text(".notice").await?,
+            "No run has this id or key, and no job this name."
+        );
         place.close().await
     })
 }
