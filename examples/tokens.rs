@@ -24,8 +24,7 @@ struct Token {
 
 #[flow(input = Question, base_delay = 0)]
 mod answer {
-    use super::{Question, Token};
-    use pgflow::prelude::*;
+    use super::{Context, Duration, Emit, Question, Result, Token, sleep};
 
     /// What a model might say.
     const WORDS: &str =
