@@ -1,7 +1,7 @@
 //! Random commands on random flows: every backend must answer and remember what memory does (C70).
 //!
 //! A sequence has two versions of a flow and another flow, and two workers that ask for some of their queues, for all steps
-//! or all but one, at once or in portions. Some inputs and outputs are too wide for a map, and errors are compared as texts.
+//! or all but one, at once or in portions. Some inputs are too wide for a map, and errors are compared as texts.
 //!
 //! Each sequence is made up while memory plays it, so that its commands are about what is there; then another
 //! backend plays the same commands. Answers are compared one by one, and states and event logs now and then and in
