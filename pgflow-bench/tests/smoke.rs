@@ -99,7 +99,7 @@ fn every_case_of_workers_gives_figures_on_every_database() {
         18,
         "controls, starts, steps and small runs"
     );
-    assert_eq!(report["goals"].as_array().map(Vec::len), Some(11));
+    assert_eq!(report["goals"].as_array().map(Vec::len), Some(18));
 }
 
 #[test]
@@ -116,9 +116,9 @@ fn a_file_of_sqlite_is_enough_and_nothing_of_it_is_left() {
 /// The server is on this machine, so its CPU must be known.
 fn has_figures(sample: &Value) {
     let positive = |value: &Value| value.as_f64().is_some_and(|number| number > 0.0);
-    for figure in ["items", "insert_per_second"] {
-        assert!(positive(&sample[figure]), "{figure} of {sample}");
-    }
+    // Claims that came back empty beside a full line: the fewer the better.
+    assert!(positive(&sample["items"]) || sample["phase"] == "false-empty", "items of {sample}");
+    assert!(positive(&sample["insert_per_second"]), "insert_per_second of {sample}");
     assert!(positive(&sample["cost"]["cpu_s"]), "CPU of {sample}");
     // What is left after other costs are taken off, which on a busy machine may be nothing.
     assert!(sample["cost"]["wall_s"].as_f64() >= Some(0.0), "wall_s of {sample}");
