@@ -67,7 +67,7 @@ fn every_case_gives_figures() {
         }
     }
     rounds.iter().for_each(has_figures);
-    assert_eq!(report["flatness"].as_array().map(Vec::len), Some(17));
+    assert_eq!(report["flatness"].as_array().map(Vec::len), Some(19));
     assert!(report["goals"].as_array().is_some_and(|goals| goals.len() >= 6));
 }
 
