@@ -15,7 +15,7 @@ use super::{JobStanding, JobSummary, JobsOf, Reply};
 /// use pgflow_backend::backend::Backend;
 /// use pgflow_backend::memory::Memory;
 ///
-/// # pgflow_runtime::testing::block_on(async {
+/// # pgflow::testing::block_on(async {
 /// let memory = Memory::new();
 /// let job = NewJob::new("inv-42".parse().unwrap(), "invoice.ingest", 7);
 /// memory.jobs()?.submit_jobs(&[job], "billing").await?;

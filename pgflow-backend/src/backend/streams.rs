@@ -27,7 +27,7 @@ use super::Reply;
 /// use pgflow_backend::backend::{Backend, PageSize};
 /// use pgflow_backend::memory::Memory;
 ///
-/// # pgflow_runtime::testing::block_on(async {
+/// # pgflow::testing::block_on(async {
 /// let memory = Memory::new();
 /// let (streams, logs) = (memory.streams()?, StreamKey::named("logs/42").unwrap());
 /// let chunks = [b"hello".to_vec()];
