@@ -95,7 +95,10 @@ async fn a_ring_is_refused_and_changes_nothing() {
         );
         let refused = db.error(&call).await;
         assert_eq!(refused.code, "22023");
-        assert_eq!(refused.detail.expect("a problem"), r#"{"job": "a", "problem": "ring"}"#);
+        assert_eq!(
+            refused.detail.expect("a problem"),
+            format!(r#"{{"job": "a", "problem": "ring", "dependency": "{dependency}"}}"#)
+        );
     }
     assert_eq!(live(&db).await[0], "a:n:leased a1");
     db.check().await;
@@ -119,7 +122,10 @@ async fn a_ring_that_two_close_at_once_is_refused() {
     let second = crate::harness::Waiting::for_a_lock(&db, &call("b", "a")).await;
     first.run("commit").await;
     let refused = second.answer().await.expect_err("a ring");
-    assert_eq!(refused.detail.expect("a problem"), r#"{"job": "b", "problem": "ring"}"#);
+    assert_eq!(
+        refused.detail.expect("a problem"),
+        r#"{"job": "b", "problem": "ring", "dependency": "a"}"#
+    );
     assert_eq!(live(&db).await, ["a:m:waiting w1 a1", "b:n:leased a1"]);
     db.check().await;
 }

@@ -10,6 +10,7 @@ mod key_holders;
 mod keys;
 mod operators;
 mod races;
+mod reading;
 mod rings;
 mod runs;
 mod settle;

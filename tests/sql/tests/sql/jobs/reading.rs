@@ -1,0 +1,46 @@
+//! Jobs as programs and people look at them, and as the worker's adapter settles them.
+
+use super::{claim, submit};
+use crate::harness::Db;
+
+#[tokio::test]
+async fn jobs_are_listed_found_and_counted() {
+    let db = Db::new().await;
+    submit(&db, "n", &["a", "b"]).await;
+    submit(&db, "m", &["c"]).await;
+    claim(&db, &["m"], 1).await;
+    assert_eq!(db.rows("select j from pgflow.list_jobs() j order by 1").await, ["a", "b", "c"]);
+    let of_need = "select j from pgflow.find_jobs(need => 'n') j order by 1";
+    assert_eq!(db.rows(of_need).await, ["a", "b"]);
+    let by_name = "select j from pgflow.find_jobs_by_name('a', 'b', 10) j";
+    assert_eq!(db.rows(by_name).await, ["a"]);
+    let depths = "select need, state, jobs from pgflow.get_job_depths() order by 1";
+    assert_eq!(db.rows(depths).await, ["m|leased|1", "n|ready|2"]);
+    assert_eq!(db.rows("select jobs from pgflow.get_job_holders()").await, ["1"]);
+    let summary = "select id, need, state from pgflow.get_job_summaries(array['c'])";
+    assert_eq!(db.rows(summary).await, ["c|m|leased"]);
+    assert_eq!(db.one("select pgflow.count_prunable_jobs('0 seconds', 10)").await, "0");
+    assert_eq!(db.one("select crash_threshold from pgflow.get_job_settings()").await, "5");
+    assert_eq!(db.one("select pgflow.next_job(array['m']) > 0").await, "t");
+}
+
+#[tokio::test]
+async fn what_is_settled_in_one_call_is_over_and_what_is_unknown_is_given_back() {
+    let db = Db::new().await;
+    submit(&db, "n", &["a", "b"]).await;
+    claim(&db, &["n"], 2).await;
+    let holds = "select pgflow.holds_job(id, token::text) from pgflow.jobs where id = 'a'";
+    assert_eq!(db.one(holds).await, "t");
+    assert_eq!(db.one("select pgflow.holds_job('a', 'another')").await, "f");
+    let finish = "select outcome from pgflow.settle_jobs(array['a'],
+        array(select token::text from pgflow.jobs where id = 'a'), array['finished'], array['1'::jsonb])";
+    assert_eq!(db.one(finish).await, "applied");
+    let late =
+        "select outcome from pgflow.settle_job('b', 'another', '{\"verdict\": \"released\"}')";
+    assert_eq!(db.one(late).await, "fenced");
+    let back =
+        "select pgflow.release_unknown_jobs(worker, '{}', '{}') from pgflow.jobs where id = 'b'";
+    assert_eq!(db.one(back).await, "1");
+    assert_eq!(super::live(&db).await, ["b:n:ready"]);
+    db.check().await;
+}
