@@ -24,7 +24,7 @@ use crate::{DataError, Error, Task};
 ///
 /// #[flow(input = String)]
 /// mod shout {
-///     use super::*;
+///     use pgflow::prelude::*;
 ///
 ///     #[step]
 ///     pub async fn words(run: String, out: Emit<String>) -> Result<usize> {
