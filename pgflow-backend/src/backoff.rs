@@ -48,8 +48,12 @@ impl Backoff {
 
 /// About this long: between three quarters and five quarters of it.
 pub fn jittered(around: Duration) -> Duration {
-    let random = RandomState::new().build_hasher().finish();
-    around.mul_f64(0.75 + f64::from((random >> 32) as u32) / f64::from(u32::MAX) / 2.0)
+    around.mul_f64(0.75 + f64::from(random()) / f64::from(u32::MAX) / 2.0)
+}
+
+/// Any number: for delays and turns that must not be in step with anything.
+pub fn random() -> u32 {
+    (RandomState::new().build_hasher().finish() >> 32) as u32
 }
 
 #[cfg(test)]

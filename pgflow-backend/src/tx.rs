@@ -8,9 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use pgflow_machine::job::{JobProblem, NewJob, Submitted};
+use pgflow_machine::permit::Message;
+use pgflow_machine::wait::{Signal, Signalled};
 use pgflow_machine::{NewRun, Started};
 
-use crate::backend::Reply;
+use crate::backend::{BackendError, Reply};
 
 /// A transaction of some backend, in the hands of a step.
 ///
@@ -25,6 +27,30 @@ pub trait StepTransaction: Any + Debug + Send {
         job: &'a NewJob,
         by: &'a str,
     ) -> Reply<'a, Result<Submitted, JobProblem>>;
+
+    /// Pushes a message as part of it.
+    fn push<'a>(
+        &'a mut self,
+        message: &'a Message,
+        by: &'a str,
+    ) -> Reply<'a, Result<Submitted, JobProblem>> {
+        let _ = (message, by);
+        let error = BackendError::Unsupported {
+            backend: "this database",
+            what: "push a message in a transaction",
+        };
+        Box::pin(std::future::ready(Err(error)))
+    }
+
+    /// Sends a signal as part of it.
+    fn signal<'a>(&'a mut self, signal: &'a Signal) -> Reply<'a, Signalled> {
+        let _ = signal;
+        let error = BackendError::Unsupported {
+            backend: "this database",
+            what: "send a signal in a transaction",
+        };
+        Box::pin(std::future::ready(Err(error)))
+    }
 
     /// Undoes everything. If the connection is gone, so is the transaction.
     fn rollback(self: Box<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>>;

@@ -25,7 +25,7 @@ const EXPECTED: [(&str, &[&str], &[&str]); 16] = [
 ];
 
 /// The case through a worker and the phases it must have measured, on both databases.
-const EXPECTED_OF_WORKERS: [(&str, &[&str]); 9] = [
+const EXPECTED_OF_WORKERS: [(&str, &[&str]); 14] = [
     ("worker-control", &["one row, commit"]),
     ("worker-noop", &["start", "drain", "start and drain"]),
     ("worker-chain", &["start", "drain", "start and drain"]),
@@ -35,6 +35,11 @@ const EXPECTED_OF_WORKERS: [(&str, &[&str]); 9] = [
     ("worker-step", &["end to next handler"]),
     ("worker-idle", &["idle"]),
     ("worker-fair", &["small run, idle", "small run, behind a map", "map alone", "both"]),
+    ("worker-jobs", &["map tasks", "submit", "jobs"]),
+    ("worker-append", &["one writer", "eight writers"]),
+    ("worker-readers", &["same process", "another process"]),
+    ("worker-signal", &["same process", "another process"]),
+    ("worker-sleep", &["late"]),
 ];
 
 fn bench(arguments: &[&str]) -> std::process::Output {
@@ -96,10 +101,10 @@ fn every_case_of_workers_gives_figures_on_every_database() {
     let is_timed = |sample: &&Value| sample["times"]["p50_ms"].as_f64() > Some(0.0);
     assert_eq!(
         rounds.iter().filter(is_timed).count(),
-        18,
-        "controls, starts, steps and small runs"
+        33,
+        "controls, starts, steps, small runs, readers, signals and sleeps"
     );
-    assert_eq!(report["goals"].as_array().map(Vec::len), Some(18));
+    assert_eq!(report["goals"].as_array().map(Vec::len), Some(30));
 }
 
 #[test]

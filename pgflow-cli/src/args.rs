@@ -8,6 +8,7 @@ use pgflow_build::{Migrations, Style};
 use crate::cancel::Cancel;
 use crate::completions::Completions;
 use crate::database::Reach;
+use crate::dead::Dead;
 #[cfg(feature = "web")]
 use crate::dev::Dev;
 use crate::doctor::Doctor;
@@ -18,9 +19,12 @@ use crate::ls::Ls;
 use crate::man::Man;
 use crate::new::New;
 use crate::prune::Prune;
+use crate::queue::Queue;
 use crate::retry::Retry;
+use crate::schedule::Schedule;
 #[cfg(feature = "web")]
 use crate::serve::Serve;
+use crate::signal::Signal;
 use crate::start::Start;
 use crate::tail::Tail;
 #[cfg(feature = "top")]
@@ -65,7 +69,7 @@ pub(crate) struct Options {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// List runs, the newest first; or jobs, flows, queues, workers.
+    /// List runs, the newest first; or jobs, flows, queues, workers, waits.
     Ls(Ls),
     /// Show a run as a tree of steps, or a job; without either, the flows of the source.
     Show(Show),
@@ -81,9 +85,20 @@ pub(crate) enum Command {
     Retry(Retry),
     /// End runs before they are done.
     Cancel(Cancel),
+    /// Answer a step that waits.
+    Signal(Signal),
     /// List, submit, cancel and redrive jobs.
     #[command(subcommand)]
     Job(Job),
+    /// List, redrive and drop dead jobs and messages.
+    #[command(subcommand)]
+    Dead(Dead),
+    /// Count, pause and resume queues, and set their rates.
+    #[command(subcommand)]
+    Queue(Queue),
+    /// List, make, pause and remove schedules.
+    #[command(subcommand)]
+    Schedule(Schedule),
     /// Look whether the database, its schema and the workers are all right.
     Doctor(Doctor),
     /// Delete runs and jobs that ended long ago.

@@ -1,5 +1,6 @@
 //! `pgflow doctor`.
 
+mod clock;
 mod jobs;
 
 use std::time::Duration;
@@ -101,6 +102,7 @@ async fn look_at_work(db: &Db, external: &[String], checkup: &mut Checkup) -> Re
             );
         }
     }
+    clock::look(db, now, checkup).await?;
     jobs::look(db, &alive, external, checkup).await
 }
 

@@ -14,13 +14,15 @@ use pgflow_runtime::Db;
 use pgflow_runtime::backend::JobSummary;
 use pgflow_runtime::job::JobId;
 
+pub(crate) use bulk::Bulk;
 #[cfg(feature = "top")]
 pub(crate) use cancel::cancel;
 #[cfg(feature = "top")]
 pub(crate) use clear::clear;
-pub(crate) use ls::{Filter, list};
+pub(crate) use ls::{Filter, list, parse_cursor, print_page};
 #[cfg(feature = "top")]
 pub(crate) use redrive::redrive;
+pub(crate) use redrive::{DEAD, Redrive, run as redrive_all};
 pub(crate) use show::show;
 
 use crate::error::Error;

@@ -9,12 +9,14 @@ mod check;
 mod completions;
 mod crates;
 mod database;
+mod dead;
 #[cfg(feature = "web")]
 mod dev;
 mod diff;
 mod doctor;
 mod error;
 mod graph;
+mod hooks;
 mod install;
 mod job;
 mod ls;
@@ -24,13 +26,16 @@ mod migrate;
 mod new;
 mod out;
 mod prune;
+mod queue;
 mod retry;
 mod revision;
 mod run;
+mod schedule;
 mod schema;
 #[cfg(feature = "web")]
 mod serve;
 mod show;
+mod signal;
 mod start;
 mod tail;
 #[cfg(feature = "top")]
@@ -85,7 +90,11 @@ fn run(options: &Options) -> Result<bool, Error> {
         Command::Graph(command) => database::block_on(graph::run(command)),
         Command::Retry(command) => database::block_on(retry::run(command)),
         Command::Cancel(command) => database::block_on(cancel::run(command)),
+        Command::Signal(command) => database::block_on(signal::run(command)),
         Command::Job(command) => database::block_on(job::run(command)),
+        Command::Dead(command) => database::block_on(dead::run(command)),
+        Command::Queue(command) => database::block_on(queue::run(command)),
+        Command::Schedule(command) => database::block_on(schedule::run(command)),
         Command::Doctor(command) => database::block_on(doctor::run(command)),
         Command::Prune(command) => database::block_on(prune::run(command)),
         #[cfg(feature = "top")]

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::database::{Filter, Reach, Table, Times, flat, plain, shapes, spoken};
 use crate::error::Error;
-use crate::{job, out};
+use crate::{hooks, job, out, schedule};
 
 /// What to list.
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
@@ -17,6 +17,7 @@ Examples:
   pgflow ls --flow order --status failed --since 7d
   pgflow ls --jobs
   pgflow ls --queues
+  pgflow ls --hooks
   pgflow ls --workers --json")]
 pub(crate) struct Ls {
     #[command(flatten)]
@@ -45,9 +46,17 @@ pub(crate) struct Ls {
     #[arg(long, group = "what")]
     queues: bool,
 
+    /// List schedules instead.
+    #[arg(long, group = "what")]
+    schedules: bool,
+
     /// List workers that are there instead; with `--all`, also those that are gone.
     #[arg(long, group = "what")]
     workers: bool,
+
+    /// List tasks that wait for an answer, a moment, runs or jobs instead, with the tokens of hooks.
+    #[arg(long, group = "what")]
+    hooks: bool,
 
     /// Also workers that are gone.
     #[arg(long, requires = "workers")]
@@ -75,8 +84,13 @@ pub(crate) async fn run(command: &Ls) -> Result<bool, Error> {
         flows(command, &db, &times).await?;
     } else if command.queues {
         queues(command, &db).await?;
+    } else if command.schedules {
+        schedule::list(&db, &command.reach, &times, None).await?;
     } else if command.workers {
         workers(command, &db, &times).await?;
+    } else if command.hooks {
+        let after = command.after.as_deref();
+        hooks::list(&db, &command.reach, &times, command.limit, after).await?;
     } else {
         runs(command, &db, &times).await?;
     }
@@ -131,10 +145,11 @@ async fn flows(command: &Ls, db: &Db, times: &Times) -> Result<(), Error> {
 
 async fn queues(command: &Ls, db: &Db) -> Result<(), Error> {
     let queues = db.queues().await?;
-    let needs = if db.has_jobs() { db.job_depths().await?.needs } else { Vec::new() };
+    let needs = if db.has_jobs() { needs(db).await? } else { Vec::new() };
     if command.reach.json {
         let queues: Vec<_> = queues.iter().map(shapes::queue).collect();
-        let needs: Vec<_> = needs.iter().map(job::shapes::need).collect();
+        let needs: Vec<_> =
+            needs.iter().map(|(need, is_paused)| job::shapes::need(need, *is_paused)).collect();
         return out::line(json!({ "queues": queues, "needs": needs }));
     }
     let mut table = Table::new(&["queue", "ready", "delayed", "running", "oldest ready"]);
@@ -157,15 +172,33 @@ async fn queues(command: &Ls, db: &Db) -> Result<(), Error> {
     if needs.is_empty() { Ok(()) } else { out::text(need_table(&needs).text()) }
 }
 
-fn need_table(needs: &[NeedDepth]) -> Table {
+/// Needs of jobs, and whether they are paused: those too that no job has.
+async fn needs(db: &Db) -> Result<Vec<(NeedDepth, bool)>, Error> {
+    let mut needs = db.job_depths().await?.needs;
+    let paused: Vec<_> = db.paused_needs().await?.into_iter().map(|paused| paused.need).collect();
+    let is_new = |need: &&String| needs.iter().all(|known| known.need != **need);
+    let queues: Vec<_> = db.paused_queues().await?.into_iter().map(|paused| paused.need).collect();
+    let idle = queues.iter().filter(is_new).cloned();
+    let idle: Vec<_> = idle.map(|need| NeedDepth { need, ..NeedDepth::default() }).collect();
+    needs.extend(idle);
+    needs.sort_by(|a, b| a.need.cmp(&b.need));
+    let with_pause = |need: NeedDepth| {
+        let is_paused = paused.contains(&need.need);
+        (need, is_paused)
+    };
+    Ok(needs.into_iter().map(with_pause).collect())
+}
+
+fn need_table(needs: &[(NeedDepth, bool)]) -> Table {
     let titles =
-        ["need", "ready", "sleeping", "waiting", "parked", "running", "concern", "first ready"];
+        ["need", "ready", "sleeping", "waiting", "parked", "running", "concern", "first ready", ""];
     let mut table = Table::new(&titles);
-    for need in needs {
+    for (need, is_paused) in needs {
         let waiting = [need.ready, need.sleeping, need.waiting, need.parked];
         let mut row = vec![flat(&need.need)];
         row.extend(waiting.iter().chain([&need.running, &need.concern]).map(u64::to_string));
         row.push(need.first_ready.map(spoken).unwrap_or_default());
+        row.push(if *is_paused { "paused".to_owned() } else { String::new() });
         table.row(row);
     }
     table

@@ -16,9 +16,10 @@ use crate::out;
 #[command(after_help = "\
 Examples:
   pgflow serve                         the dashboard, to look at, for this machine only
-  pgflow serve --actions               with buttons that retry and cancel
+  pgflow serve --actions               with buttons that retry, cancel and signal
+  pgflow serve --hooks                 and `POST /hooks/TOKEN`, for steps that wait
 
-Actions are served on loopback addresses only; to let others take them, mount `pgflow_web::router` in an
+Actions and hooks are served on loopback addresses only; to let others take them, mount `pgflow_web::router` in an
 application that knows who they are.")]
 pub(crate) struct Serve {
     #[command(flatten)]
@@ -30,6 +31,10 @@ pub(crate) struct Serve {
     /// Let the dashboard retry and cancel runs.
     #[arg(long)]
     actions: bool,
+
+    /// Take signals for steps that wait, at `POST /hooks/TOKEN`.
+    #[arg(long)]
+    hooks: bool,
 }
 
 /// An address.
@@ -61,8 +66,8 @@ impl At {
 
 pub(crate) async fn run(command: &Serve) -> Result<bool, Error> {
     let db = command.reach.open().await?;
-    let server =
-        command.at.bind(&db, command.reach.json, Options::new().actions(command.actions)).await?;
+    let options = Options::new().actions(command.actions).hooks(command.hooks);
+    let server = command.at.bind(&db, command.reach.json, options).await?;
     server.run(interrupted()).await?;
     Ok(true)
 }

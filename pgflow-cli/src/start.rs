@@ -103,7 +103,7 @@ pub(crate) fn read(input: Option<&str>) -> Result<Value, Error> {
 }
 
 /// What does not fit the schema, with the place of each.
-fn check(schema: &Value, input: &Value) -> Result<(), Error> {
+pub(crate) fn check(schema: &Value, input: &Value) -> Result<(), Error> {
     let validator = jsonschema::validator_for(schema).map_err(|error| {
         Error::Refused(format!("the schema that is stored cannot be used: {error}"))
     })?;

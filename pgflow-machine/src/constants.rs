@@ -2,6 +2,7 @@
 //! SQL.
 
 use crate::log::{CHUNKS_AT_ONCE, LASTS};
+use crate::schedule::{LATE, QUEUED_AT_MOST};
 use crate::work::{
     BULK, BULK_END, BULK_FROM, CLAIM_BYTES, GRACE, INPUT_BYTES, MAX_DELAY, MAX_ERROR, MAX_REQUEUES,
 };
@@ -78,5 +79,15 @@ pub const SHARED: &[(&str, Constant, &str)] = &[
         "stream_lasts",
         Constant::Hours(LASTS.as_secs() / 3600),
         "How long a stream of its own is kept after it was last written, unless its writers say otherwise.",
+    ),
+    (
+        "schedule_late",
+        Constant::Number(LATE.as_secs()),
+        "Seconds after which a moment of a schedule is missed.",
+    ),
+    (
+        "schedule_queue",
+        Constant::Number(QUEUED_AT_MOST as u64),
+        "Moments of a schedule that wait for a run to end.",
     ),
 ];

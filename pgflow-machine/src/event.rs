@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::wait::WaitKind;
 use crate::{SkipReason, Timestamp};
 
 /// An entry of a run's log. `seq` counts from 1 without gaps.
@@ -98,6 +99,42 @@ pub enum Happened {
         /// What its last attempt failed with.
         error: Option<String>,
     },
+    /// An attempt of a task ended by waiting.
+    #[serde(rename = "step:waiting")]
+    StepWaiting {
+        /// Its slug.
+        step: String,
+        /// Which task.
+        index: u32,
+        /// What kind of thing it waits for. A token is a secret and not said.
+        on: WaitKind,
+        /// Until when at most; for a sleep, when it ends.
+        until: Option<Timestamp>,
+    },
+    /// A task got the signal that it waited for.
+    #[serde(rename = "step:signalled")]
+    StepSignalled {
+        /// Its slug.
+        step: String,
+        /// Which task.
+        index: u32,
+    },
+    /// A sleep is over, or the children that a task waited for.
+    #[serde(rename = "step:woken")]
+    StepWoken {
+        /// Its slug.
+        step: String,
+        /// Which task.
+        index: u32,
+    },
+    /// A task waited too long.
+    #[serde(rename = "step:wait_timed_out")]
+    StepWaitTimedOut {
+        /// Its slug.
+        step: String,
+        /// Which task.
+        index: u32,
+    },
 }
 
 impl Happened {
@@ -113,6 +150,10 @@ impl Happened {
             Self::StepCompleted { .. } => "step:completed",
             Self::StepFailed { .. } => "step:failed",
             Self::StepSkipped { .. } => "step:skipped",
+            Self::StepWaiting { .. } => "step:waiting",
+            Self::StepSignalled { .. } => "step:signalled",
+            Self::StepWoken { .. } => "step:woken",
+            Self::StepWaitTimedOut { .. } => "step:wait_timed_out",
         }
     }
 
@@ -122,7 +163,11 @@ impl Happened {
             Self::StepStarted { step, .. }
             | Self::StepCompleted { step, .. }
             | Self::StepFailed { step, .. }
-            | Self::StepSkipped { step, .. } => Some(step),
+            | Self::StepSkipped { step, .. }
+            | Self::StepWaiting { step, .. }
+            | Self::StepSignalled { step, .. }
+            | Self::StepWoken { step, .. }
+            | Self::StepWaitTimedOut { step, .. } => Some(step),
             _ => None,
         }
     }

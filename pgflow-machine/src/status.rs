@@ -80,6 +80,8 @@ words! {
         Queued = "queued",
         /// A worker has it.
         Started = "started",
+        /// Its attempt has ended, and what it waits for has not happened.
+        Waiting = "waiting",
         /// Its output is recorded.
         Completed = "completed",
         /// It has no attempt left.

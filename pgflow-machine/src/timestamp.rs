@@ -46,6 +46,16 @@ impl std::ops::Add<Duration> for Timestamp {
     }
 }
 
+impl From<SystemTime> for Timestamp {
+    fn from(time: SystemTime) -> Self {
+        let micros = |time: Duration| i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
+        match time.duration_since(SystemTime::UNIX_EPOCH) {
+            Ok(since) => Self(micros(since)),
+            Err(before) => Self(-micros(before.duration())),
+        }
+    }
+}
+
 impl From<Timestamp> for SystemTime {
     fn from(moment: Timestamp) -> Self {
         let distance = Duration::from_micros(moment.0.unsigned_abs());

@@ -98,7 +98,7 @@ fn delays_are_kept_and_single_steps_come_before_maps() {
         .effects
         .iter()
         .filter_map(|effect| match effect {
-            Effect::Spawn { step, delay, .. } => Some((&*plan.step(*step).slug, *delay)),
+            Effect::Spawn { step, delay, .. } => Some((&*plan.step(*step).slug, delay.as_secs())),
             _ => None,
         })
         .collect();

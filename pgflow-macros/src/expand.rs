@@ -13,9 +13,10 @@ mod storable;
 mod table;
 mod visibility;
 
-use pgflow_syntax::{Errors, Flow, FlowItem, Piece, StepItem, check, is_attr, pretty};
+use pgflow_syntax::{Errors, Flow, FlowItem, Piece, Schedule, StepItem, check, is_attr, pretty};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
+use syn::LitStr;
 
 use crate::deployed::Deployed;
 use crate::editor::is_editor;
@@ -187,6 +188,7 @@ impl Expand<'_> {
         let private = quote!(#pgflow::__private);
         let options = options(&private, flow.options);
         let kept = self.kept_input(&private, &input);
+        let schedule = flow.schedule.as_ref().map(|schedule| declared(&private, schedule));
         quote! {
             #[diagnostic::do_not_recommend]
             impl #pgflow::Flow for #module::#flow_type {
@@ -197,6 +199,7 @@ impl Expand<'_> {
                     #version
                     options: #options,
                     input_type: #input_type,
+                    #schedule
                     ..#pgflow::FlowDef::PLAIN
                 };
                 const KEPT: fn() -> #private::Kept<#input, #input> = #kept;
@@ -213,6 +216,27 @@ impl Expand<'_> {
             quote!(#private::StoredInputWithoutSchema<Self>)
         };
         Member { ty: input, rule: &rule, name: "kept", shown: Ends::of(input) }.to_token_stream()
+    }
+}
+
+/// When the flow starts by itself. What makes an input is written where the attribute is, and means what it means there.
+fn declared(private: &TokenStream, schedule: &Schedule) -> TokenStream {
+    let Schedule { cron, timezone, missed, overlap, input } = schedule;
+    let or = |said: &Option<LitStr>, default: &str| {
+        said.as_ref().map_or_else(|| default.to_owned(), LitStr::value)
+    };
+    let [timezone, missed, overlap] =
+        [or(timezone, "UTC"), or(missed, "last"), or(overlap, "allow")];
+    let cron = cron.value();
+    let input = input.as_ref().map_or_else(|| quote!(()), ToTokens::to_token_stream);
+    quote! {
+        schedule: ::core::option::Option::Some(#private::ScheduleDef {
+            cron: #cron,
+            timezone: #timezone,
+            missed: #missed,
+            overlap: #overlap,
+            input: || #private::scheduled::<Self>(|| #input),
+        }),
     }
 }
 

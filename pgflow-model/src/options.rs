@@ -13,6 +13,8 @@ macro_rules! step_options {
             "`timeout = \"1m\"`: longest run of one task.";
         start_delay step 0 seconds "Delay before the first attempt, in seconds."
             "`start_delay = \"10s\"`: delay before the first attempt.";
+        wait_timeout step 1 seconds "Longest wait of one task, in seconds; none waits for ever."
+            "`wait_timeout = \"7d\"`: how long a task waits that returned a `Waiting<T>`. For ever, if it is not said.";
     } };
 }
 

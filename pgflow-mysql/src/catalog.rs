@@ -9,7 +9,22 @@ use sqlx::MySqlConnection;
 use crate::clock::now;
 use crate::error::{Error, Result, broken};
 
-const LOOK: &str = concat!("select ", now!(), ", changes from pgflow_definitions where id = 1");
+/// The clock, how often the versions have changed, and whether there is anything to wake: then nobody else has to look.
+const LOOK: &str = concat!(
+    "select ",
+    now!(),
+    ", changes, exists (select 1 from pgflow_waits) or exists (select 1 from pgflow_awaited)
+         or exists (select 1 from pgflow_signals where expires_at > 0)
+       from pgflow_definitions where id = 1"
+);
+
+/// What a transaction begins with.
+#[derive(Debug)]
+pub(crate) struct Begun {
+    pub(crate) now: Timestamp,
+    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) has_waits: bool,
+}
 
 const ALL: &str = "select id, slug, name, version, shape, interface from pgflow_flows";
 
@@ -22,32 +37,28 @@ pub(crate) struct Known(RwLock<(Option<i64>, Arc<Catalog>)>);
 
 impl Known {
     /// Reads the clock, and the versions if they have changed.
-    pub(crate) async fn read(
-        &self,
-        connection: &mut MySqlConnection,
-    ) -> Result<(Timestamp, Arc<Catalog>)> {
-        let (now, changes) = look(connection).await?;
+    pub(crate) async fn read(&self, connection: &mut MySqlConnection) -> Result<Begun> {
+        let (now, changes, has_waits) = look(connection).await?;
         let (known, catalog) = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
         if known == Some(changes) {
-            return Ok((now, catalog));
+            return Ok(Begun { now, catalog, has_waits });
         }
         let catalog = Arc::new(all(connection).await?);
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
         *known = (Some(changes), Arc::clone(&catalog));
-        Ok((now, catalog))
+        Ok(Begun { now, catalog, has_waits })
     }
 }
 
-/// The clock, and how often the versions have changed.
-async fn look(connection: &mut MySqlConnection) -> Result<(Timestamp, i64)> {
-    let (now, changes) = sqlx::query_as(LOOK).fetch_one(connection).await?;
-    Ok((Timestamp::from_micros(now), changes))
+async fn look(connection: &mut MySqlConnection) -> Result<(Timestamp, i64, bool)> {
+    let (now, changes, has_waits) = sqlx::query_as(LOOK).fetch_one(connection).await?;
+    Ok((Timestamp::from_micros(now), changes, has_waits))
 }
 
 /// The clock, and all versions, without remembering them.
-pub(crate) async fn fresh(connection: &mut MySqlConnection) -> Result<(Timestamp, Arc<Catalog>)> {
-    let (now, _) = look(connection).await?;
-    Ok((now, Arc::new(all(connection).await?)))
+pub(crate) async fn fresh(connection: &mut MySqlConnection) -> Result<Begun> {
+    let (now, _, has_waits) = look(connection).await?;
+    Ok(Begun { now, catalog: Arc::new(all(connection).await?), has_waits })
 }
 
 /// Reads all versions.

@@ -108,9 +108,14 @@ impl MySql {
         let isolation = "set session transaction isolation level repeatable read";
         sqlx::raw_sql(isolation).execute(&mut connection).await?;
         let mut snapshot = connection.begin().await?;
-        for invariant in
-            INVARIANTS.iter().chain(crate::jobs::INVARIANTS).chain(crate::streams::INVARIANTS)
-        {
+        let more = [
+            crate::jobs::INVARIANTS,
+            crate::streams::INVARIANTS,
+            crate::waits::INVARIANTS,
+            crate::schedules::INVARIANTS,
+            crate::pipelines::INVARIANTS,
+        ];
+        for invariant in INVARIANTS.iter().chain(more.into_iter().flatten()) {
             let query = sqlx::query_scalar(*invariant).fetch_all(&mut *snapshot);
             let violations: Vec<String> = query.await?;
             found.extend(violations);

@@ -4,7 +4,7 @@ use std::error::Error as StdError;
 use std::io;
 use std::time::Duration;
 
-use pgflow_backend::backend::{BackendError, Said};
+use pgflow_backend::backend::{BackendError, SqlError};
 use sqlx::mysql::MySqlDatabaseError;
 
 use crate::Version;
@@ -77,75 +77,41 @@ pub enum MySqlError {
     },
     /// The server did not let us in.
     #[error("the server refused user or password")]
-    Login(#[source] Said),
+    Login(#[source] SqlError),
     /// There is no such database.
     #[error(
         "the server has no such database; create it first: `CREATE DATABASE … CHARACTER SET utf8mb4`"
     )]
-    NoDatabase(#[source] Said),
+    NoDatabase(#[source] SqlError),
     /// The user may not do this.
     #[error(
         "the user lacks a right on the database; pgflow needs CREATE, ALTER, INDEX, SELECT, INSERT, UPDATE and DELETE"
     )]
-    NoRight(#[source] Said),
+    NoRight(#[source] SqlError),
     /// The server takes no writes.
     #[error("the server is read-only")]
-    ReadOnly(#[source] Said),
+    ReadOnly(#[source] SqlError),
     /// The disk is full.
     #[error("the server has no space left")]
-    Full(#[source] Said),
+    Full(#[source] SqlError),
     /// The server has too many connections.
     #[error("the server has no connection left")]
-    NoConnection(#[source] Said),
+    NoConnection(#[source] SqlError),
     /// Other transactions came first, again and again.
     #[error("other transactions were in the way too often")]
-    Busy(#[source] Said),
+    Busy(#[source] SqlError),
     /// A payload is larger than the server takes.
     #[error("this is larger than the server takes; its `max_allowed_packet` says how much that is")]
-    TooBig(#[source] Said),
+    TooBig(#[source] SqlError),
     /// The connection is gone.
     #[error(transparent)]
-    Lost(Said),
+    Lost(SqlError),
     /// Something that should not happen.
     #[error(transparent)]
-    Other(Said),
+    Other(SqlError),
 }
 
-/// What goes wrong inside of this backend.
-#[derive(Debug)]
-pub(crate) enum Error {
-    Sqlx(sqlx::Error),
-    Backend(BackendError),
-}
-
-pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
-
-impl From<sqlx::Error> for Error {
-    fn from(error: sqlx::Error) -> Self {
-        Self::Sqlx(error)
-    }
-}
-
-impl From<BackendError> for Error {
-    fn from(error: BackendError) -> Self {
-        Self::Backend(error)
-    }
-}
-
-impl From<MySqlError> for Error {
-    fn from(error: MySqlError) -> Self {
-        Self::Backend(error.into())
-    }
-}
-
-impl From<Error> for BackendError {
-    fn from(error: Error) -> Self {
-        match error {
-            Error::Sqlx(error) => translate(error),
-            Error::Backend(error) => error,
-        }
-    }
-}
+pgflow_backend::store_errors!(MySqlError, translate);
 
 impl From<MySqlError> for BackendError {
     fn from(error: MySqlError) -> Self {
@@ -163,7 +129,7 @@ impl From<MySqlError> for BackendError {
 }
 
 /// Makes an error of what the server said.
-type Kind = fn(Said) -> MySqlError;
+type Kind = fn(SqlError) -> MySqlError;
 
 /// What numbers mean; of all others nobody can say that it lies in what was to be stored: they are refusals, and
 /// results wait.
@@ -238,7 +204,7 @@ pub(crate) fn translate(error: sqlx::Error) -> BackendError {
             let text = format!("{}; call `migrate` first", database.message());
             BackendError::Schema(text)
         }
-        _ => kind(&error)(Said::new(error)).into(),
+        _ => kind(&error)(SqlError::new(error)).into(),
     }
 }
 
@@ -281,11 +247,12 @@ pub(crate) fn has_waited(error: &sqlx::Error) -> bool {
 
 /// An error of a step's commit: what is checked then is what the step did, unless the server is in trouble.
 pub(crate) fn not_committed(error: sqlx::Error) -> Error {
-    let is_lost = matches!(kind(&error)(Said::new(sqlx::Error::PoolClosed)), MySqlError::Lost(_));
+    let is_lost =
+        matches!(kind(&error)(SqlError::new(sqlx::Error::PoolClosed)), MySqlError::Lost(_));
     if error.as_database_error().is_none() || is_lost || is_server_wide(&error) {
         return error.into();
     }
-    Error::Backend(BackendError::NotCommitted(Box::new(Said::new(error))))
+    Error::Backend(BackendError::NotCommitted(Box::new(SqlError::new(error))))
 }
 
 /// Whether the whole server can't do what it should, whatever it is asked for.
@@ -299,17 +266,12 @@ pub(crate) fn timed_out(doing: &str, after: Duration) -> sqlx::Error {
     sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, text))
 }
 
-/// Something in the database that this library never writes.
-pub(crate) fn broken(what: impl std::fmt::Display) -> Error {
-    Error::Backend(BackendError::Schema(format!("{what}; was the database edited by hand?")))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn backend(number: u16) -> BackendError {
-        meaning(number)(Said::new(sqlx::Error::RowNotFound)).into()
+        meaning(number)(SqlError::new(sqlx::Error::RowNotFound)).into()
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::ops::DerefMut;
 
 use pgflow_machine::{
     Needs, Output, Rows, RunId, RunRow, RunState, RunStatus, SkipReason, StepState, StepStatus,
-    TaskRef, TaskRow, TaskStatus, Timestamp,
+    TaskRef, TaskRow, TaskStatus, Ties, Timestamp,
 };
 use serde::Serialize;
 use sqlx::MySqlConnection;
@@ -28,7 +28,7 @@ macro_rules! reading_and_locking {
 
 reading_and_locking!(
     RUNS,
-    "select r.id, r.flow, r.status, r.remaining_steps, r.last_seq
+    "select r.id, r.flow, r.status, r.remaining_steps, r.last_seq, r.waits, r.awaited
        from (select j.* from json_table(?, '$[*]' columns (run char(32) path '$')) j) k
        straight_join pgflow_runs r force index (primary) on r.id = unhex(k.run)"
 );
@@ -55,10 +55,10 @@ reading_and_locking!(
     ATTEMPTED,
     "select t.run, t.step, t.task_index, t.status, t.attempts, t.refunded, t.losses, t.ready_at, t.lost_at
        from (select j.* from json_table(?, '$[*]' columns (run char(32) path '$')) j) k
-       straight_join pgflow_tasks t force index (primary) on t.run = unhex(k.run) and t.status in ('started', 'failed')"
+       straight_join pgflow_tasks t force index (primary) on t.run = unhex(k.run) and t.status in ('started', 'waiting', 'failed')"
 );
 
-type RunColumns = (Uuid, i64, String, u32, i64);
+type RunColumns = (Uuid, i64, String, u32, i64, bool, bool);
 
 type StepColumns =
     (Uuid, u16, String, u32, Option<u32>, Option<u32>, Option<String>, Option<String>, i64);
@@ -121,7 +121,7 @@ async fn runs<C: DerefMut<Target = MySqlConnection>>(
         session.now = session.now.max(Timestamp::from_micros(step.8));
         of_run.entry(step.0).or_default().push(step);
     }
-    for (id, flow, status, remaining_steps, last_seq) in found {
+    for (id, flow, status, remaining_steps, last_seq, waits, awaited) in found {
         let steps = of_run.remove(&id).unwrap_or_default();
         let version = session.version(flow)?;
         if !steps.iter().map(|step| usize::from(step.1)).eq(0..version.plan.steps().len()) {
@@ -131,6 +131,9 @@ async fn runs<C: DerefMut<Target = MySqlConnection>>(
         let status = word(RunStatus::from_word(&status), &status)?;
         let state = RunState { status, remaining_steps, steps, input: None };
         rows.runs.insert(RunId(id), RunRow { version, state });
+        if waits || awaited {
+            rows.ties.insert(RunId(id), Ties { waits, awaited });
+        }
         session.last_seqs.insert(RunId(id), last_seq);
     }
     Ok(())

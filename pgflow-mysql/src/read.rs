@@ -13,6 +13,7 @@ use pgflow_machine::{
 use sqlx::{Connection as _, Executor as _, MySqlConnection};
 use uuid::Uuid;
 
+use crate::catalog::Begun;
 use crate::error::{Result, broken};
 use crate::load::word;
 use crate::payloads::payloads;
@@ -57,10 +58,11 @@ pub(crate) async fn record<C: DerefMut<Target = MySqlConnection>>(
         return read(session, run, parts).await;
     }
     let (now, catalog) = (session.now, Arc::clone(&session.catalog));
+    let begun = Begun { now, catalog, has_waits: session.has_waits };
     // For the next transaction only.
     session.connection().execute("set transaction isolation level repeatable read").await?;
     let mut snapshot = session.connection().begin_with(SNAPSHOT).await?;
-    let mut inside = MySqlSession::new(&mut *snapshot, now, catalog, false);
+    let mut inside = MySqlSession::new(&mut *snapshot, begun, false);
     let record = read(&mut inside, run, parts).await?;
     snapshot.commit().await?;
     Ok(record)

@@ -31,7 +31,13 @@ const HASTEN: &str = "
 
 const ENDED: &str = "
     select id from pgflow_runs force index (pgflow_runs_ended)
-     where ended_at <= ? order by ended_at limit ? for update skip locked";
+     where ended_at <= ?
+       and (awaited = 0 or not exists (
+         select 1 from pgflow_awaited a force index (pgflow_awaited_child)
+          where a.child = lower(concat(substr(hex(id), 1, 8), '-', substr(hex(id), 9, 4), '-', substr(hex(id), 13, 4), '-',
+                                       substr(hex(id), 17, 4), '-', substr(hex(id), 21)))
+            and a.kind = 'run' and a.is_orphan = 0))
+     order by ended_at limit ? for update skip locked";
 
 /// What is a run's, the run itself last.
 const DELETE: &[&str] = &[
@@ -51,6 +57,10 @@ const DELETE: &[&str] = &[
        straight_join pgflow_stream_writers w force index (primary) on w.stream = s.id",
     "delete s from json_table(?, '$[*]' columns (run char(32) path '$')) k
        straight_join pgflow_streams s force index (pgflow_streams_name) on s.run = unhex(k.run)",
+    "delete h from json_table(?, '$[*]' columns (run char(32) path '$')) k
+       straight_join pgflow_hooks h force index (pgflow_hooks_task) on h.run = unhex(k.run)",
+    "delete g from json_table(?, '$[*]' columns (run char(32) path '$')) k
+       straight_join pgflow_signals g force index (pgflow_signals_run) on g.run = unhex(k.run)",
     "delete r from json_table(?, '$[*]' columns (run char(32) path '$')) k
        straight_join pgflow_runs r force index (primary) on r.id = unhex(k.run)",
 ];

@@ -1,20 +1,27 @@
 //! A transaction: rows in, rows out.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::DerefMut;
 use std::sync::Arc;
 use std::time::Duration;
 
 use pgflow_backend::backend::{
-    BackendError, JobDepths, JobEvent, JobQuery, JobRecord, JobSearch, JobSummary, PageSize, Parts,
-    RunQuery, RunRecord, RunSummary, StreamQuery, StreamSummary,
+    BackendError, DueQuery, DueSchedules, Hold, JobDepths, JobEvent, JobQuery, JobRecord,
+    JobSearch, JobSummary, MessageRow, PageSize, Parts, PausedNeed, RunQuery, RunRecord,
+    RunSummary, ScheduleQuery, StreamQuery, StreamSummary, WaitQuery, WaitRecord,
 };
 use pgflow_backend::store::{
-    JobSession, JobUpkeepSession, Logged, OpenWork, Session, Stored, StreamFound, StreamSession,
-    Take, Taken,
+    JobSession, JobUpkeepSession, Logged, OpenWait, OpenWork, Orphan, PipelineSession,
+    ScheduleSession, Session, SignalRow, Stored, StreamFound, StreamSession, Take, Taken,
+    WaitSession, WaitsOf,
 };
-use pgflow_machine::job::{JobHold, JobId, JobNeeds, JobRows, JobSettings, JobWrites};
+use pgflow_machine::job::{
+    Dependency, JobHold, JobId, JobNeeds, JobRows, JobSettings, JobToken, JobWrites,
+};
 use pgflow_machine::log::{StreamKey, StreamNeeds, StreamRows, StreamWrites};
+use pgflow_machine::permit::{PermitKey, PermitKind, Waiting};
+use pgflow_machine::schedule::Schedule;
+use pgflow_machine::wait::{ChildEnd, HookToken};
 use pgflow_machine::{
     Candidate, Catalog, FlowVersion, Lane, Needs, Payload, Ready, Rows, RunId, TaskKey, TaskLease,
     Timestamp, Version, WorkerId, Writes,
@@ -25,9 +32,12 @@ use serde_json::Value;
 use sqlx::MySqlConnection;
 use tokio::time::timeout;
 
-use crate::catalog::{self, Known};
+use crate::catalog::{self, Begun, Known};
 use crate::error::{Error, Result, not_committed, timed_out};
-use crate::{claim, definitions, jobs, list, load, payloads, read, recovery, streams, write};
+use crate::{
+    claim, definitions, jobs, list, load, payloads, pipelines, read, recovery, schedules, streams,
+    waits, write,
+};
 
 /// A transaction on a connection of a pool, or of the application's.
 #[derive(Debug)]
@@ -35,6 +45,8 @@ pub struct MySqlSession<C> {
     connection: C,
     pub(crate) now: Timestamp,
     pub(crate) catalog: Arc<Catalog>,
+    /// Whether there may be something to wake.
+    pub(crate) has_waits: bool,
     /// Whether rows that are loaded are locked.
     pub(crate) locks: bool,
     /// How long the server may take to answer.
@@ -47,14 +59,14 @@ pub struct MySqlSession<C> {
 
 impl<C: DerefMut<Target = MySqlConnection>> MySqlSession<C> {
     pub(crate) async fn begin(mut connection: C, known: &Known, locks: bool) -> Result<Self> {
-        let (now, catalog) = known.read(&mut connection).await?;
-        Ok(Self::new(connection, now, catalog, locks))
+        let begun = known.read(&mut connection).await?;
+        Ok(Self::new(connection, begun, locks))
     }
 
     /// In the application's transaction.
     pub(crate) async fn inside(mut connection: C) -> Result<Self> {
-        let (now, catalog) = catalog::fresh(&mut connection).await?;
-        Ok(Self::new(connection, now, catalog, true))
+        let begun = catalog::fresh(&mut connection).await?;
+        Ok(Self::new(connection, begun, true))
     }
 
     /// In the transaction of a step, which has come to its end.
@@ -63,11 +75,12 @@ impl<C: DerefMut<Target = MySqlConnection>> MySqlSession<C> {
         Ok(Self { is_of_step: true, ..session })
     }
 
-    pub(crate) fn new(connection: C, now: Timestamp, catalog: Arc<Catalog>, locks: bool) -> Self {
+    pub(crate) fn new(connection: C, begun: Begun, locks: bool) -> Self {
+        let Begun { now, catalog, has_waits } = begun;
         let (is_of_step, last_seqs) = (false, HashMap::new());
         // Who waits for the application's own transaction is the application.
         let answer_within = Duration::MAX;
-        Self { connection, now, catalog, locks, answer_within, is_of_step, last_seqs }
+        Self { connection, now, catalog, has_waits, locks, answer_within, is_of_step, last_seqs }
     }
 
     /// From now on, an answer that takes longer counts as none.
@@ -230,8 +243,8 @@ impl<C: DerefMut<Target = MySqlConnection> + Send> Session for MySqlSession<C> {
 }
 
 impl<C: DerefMut<Target = MySqlConnection> + Send> JobUpkeepSession for MySqlSession<C> {
-    async fn job_depths(&mut self) -> Stored<JobDepths> {
-        answered!(self, jobs::depths(self))
+    async fn job_depths(&mut self, most: u64) -> Stored<JobDepths> {
+        answered!(self, jobs::depths(self, most))
     }
 
     async fn find_jobs(&mut self, search: &JobSearch) -> Stored<Vec<JobSummary>> {
@@ -244,6 +257,18 @@ impl<C: DerefMut<Target = MySqlConnection> + Send> JobUpkeepSession for MySqlSes
 
     async fn prunable_jobs(&mut self, ended_by: Timestamp, max: u64) -> Stored<u64> {
         answered!(self, jobs::prunable(self, ended_by, max))
+    }
+
+    async fn pause_needs(&mut self, needs: &[String], by: &str) -> Stored<u64> {
+        answered!(self, jobs::pause(self, needs, by))
+    }
+
+    async fn resume_needs(&mut self, needs: &[String]) -> Stored<u64> {
+        answered!(self, jobs::resume(self, needs))
+    }
+
+    async fn paused_needs(&mut self) -> Stored<Vec<PausedNeed>> {
+        answered!(self, jobs::paused(self))
     }
 }
 
@@ -274,6 +299,14 @@ impl<C: DerefMut<Target = MySqlConnection> + Send> JobSession for MySqlSession<C
 
     async fn lapsed_jobs(&mut self, needs: Option<&[String]>, max: u32) -> Stored<Vec<JobId>> {
         answered!(self, jobs::lapsed(self, needs, max))
+    }
+
+    async fn waiting_pairs(&mut self, max: u32) -> Stored<Vec<(JobId, JobId)>> {
+        answered!(self, jobs::waiting_pairs(self, max))
+    }
+
+    async fn awaited_runs(&mut self, version: &Version) -> Stored<Vec<RunId>> {
+        answered!(self, jobs::awaited_runs(self, version))
     }
 
     async fn held_jobs(&mut self, worker: &str) -> Stored<Vec<JobHold>> {
@@ -338,5 +371,167 @@ impl<C: DerefMut<Target = MySqlConnection> + Send> StreamSession for MySqlSessio
 
     async fn prune_streams(&mut self, max: u32) -> Stored<u64> {
         answered!(self, streams::prune(self, max))
+    }
+}
+
+impl<C: DerefMut<Target = MySqlConnection> + Send> WaitSession for MySqlSession<C> {
+    async fn open_waits(&mut self, opened: &[OpenWait]) -> Stored<()> {
+        answered!(self, waits::open(self, opened))
+    }
+
+    async fn load_wait(&mut self, task: &TaskKey) -> Stored<Option<OpenWait>> {
+        answered!(self, waits::load(self, task))
+    }
+
+    async fn close_waits(&mut self, of: WaitsOf<'_>, reason: &str) -> Stored<u64> {
+        answered!(self, waits::close(self, of, reason))
+    }
+
+    async fn due_waits(&mut self, max: u32) -> Stored<Vec<TaskKey>> {
+        answered!(self, waits::due(self, max))
+    }
+
+    async fn next_wait(&mut self) -> Stored<Option<Timestamp>> {
+        answered!(self, waits::next(self))
+    }
+
+    async fn note_ends(&mut self, ends: &[(Dependency, ChildEnd)]) -> Stored<u64> {
+        answered!(self, waits::note_ends(self, ends))
+    }
+
+    async fn mark_seen(&mut self, task: &TaskKey) -> Stored<()> {
+        answered!(self, waits::mark_seen(self, task))
+    }
+
+    async fn orphans(&mut self, max: u32) -> Stored<Vec<Orphan>> {
+        answered!(self, waits::orphans(self, max))
+    }
+
+    async fn forget_orphan(&mut self, child: &Dependency) -> Stored<()> {
+        answered!(self, waits::forget(self, child))
+    }
+
+    async fn find_hook(&mut self, token: &HookToken) -> Stored<Option<TaskKey>> {
+        answered!(self, waits::find_hook(self, token))
+    }
+
+    async fn lock_hook(&mut self, token: &HookToken) -> Stored<Option<TaskKey>> {
+        answered!(self, waits::lock_hook(self, token))
+    }
+
+    async fn set_hook(&mut self, token: &HookToken, task: &TaskKey) -> Stored<()> {
+        answered!(self, waits::set_hook(self, token, task))
+    }
+
+    async fn announced(&mut self, task: &TaskKey) -> Stored<Option<HookToken>> {
+        answered!(self, waits::announced(self, task))
+    }
+
+    async fn has_signal(&mut self, target: &str, resume_id: &str) -> Stored<bool> {
+        answered!(self, waits::has_signal(self, target, resume_id))
+    }
+
+    async fn put_signal(&mut self, signal: SignalRow<'_>) -> Stored<()> {
+        answered!(self, waits::put_signal(self, signal))
+    }
+
+    async fn kept_signals(&mut self, target: &str) -> Stored<Vec<(i64, Value)>> {
+        answered!(self, waits::kept_signals(self, target))
+    }
+
+    async fn use_signal(&mut self, signal: i64, run: RunId) -> Stored<()> {
+        answered!(self, waits::use_signal(self, signal, run))
+    }
+
+    async fn drop_signal(&mut self, signal: i64) -> Stored<()> {
+        answered!(self, waits::drop_signal(self, signal))
+    }
+
+    async fn expire_signals(&mut self, max: u32) -> Stored<u64> {
+        answered!(self, waits::expire_signals(self, max))
+    }
+
+    async fn list_waits(&mut self, query: &WaitQuery) -> Stored<Vec<WaitRecord>> {
+        answered!(self, waits::list(self, query))
+    }
+}
+
+impl<C: DerefMut<Target = MySqlConnection> + Send> ScheduleSession for MySqlSession<C> {
+    async fn load_schedule(&mut self, name: &str) -> Stored<Option<Schedule>> {
+        answered!(self, schedules::load(self, name))
+    }
+
+    async fn write_schedule(&mut self, schedule: &Schedule, is_new: bool) -> Stored<()> {
+        answered!(self, schedules::write(self, schedule, is_new))
+    }
+
+    async fn delete_schedule(&mut self, name: &str) -> Stored<()> {
+        answered!(self, schedules::delete(self, name))
+    }
+
+    async fn list_schedules(&mut self, query: &ScheduleQuery) -> Stored<Vec<Schedule>> {
+        answered!(self, schedules::list(self, query))
+    }
+
+    async fn due_schedules(&mut self, query: &DueQuery) -> Stored<DueSchedules> {
+        answered!(self, schedules::due(self, query))
+    }
+}
+
+impl<C: DerefMut<Target = MySqlConnection> + Send> PipelineSession for MySqlSession<C> {
+    async fn load_permits(
+        &mut self,
+        keys: &BTreeSet<PermitKey>,
+    ) -> Stored<BTreeMap<PermitKey, Value>> {
+        answered!(self, pipelines::permits(self, keys))
+    }
+
+    async fn permits_of(&mut self, kind: PermitKind) -> Stored<BTreeMap<String, Value>> {
+        answered!(self, pipelines::permits_of(self, kind))
+    }
+
+    async fn write_permits(&mut self, rows: &BTreeMap<PermitKey, Value>) -> Stored<()> {
+        answered!(self, pipelines::write_permits(self, rows))
+    }
+
+    async fn load_holds(&mut self, resources: &BTreeSet<String>) -> Stored<Vec<Hold>> {
+        answered!(self, pipelines::holds(self, resources))
+    }
+
+    async fn add_holds(&mut self, holds: &[Hold]) -> Stored<()> {
+        answered!(self, pipelines::add_holds(self, holds))
+    }
+
+    async fn drop_holds(&mut self, tokens: &[JobToken]) -> Stored<u64> {
+        answered!(self, pipelines::drop_holds(self, tokens))
+    }
+
+    async fn waiting(
+        &mut self,
+        need: &str,
+        after: Option<(i32, i64)>,
+        max: u32,
+    ) -> Stored<Vec<Waiting>> {
+        answered!(self, pipelines::waiting(self, need, after, max))
+    }
+
+    async fn next_change(&mut self, need: &str) -> Stored<Option<Timestamp>> {
+        answered!(self, pipelines::next_change(self, need))
+    }
+
+    async fn write_messages(&mut self, rows: &BTreeMap<JobId, MessageRow>) -> Stored<()> {
+        answered!(self, pipelines::write_messages(self, rows))
+    }
+
+    async fn defer_messages(&mut self, until: &BTreeMap<JobId, Timestamp>) -> Stored<()> {
+        answered!(self, pipelines::defer(self, until))
+    }
+
+    async fn drop_messages(&mut self, messages: &[JobId]) -> Stored<()> {
+        answered!(self, pipelines::drop_messages(self, messages))
+    }
+
+    async fn forget_dead(&mut self, jobs: &[JobId]) -> Stored<u64> {
+        answered!(self, pipelines::forget_dead(self, jobs))
     }
 }

@@ -3,6 +3,8 @@
 use std::pin::Pin;
 
 use pgflow_machine::job::{JobProblem, NewJob, Submitted};
+use pgflow_machine::permit::Message;
+use pgflow_machine::wait::{Signal, Signalled};
 use pgflow_machine::{Limits, NewRun, Started};
 use sqlx::{MySqlConnection, Transaction};
 
@@ -10,7 +12,9 @@ use super::catalog::Known;
 use super::connections::Held;
 use super::error::{Result, number};
 use super::jobs::submit_in;
+use super::pipelines::push_in;
 use super::session::MySqlSession;
+use super::waits::signal_in;
 use pgflow_backend::backend::{BackendError, Reply};
 use pgflow_backend::sql::{check_transaction, undone};
 use pgflow_backend::store;
@@ -70,6 +74,18 @@ impl StepTransaction for MySqlTx {
         by: &'a str,
     ) -> Reply<'a, std::result::Result<Submitted, JobProblem>> {
         submit_in(&mut self.0, job, by)
+    }
+
+    fn push<'a>(
+        &'a mut self,
+        message: &'a Message,
+        by: &'a str,
+    ) -> Reply<'a, std::result::Result<Submitted, JobProblem>> {
+        push_in(&mut self.0, message, by)
+    }
+
+    fn signal<'a>(&'a mut self, signal: &'a Signal) -> Reply<'a, Signalled> {
+        signal_in(&mut self.0, signal)
     }
 
     fn rollback(self: Box<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>> {

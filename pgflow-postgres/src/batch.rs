@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use super::claim::int;
 use super::engine::Statement;
+use super::waits::WaitColumns;
 
 /// Leases as columns.
 #[derive(Default)]
@@ -71,9 +72,17 @@ pub(super) struct Failures<'a> {
 }
 
 impl<'a> Failures<'a> {
-    pub(super) fn push(&mut self, lease: &'a TaskLease, error: &'a str, retry: Retry) {
+    pub(super) fn push(
+        &mut self,
+        lease: &'a TaskLease,
+        error: impl Into<Cow<'a, str>>,
+        retry: Retry,
+    ) {
         self.leases.push(lease);
-        self.errors.push(without_nul(error));
+        self.errors.push(match error.into() {
+            Cow::Borrowed(error) => without_nul(error),
+            Cow::Owned(error) => without_nul(&error).into_owned().into(),
+        });
         self.delays.push(match retry {
             Retry::After(delay) => Some(whole_seconds(delay)),
             Retry::ByPolicy | Retry::Never => None,
@@ -115,9 +124,11 @@ pub(super) struct Batch<'a> {
     pub(super) completions: Completions<'a>,
     pub(super) failures: Failures<'a>,
     pub(super) releases: Releases<'a>,
+    pub(super) waits: WaitColumns<'a>,
     completed: Vec<usize>,
     failed: Vec<usize>,
     released: Vec<usize>,
+    waited: Vec<usize>,
 }
 
 impl<'a> Batch<'a> {
@@ -141,9 +152,18 @@ impl<'a> Batch<'a> {
                 self.failures.push(lease, error, *retry);
                 self.failed.push(position);
             }
-            Verdict::Released | Verdict::Job(_) => {
+            Verdict::Released | Verdict::Job(_) | Verdict::Messages(_) => {
                 self.releases.push(lease, None);
                 self.released.push(position);
+            }
+            Verdict::Yielded { until: Until::Met(wait), .. } => {
+                match self.waits.push(lease, wait) {
+                    Ok(()) => self.waited.push(position),
+                    Err(error) => {
+                        self.failures.push(lease, error, Retry::ByPolicy);
+                        self.failed.push(position);
+                    }
+                }
             }
             Verdict::Yielded { until: Until::After(delay), reason } => {
                 self.releases.push(lease, Some((*delay, reason)));
@@ -160,6 +180,11 @@ impl<'a> Batch<'a> {
     /// Positions of releases.
     pub(super) fn released(&self) -> impl Iterator<Item = usize> {
         self.released.iter().copied()
+    }
+
+    /// Positions of waits.
+    pub(super) fn waited(&self) -> impl Iterator<Item = usize> {
+        self.waited.iter().copied()
     }
 
     pub(super) fn settles_any(&self) -> bool {

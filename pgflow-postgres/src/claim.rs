@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pgflow_machine::{Retry, RunId, Settle, TaskKey, TaskLease, Verdict};
+use pgflow_machine::{Retry, RunId, Settle, TaskKey, TaskLease, Verdict, WorkerId};
 use serde_json::Value;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
@@ -50,6 +50,12 @@ impl<'a> Room<'a> {
         }
     }
 
+    /// Of a trip that also wants jobs: its room, and the queues if it wants tasks.
+    pub(super) fn of_trip(queues: Option<&'a Claim>, max: u32, worker: WorkerId) -> Self {
+        let room = queues.map_or(Room::NONE, Room::of);
+        Room { max: int(max), worker: Some(worker.0), ..room }
+    }
+
     pub(super) fn bind<'q>(&'q self, statement: Statement<'q>) -> Statement<'q> {
         statement
             .bind(&self.queues)
@@ -71,11 +77,17 @@ pub(super) fn int(number: u32) -> i32 {
     i32::try_from(number).unwrap_or(i32::MAX)
 }
 
-const CLAIM: &str = "select flow_slug, run_id, step_slug, task_index, attempt, input, timeout
-   from pgflow.claim_tasks($1, $2, $3, $4, $5, $6)";
+/// Also says when the next wait is due, if there were not enough.
+const CLAIM: &str = "
+  with claimed as materialized (select * from pgflow.claim_tasks($1, $2, $3, $4, $5, $6)),
+       next as materialized (select pgflow.next_wait($1) as next_in where (select count(*) from claimed) < $2)
+  select c.flow_slug, c.run_id, c.step_slug, c.task_index, c.attempt, c.input, c.timeout, n.next_in,
+         current_setting('pgflow.wakes', true) as wakes
+    from (select) o left join claimed c on true left join next n on true";
 
 const SWEEP_AND_CLAIM: &str = "
-  select requeued, flow_slug, run_id, step_slug, task_index, attempt, input, timeout
+  select requeued, flow_slug, run_id, step_slug, task_index, attempt, input, timeout,
+         case when requeued is not null and pgflow.needs_waking() then 'on' end as wakes
     from pgflow.sweep_and_claim($7, $1, $2, $3, $4, $5, $6)";
 
 impl Postgres {
@@ -88,8 +100,14 @@ impl Postgres {
             .as_worker(Some(claim), || room.bind(sqlx::query(CLAIM)))
             .await
             .map_err(translate)?;
-        let tasks = self.hand_on(self.read_tasks(rows.iter())?).await?;
-        Ok(Claimed::of_tasks(tasks, None))
+        let next = rows.first().map(|row| row.try_get::<Option<f64>, _>("next_in"));
+        let next = next.transpose().map_err(translate)?.flatten();
+        let next = next.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        self.wake_after(&rows).await;
+        let is_task =
+            |row: &&PgRow| row.try_get::<Option<Uuid>, _>("run_id").is_ok_and(|run| run.is_some());
+        let tasks = self.hand_on(self.read_tasks(rows.iter().filter(is_task))?).await?;
+        Ok(Claimed::of_tasks(tasks, next))
     }
 
     pub(super) async fn sweep_and_claim_tasks(
@@ -103,6 +121,7 @@ impl Postgres {
         let statement = || room.bind(sqlx::query(SWEEP_AND_CLAIM)).bind(GRACE);
         let rows = self.as_worker(Some(claim), statement).await.map_err(translate)?;
         let (swept, tasks) = self.swept(&rows)?;
+        self.wake_after(&rows).await;
         let tasks = self.hand_on(self.read_tasks(tasks)?).await?;
         Ok((swept, Claimed::of_tasks(tasks, None)))
     }
@@ -137,7 +156,7 @@ impl Postgres {
     pub(super) fn read_task(&self, row: &PgRow) -> Result<Handout, sqlx::Error> {
         let flow: String = row.try_get("flow_slug")?;
         let run = RunId(row.try_get("run_id")?);
-        self.routes.learn(run, &flow);
+        self.flows_of_runs.learn(run, &flow);
         let index: i32 = row.try_get("task_index")?;
         let attempt: i32 = row.try_get("attempt")?;
         let task = TaskKey { run, step: row.try_get("step_slug")?, index: index.unsigned_abs() };

@@ -8,13 +8,13 @@
 //! may block, and it ends with it. So a worker, which has a runtime of its own, has connections of its own, and so have the calls of
 //! clients.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
 use tokio::runtime::{Handle, Id};
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use super::error::timed_out;
@@ -31,7 +31,7 @@ pub(super) struct Connections {
     options: PgConnectOptions,
     /// Said on each new connection.
     set_up: Option<String>,
-    turns: Semaphore,
+    turns: Arc<Semaphore>,
     /// The one that was used last comes last.
     idle: Mutex<Vec<Idle>>,
     /// Of all runtimes together.
@@ -45,10 +45,10 @@ struct Idle {
 }
 
 /// A connection in use. Closed when dropped, unless it is given back.
-pub(super) struct Lent<'a> {
+pub(super) struct Lent {
     pub(super) connection: PgConnection,
-    from: &'a Connections,
-    _turn: SemaphorePermit<'a>,
+    from: Arc<Connections>,
+    _turn: OwnedSemaphorePermit,
 }
 
 impl Connections {
@@ -56,12 +56,13 @@ impl Connections {
     pub(super) fn new(options: PgConnectOptions, max: usize, set_up: Option<String>) -> Self {
         // One more, so that a client and a busy worker do not take turns in connecting.
         let most_idle = max + 1;
-        Self { options, set_up, turns: Semaphore::new(max), idle: Mutex::default(), most_idle }
+        let turns = Arc::new(Semaphore::new(max));
+        Self { options, set_up, turns, idle: Mutex::default(), most_idle }
     }
 
     /// One of them, in the order of asking.
-    pub(super) async fn lend(&self) -> Result<Lent<'_>, sqlx::Error> {
-        let turn = timeout(CONNECT, self.turns.acquire())
+    pub(super) async fn lend(self: &Arc<Self>) -> Result<Lent, sqlx::Error> {
+        let turn = timeout(CONNECT, Arc::clone(&self.turns).acquire_owned())
             .await
             .map_err(|_| sqlx::Error::PoolTimedOut)?
             .map_err(|_| sqlx::Error::PoolClosed)?;
@@ -69,7 +70,7 @@ impl Connections {
             Some(connection) => connection,
             None => self.connect().await?,
         };
-        Ok(Lent { connection, from: self, _turn: turn })
+        Ok(Lent { connection, from: Arc::clone(self), _turn: turn })
     }
 
     async fn connect(&self) -> Result<PgConnection, sqlx::Error> {
@@ -123,7 +124,7 @@ impl Connections {
     }
 }
 
-impl Lent<'_> {
+impl Lent {
     /// After a call that ended well.
     pub(super) fn give_back(self) {
         if !self.from.turns.is_closed() {

@@ -16,8 +16,8 @@ use super::open::Postgres;
 use super::shared;
 use pgflow_backend::backend::{
     Abilities, Backend, BackendError, Cancelled, Claim, Claimed, Definitions, Ensured, FlowVersion,
-    JobUpkeep, Jobs, KnownVersion, NewRun, Parts, Reply, Retried, RunQuery, RunRecord, RunSummary,
-    Runs, Settlement, Source, Started, Streams, Swept, Wakes, Work,
+    JobUpkeep, Jobs, KnownVersion, NewRun, Parts, Pipelines, Reply, Retried, RunQuery, RunRecord,
+    RunSummary, Runs, Schedules, Settlement, Source, Started, Streams, Swept, Waits, Wakes, Work,
 };
 use pgflow_backend::tx::StepTx;
 use pgflow_model::FlowMigrations;
@@ -57,6 +57,18 @@ impl Backend for Postgres {
     }
 
     fn streams(&self) -> Result<&dyn Streams, BackendError> {
+        Ok(self)
+    }
+
+    fn waits(&self) -> Result<&dyn Waits, BackendError> {
+        Ok(self)
+    }
+
+    fn pipelines(&self) -> Result<&dyn Pipelines, BackendError> {
+        Ok(self)
+    }
+
+    fn schedules(&self) -> Result<&dyn Schedules, BackendError> {
         Ok(self)
     }
 

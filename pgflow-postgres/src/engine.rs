@@ -1,14 +1,15 @@
 //! How the engine talks to the database: one statement per call, in bounded time.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::postgres::{PgArguments, PgConnectOptions, PgConnection, PgRow};
 use sqlx::{AssertSqlSafe, Connection, Postgres};
-use tokio::sync::{Notify, Semaphore, SemaphorePermit};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
 use super::allowance::Allowance;
-use super::connections::Connections;
+use super::connections::{Connections, Lent};
 use super::error::{code, is_passing, is_timeout, keeps_connection, timed_out};
 use super::jitter::jitter;
 
@@ -29,8 +30,8 @@ pub(super) enum Lane {
 
 /// The engine's connections and how they are used.
 pub(super) struct Engine {
-    connections: Connections,
-    clients: Semaphore,
+    connections: Arc<Connections>,
+    clients: Arc<Semaphore>,
     /// Somebody got no answer.
     silence: Notify,
     /// Whether a pooler gives each transaction to another session.
@@ -50,7 +51,8 @@ impl Engine {
         let limit = format!("set statement_timeout = {}", milliseconds(answer_within));
         let connections =
             Connections::new(options.clone(), max.max(1), (!is_pooled).then_some(limit));
-        let clients = Semaphore::new(max.saturating_sub(1).max(1));
+        let connections = Arc::new(connections);
+        let clients = Arc::new(Semaphore::new(max.saturating_sub(1).max(1)));
         let allowance = Allowance::new(answer_within);
         Self { connections, clients, silence: Notify::new(), is_pooled, allowance }
     }
@@ -71,10 +73,7 @@ impl Engine {
         lane: Lane,
         statement: impl Fn() -> Option<Statement<'q>> + Send + Sync,
     ) -> Result<Option<Vec<PgRow>>, sqlx::Error> {
-        let _turn = match lane {
-            Lane::Worker => None,
-            Lane::Client => Some(self.turn().await?),
-        };
+        let _turn = self.turn_of(lane).await?;
         let mut tries = 1;
         loop {
             match self.ask_once(&statement).await {
@@ -92,13 +91,34 @@ impl Engine {
         }
     }
 
+    /// Begins a transaction of several statements. It must not idle: others may wait for what it has.
+    pub(super) async fn begin(&self, lane: Lane) -> Result<Open, sqlx::Error> {
+        let turn = self.turn_of(lane).await?;
+        let mut lent = self.connections.lend().await?;
+        let limit = milliseconds(self.allowance.now());
+        let begin = format!(
+            "begin isolation level read committed; set local idle_in_transaction_session_timeout = {limit}; \
+             set local statement_timeout = {limit}"
+        );
+        let begin = sqlx::raw_sql(AssertSqlSafe(begin));
+        self.in_time("a begin", begin.execute(&mut lent.connection)).await?;
+        Ok(Open { lent, _turn: turn })
+    }
+
+    async fn turn_of(&self, lane: Lane) -> Result<Option<OwnedSemaphorePermit>, sqlx::Error> {
+        match lane {
+            Lane::Worker => Ok(None),
+            Lane::Client => self.turn().await.map(Some),
+        }
+    }
+
     /// A client's, in the order of asking. When nobody answers, those who wait are told at once: one after the
     /// other they would wait for the same silence.
-    async fn turn(&self) -> Result<SemaphorePermit<'_>, sqlx::Error> {
+    async fn turn(&self) -> Result<OwnedSemaphorePermit, sqlx::Error> {
         tokio::select! {
             biased;
             () = self.silence.notified() => Err(timed_out("another call", self.allowance.usual())),
-            turn = self.clients.acquire() => turn.map_err(|_| sqlx::Error::PoolClosed),
+            turn = Arc::clone(&self.clients).acquire_owned() => turn.map_err(|_| sqlx::Error::PoolClosed),
         }
     }
 
@@ -147,6 +167,25 @@ impl Engine {
     pub(super) async fn close(&self) {
         self.clients.close();
         self.connections.close().await;
+    }
+}
+
+/// A transaction. When it is dropped its connection is closed, which undoes it.
+pub(super) struct Open {
+    lent: Lent,
+    _turn: Option<OwnedSemaphorePermit>,
+}
+
+impl Open {
+    pub(super) fn connection(&mut self) -> &mut PgConnection {
+        &mut self.lent.connection
+    }
+
+    pub(super) async fn commit(mut self, engine: &Engine) -> Result<(), sqlx::Error> {
+        let commit = sqlx::raw_sql("commit").execute(&mut self.lent.connection);
+        engine.in_time("a commit", commit).await?;
+        self.lent.give_back();
+        Ok(())
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use pgflow_backend::backend::{BackendError, Said};
+use pgflow_backend::backend::{BackendError, SqlError};
 
 /// Why an error happened, as far as the engine has to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,16 +53,18 @@ const OF_THE_STEP: &[&str] = &["23", "25P", "2D", "40", "55P03", "57014", "P0"];
 pub(super) fn translate(error: sqlx::Error) -> BackendError {
     match kind(&error) {
         Kind::Closed => BackendError::Closed,
-        Kind::Unreachable if is_timeout(&error) => BackendError::no_answer(Said(error).to_string()),
-        Kind::Unreachable => BackendError::Unreachable(Box::new(Said(error))),
-        Kind::Unavailable => BackendError::Unavailable(Box::new(Said(error))),
+        Kind::Unreachable if is_timeout(&error) => {
+            BackendError::no_answer(SqlError(error).to_string())
+        }
+        Kind::Unreachable => BackendError::Unreachable(Box::new(SqlError(error))),
+        Kind::Unavailable => BackendError::Unavailable(Box::new(SqlError(error))),
         Kind::Schema => BackendError::Schema(format!("{}; run `migrate` first", text(&error))),
         Kind::Payload if is_of_all(&error) => {
             let all = format!("all outputs of the step together are too large: {}", text(&error));
             BackendError::Unstorable(all.into())
         }
-        Kind::Payload => BackendError::Unstorable(Box::new(Said(error))),
-        Kind::Refused => BackendError::Refused(Box::new(Said(error))),
+        Kind::Payload => BackendError::Unstorable(Box::new(SqlError(error))),
+        Kind::Refused => BackendError::Refused(Box::new(SqlError(error))),
     }
 }
 
@@ -78,14 +80,14 @@ pub(super) fn not_committed(error: sqlx::Error) -> BackendError {
     }
     match kind(&error) {
         Kind::Unreachable => translate(error),
-        _ => BackendError::NotCommitted(Box::new(Said(error))),
+        _ => BackendError::NotCommitted(Box::new(SqlError(error))),
     }
 }
 
 /// A step can make its own transaction read-only: whether the server is, others can tell.
 fn of_step(error: sqlx::Error) -> BackendError {
     if is_read_only(&error) {
-        BackendError::Refused(Box::new(Said(error)))
+        BackendError::Refused(Box::new(SqlError(error)))
     } else {
         translate(error)
     }

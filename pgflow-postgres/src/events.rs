@@ -1,5 +1,6 @@
 //! What happened in a run, as it was recorded.
 
+use pgflow_machine::wait::WaitKind;
 use pgflow_machine::{Event, Happened, RunId, SkipReason, Timestamp};
 use serde_json::{Map, Value};
 use sqlx::Row;
@@ -65,8 +66,26 @@ fn happened(kind: &str, step: Option<String>, mut payload: Map<String, Value>) -
             let reason = SkipReason::from_word(take("skip_reason").as_str()?)?;
             Happened::StepSkipped { step, reason, error: text(take("error_message")) }
         }
+        ("step:waiting", Some(step)) => {
+            let until = take("until").as_i64().map(Timestamp::from_micros);
+            let on = WaitKind::from_word(take("on").as_str()?)?;
+            Happened::StepWaiting { step, index: index(&take("task_index"))?, on, until }
+        }
+        ("step:signalled", Some(step)) => {
+            Happened::StepSignalled { step, index: index(&take("task_index"))? }
+        }
+        ("step:woken", Some(step)) => {
+            Happened::StepWoken { step, index: index(&take("task_index"))? }
+        }
+        ("step:wait_timed_out", Some(step)) => {
+            Happened::StepWaitTimedOut { step, index: index(&take("task_index"))? }
+        }
         _ => return None,
     })
+}
+
+fn index(value: &Value) -> Option<u32> {
+    value.as_u64().and_then(|index| u32::try_from(index).ok())
 }
 
 fn text(value: Value) -> Option<String> {

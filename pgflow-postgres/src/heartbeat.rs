@@ -17,7 +17,9 @@ use pgflow_backend::backend::{BackendError, Swept};
 const HEARTBEAT: &str = "select outcome from pgflow.heartbeat($1, $2, $3, $4)";
 const SWEEP: &str = "with here as (
      update pgflow.workers set last_heartbeat_at = clock_timestamp() where worker_id = any ($1))
-   select requeued, flow_slug, run_id, step_slug, input from pgflow.sweep_and_claim($2, '{}', 0)";
+   select requeued, flow_slug, run_id, step_slug, input,
+          case when requeued is not null and pgflow.needs_waking() then 'on' end as wakes
+     from pgflow.sweep_and_claim($2, '{}', 0)";
 
 impl Postgres {
     pub(super) async fn beat(&self, leases: &[Lease]) -> Result<Vec<Beat>, BackendError> {
@@ -47,6 +49,7 @@ impl Postgres {
         let statement = || sqlx::query(SWEEP).bind(&workers).bind(GRACE);
         let rows = self.engine.ask(Lane::Worker, statement).await.map_err(translate)?;
         let (swept, _) = self.swept(&rows)?;
+        self.wake_after(&rows).await;
         Ok(swept)
     }
 

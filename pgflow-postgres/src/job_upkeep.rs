@@ -3,46 +3,45 @@
 use std::time::Duration;
 
 use pgflow_machine::Timestamp;
-use pgflow_machine::job::{
-    Asked, JobId, JobLease, JobOutcome, JobRow, JobState, JobStatus, JobToken, Seq,
-};
+use pgflow_machine::job::JobState;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 
 use super::batch::without_nul;
 use super::claim::int;
-use super::error::{translate, unexpected};
+use super::error::translate;
+use super::jobs::{job_state, summary, summary_columns};
 use super::open::Postgres;
-use super::read::{count, count_if_known, moment};
+use super::read::moment;
 use pgflow_backend::backend::{
-    BackendError, Counted, JobDepths, JobSearch, JobStanding, JobSummary, JobUpkeep, JobsOf, Reply,
+    BackendError, Counted, JobDepths, JobSearch, JobSummary, JobUpkeep, JobsOf, PausedNeed, Reply,
     after_all,
 };
 
 const DEPTHS: &str = "
   select need, state, jobs, (extract(epoch from first_ready_at) * 1000000)::int8 as first_ready_at,
          (extract(epoch from clock_timestamp()) * 1000000)::int8 as now
-    from pgflow.get_job_depths()";
+    from pgflow.count_jobs($1)";
 
 const HOLDERS: &str = "select worker, jobs from pgflow.get_job_holders()";
 
 const PRUNABLE: &str = "select pgflow.count_prunable_jobs($1 * interval '1 microsecond', $2)";
 
+const PAUSE: &str = "select pgflow.pause_needs($1, $2)";
+const RESUME: &str = "select pgflow.resume_needs($1)";
+const PAUSED: &str = "
+  select need, (extract(epoch from paused_at) * 1000000)::int8 as paused_at, paused_by
+    from pgflow.list_paused_needs()";
+
 /// Summaries of jobs whose ids a function has found.
 macro_rules! summaries {
     ($found:literal) => {
         concat!(
-            "select s.id, s.status, s.state, s.seq, s.need, s.priority, s.key, s.waits, s.attempts, s.forgiven, s.failures, s.lapses,
-                    s.streak, s.max_attempts, s.worker, s.token, s.error, s.cancel_by, s.cancel_reason,
-                    (extract(epoch from s.created_at) * 1000000)::int8 as created_at,
-                    (extract(epoch from s.wake_at) * 1000000)::int8 as wake_at,
-                    (extract(epoch from s.expires_at) * 1000000)::int8 as expires_at,
-                    (extract(epoch from s.lease_until) * 1000000)::int8 as lease_until,
-                    (extract(epoch from s.archived_at) * 1000000)::int8 as archived_at,
-                    (extract(epoch from s.cancel_at) * 1000000)::int8 as cancel_at
-               from pgflow.get_job_summaries(array(select ",
+            "select ",
+            summary_columns!(),
+            ", null::text as settled from pgflow.get_job_summaries(array(select ",
             $found,
-            ")) s"
+            ")) g"
         )
     };
 }
@@ -56,16 +55,17 @@ const NAMED: &str = summaries!("pgflow.find_jobs_by_name($1, $2, $3)");
 const LONGEST: i64 = 3_155_760_000_000_000;
 
 impl JobUpkeep for Postgres {
-    fn job_depths(&self) -> Reply<'_, JobDepths> {
-        Box::pin(async {
+    fn job_depths(&self, most: u64) -> Reply<'_, JobDepths> {
+        Box::pin(async move {
             let mut counted = Counted::default();
-            for row in self.look(|| sqlx::query(DEPTHS)).await? {
+            let limit = i64::try_from(most).unwrap_or(i64::MAX);
+            for row in self.look(|| sqlx::query(DEPTHS).bind(limit)).await? {
                 add(&mut counted, &row)?;
             }
             for row in self.look(|| sqlx::query(HOLDERS)).await? {
                 counted.held(row.try_get("worker").map_err(translate)?, number(&row, "jobs")?);
             }
-            Ok(counted.depths())
+            Ok(counted.depths(most))
         })
     }
 
@@ -107,6 +107,44 @@ impl JobUpkeep for Postgres {
             Ok(rows[0].try_get::<i64, _>(0).map_err(translate)?.unsigned_abs())
         })
     }
+
+    fn pause_needs<'a>(&'a self, needs: &'a [String], by: &'a str) -> Reply<'a, u64> {
+        Box::pin(async move {
+            PausedNeed::check(needs, Some(by))?;
+            changed(&self.look(|| sqlx::query(PAUSE).bind(needs).bind(by)).await?)
+        })
+    }
+
+    fn resume_needs<'a>(&'a self, needs: &'a [String]) -> Reply<'a, u64> {
+        Box::pin(async move {
+            PausedNeed::check(needs, None)?;
+            let rows = self.look(|| sqlx::query(RESUME).bind(needs)).await?;
+            for need in needs {
+                self.bell.ring_need(need);
+            }
+            changed(&rows)
+        })
+    }
+
+    fn paused_needs(&self) -> Reply<'_, Vec<PausedNeed>> {
+        Box::pin(async move {
+            let rows = self.look(|| sqlx::query(PAUSED)).await?;
+            rows.iter().map(paused).collect()
+        })
+    }
+}
+
+/// How many needs a call has changed.
+fn changed(rows: &[PgRow]) -> Result<u64, BackendError> {
+    Ok(rows[0].try_get::<i32, _>(0).map_err(translate)?.unsigned_abs().into())
+}
+
+fn paused(row: &PgRow) -> Result<PausedNeed, BackendError> {
+    Ok(PausedNeed {
+        need: row.try_get("need").map_err(translate)?,
+        since: moment(row, "paused_at")?.unwrap_or_default(),
+        by: row.try_get("paused_by").map_err(translate)?,
+    })
 }
 
 fn number(row: &PgRow, column: &str) -> Result<u64, BackendError> {
@@ -115,75 +153,9 @@ fn number(row: &PgRow, column: &str) -> Result<u64, BackendError> {
 
 fn add(counted: &mut Counted, row: &PgRow) -> Result<(), BackendError> {
     let need: String = row.try_get("need").map_err(translate)?;
-    counted.add(need.clone(), state(row)?, number(row, "jobs")?);
+    counted.add(need.clone(), job_state(row)?, number(row, "jobs")?);
     if let (Some(since), Some(now)) = (moment(row, "first_ready_at")?, moment(row, "now")?) {
         counted.first_ready(need, since, now);
     }
     Ok(())
-}
-
-/// Here a job can also be marked as crashed or cancelled: that ends with the next sweep, like one that expired.
-fn state(row: &PgRow) -> Result<JobState, BackendError> {
-    let word: Option<&str> = row.try_get("state").map_err(translate)?;
-    Ok(word.map_or(JobState::Ready, |word| JobState::from_word(word).unwrap_or(JobState::Expired)))
-}
-
-fn summary(row: &PgRow) -> Result<JobSummary, BackendError> {
-    let id: String = row.try_get("id").map_err(translate)?;
-    Ok(JobSummary {
-        id: JobId::from_stored(id),
-        standing: standing(row.try_get("status").map_err(translate)?)?,
-        row: job_row(row)?,
-        error: row.try_get("error").map_err(translate)?,
-        ended_at: moment(row, "archived_at")?,
-    })
-}
-
-/// A status or an outcome: no word is both.
-fn standing(word: &str) -> Result<JobStanding, BackendError> {
-    let live = JobStatus::from_word(word).map(JobStanding::Live);
-    let found = live.or_else(|| JobOutcome::from_word(word).map(JobStanding::Ended));
-    found.ok_or_else(|| unexpected(format_args!("the status `{word}` of a job")))
-}
-
-fn job_row(row: &PgRow) -> Result<JobRow, BackendError> {
-    Ok(JobRow {
-        seq: Seq::Given(row.try_get("seq").map_err(translate)?),
-        need: row.try_get("need").map_err(translate)?,
-        priority: row.try_get("priority").map_err(translate)?,
-        state: state(row)?,
-        wake_at: moment(row, "wake_at")?,
-        waits: count(row, "waits")?,
-        key: row.try_get("key").map_err(translate)?,
-        expires_at: moment(row, "expires_at")?,
-        attempts: count(row, "attempts")?,
-        forgiven: count(row, "forgiven")?,
-        failures: count(row, "failures")?,
-        lapses: count(row, "lapses")?,
-        streak: count(row, "streak")?,
-        max_attempts: count_if_known(row, "max_attempts")?,
-        cancel: cancel(row)?,
-        lease: lease(row)?,
-        // Lists do not say how leases ended.
-        settled: None,
-        created_at: moment(row, "created_at")?.unwrap_or_default(),
-    })
-}
-
-fn cancel(row: &PgRow) -> Result<Option<Asked>, BackendError> {
-    let Some(at) = moment(row, "cancel_at")? else { return Ok(None) };
-    let by: Option<String> = row.try_get("cancel_by").map_err(translate)?;
-    let reason = row.try_get("cancel_reason").map_err(translate)?;
-    Ok(Some(Asked { by: by.unwrap_or_default(), at, reason }))
-}
-
-fn lease(row: &PgRow) -> Result<Option<JobLease>, BackendError> {
-    let token: Option<String> = row.try_get("token").map_err(translate)?;
-    let worker: Option<String> = row.try_get("worker").map_err(translate)?;
-    let lease = |(token, until)| JobLease {
-        token: JobToken(token),
-        until,
-        worker: worker.unwrap_or_default(),
-    };
-    Ok(token.zip(moment(row, "lease_until")?).map(lease))
 }

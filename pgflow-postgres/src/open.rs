@@ -1,17 +1,17 @@
 //! Connecting.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use sqlx::PgPool;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::engine::Engine;
+use super::flows_of_runs::FlowsOfRuns;
 use super::options::{PostgresOptions, check_tls};
 use super::place::Place;
 use super::reach::{Reached, reach};
-use super::routes::Routes;
 use super::start_many::Starts;
 use super::url::parse;
 use super::wake::{Bell, Side};
@@ -36,7 +36,7 @@ use pgflow_backend::backend::BackendError;
 /// # }
 /// ```
 pub struct Postgres {
-    pub(super) engine: Engine,
+    pub(super) engine: Arc<Engine>,
     /// Where `tx` steps run.
     pub(super) steps: PgPool,
     /// Whether `steps` is ours to close.
@@ -46,11 +46,11 @@ pub struct Postgres {
     /// There is no direct way.
     pub(super) direct_is_pooled: bool,
     pub(super) bell: Arc<Bell>,
-    pub(super) routes: Routes,
+    pub(super) flows_of_runs: FlowsOfRuns,
     pub(super) workers: Workers,
     pub(super) starts: Starts,
     /// What payloads of jobs may be, once somebody has asked.
-    pub(super) job_limits: tokio::sync::OnceCell<pgflow_machine::Limits>,
+    pub(super) job_limits: Mutex<Option<pgflow_machine::Limits>>,
     /// Ends the task that sends and receives hints.
     pub(super) stop: CancellationToken,
     _side: DropGuard,
@@ -100,16 +100,16 @@ impl Postgres {
         side.spawn(stop.clone());
         let max = options.engine_connections as usize;
         Ok(Self {
-            engine: Engine::new(&main, max, is_pooled, options.answer_within),
+            engine: Arc::new(Engine::new(&main, max, is_pooled, options.answer_within)),
             owns_steps: steps.is_none(),
             steps: steps.unwrap_or_else(|| steps_pool(options.tx_connections, main)),
             direct,
             direct_is_pooled,
             bell,
-            routes: Routes::default(),
+            flows_of_runs: FlowsOfRuns::default(),
             workers: Workers::default(),
             starts: Starts::default(),
-            job_limits: tokio::sync::OnceCell::new(),
+            job_limits: Mutex::default(),
             stop: stop.clone(),
             _side: stop.drop_guard(),
         })

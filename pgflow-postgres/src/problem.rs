@@ -18,6 +18,10 @@ pub(super) enum Problem {
     TooDeep { limit: usize },
     /// A map would have too many tasks.
     TooWide { elements: usize, limit: usize },
+    /// A schedule would begin before now; both in microseconds.
+    BeginsInThePast { begins: i64, now: i64 },
+    /// The schedule of that name was made by somebody else.
+    ScheduleTaken { by: String },
 }
 
 /// Nothing if the error is none of the core's own, or not one of these.
@@ -32,6 +36,8 @@ fn read(code: &str, detail: &str) -> Option<Problem> {
         code == match problem {
             Problem::OtherFlow { .. } => "23505",
             Problem::NotAnArray => "P0001",
+            Problem::BeginsInThePast { .. } => "22023",
+            Problem::ScheduleTaken { .. } => "55000",
             Problem::TooLarge { .. } | Problem::TooDeep { .. } | Problem::TooWide { .. } => "54000",
         }
     })

@@ -7,14 +7,18 @@ use sqlx::postgres::PgRow;
 use super::batch::without_nul;
 use super::engine::Lane;
 use super::error::{code, translate};
+use super::jobs::ready_needs;
 use super::open::Postgres;
 use super::read::status;
+use super::waits::asks_to_wake;
 use pgflow_backend::backend::{BackendError, Cancelled, EndedRun, Retried};
 
 /// A run that this very transaction cancelled was cancelled at its time.
-const CANCEL: &str =
-    "select run.flow_slug, run.status, coalesce(run.cancelled_at >= now(), false) as is_new
-   from pgflow.cancel_run($1, $2) run";
+const CANCEL: &str = concat!(
+    "select run.flow_slug, run.status, coalesce(run.cancelled_at >= now(), false) as is_new, ",
+    ready_needs!(),
+    " from pgflow.cancel_run($1, $2) run"
+);
 const RETRY: &str = "select flow_slug, status from pgflow.retry_run($1)";
 
 impl Postgres {
@@ -33,8 +37,12 @@ impl Postgres {
         }
         self.ring_for_run(id, row)?;
         self.bell.cancelled(id);
+        self.ring_for_ready(&rows)?;
         let flow = row.try_get("flow_slug").map_err(translate)?;
         EndedRun { run: id, flow, status, error: None }.announce();
+        if asks_to_wake(&rows) {
+            self.wake_later(Lane::Client).await;
+        }
         Ok(Cancelled::Cancelled)
     }
 
@@ -56,7 +64,7 @@ impl Postgres {
 
     fn ring_for_run(&self, id: RunId, row: &PgRow) -> Result<(), BackendError> {
         let flow: &str = row.try_get("flow_slug").map_err(translate)?;
-        self.bell.ring(&self.routes.learn(id, flow));
+        self.bell.ring(&self.flows_of_runs.learn(id, flow));
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Ending attempts.
 
-use pgflow_machine::{Settle, Settled, Verdict, settle_rounds};
+use pgflow_machine::{Settle, Settled, settle_rounds};
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 
@@ -9,14 +9,17 @@ use super::claim::{Handout, Room, is_some};
 use super::ended::ended;
 use super::engine::Lane;
 use super::error::{code, translate, unexpected};
+use super::jobs::ready_needs;
 use super::open::Postgres;
 use super::unstorable::replace_unstorable;
 use pgflow_backend::backend::{BackendError, Claim, Settlement, Source};
 
-const SETTLE: &str =
-    "select kind, outcome, flow_slug, run_id, step_slug, task_index, attempt, input, timeout
-       from pgflow.settle_and_claim(
-         $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)";
+const SETTLE: &str = concat!(
+    "select kind, outcome, flow_slug, run_id, step_slug, task_index, attempt, input, timeout, ",
+    ready_needs!(),
+    " from pgflow.settle_and_claim(
+         $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)"
+);
 const RELEASE: &str = "select outcome from pgflow.yield_tasks($1, $2, $3, $4, $5, $6)";
 
 const RESUME: &str = "select pgflow.resume_tasks($1) as resumed";
@@ -49,7 +52,7 @@ impl Postgres {
         Ok(work)
     }
 
-    /// Completions and failures go with the claim. Releases, which are rare, come on their own and before it:
+    /// Completions and failures go with the claim. Releases and waits, which are rare, come on their own and before it:
     /// what is claimed now is not what was released.
     async fn settle_round(
         &self,
@@ -59,22 +62,27 @@ impl Postgres {
         work: &mut Settlement,
     ) -> Result<(), BackendError> {
         let batch = Batch::new(settles, round);
-        let releases = batch.releases.leases.len() > 0;
+        let comes_later = batch.releases.leases.len() + batch.waits.leases.len() > 0;
         if batch.settles_any() {
-            let next = next.filter(|_| !releases);
+            let next = next.filter(|_| !comes_later);
             let answer = self.settle_batch(&batch, settles, round, next).await?;
             work.claimed.tasks = self.hand_on(answer.claimed).await?;
             for (position, outcome) in answer.outcomes {
                 work.settled[position] = outcome;
             }
         }
-        if releases {
+        if batch.releases.leases.len() > 0 {
             for (position, outcome) in batch.released().zip(self.release(&batch).await?) {
                 work.settled[position] = outcome;
             }
-            if let Some(next) = next {
-                work.claimed = self.claim_tasks(next).await?;
+        }
+        if batch.waits.leases.len() > 0 {
+            for (position, outcome) in batch.waited().zip(self.begin_waits(&batch.waits).await?) {
+                work.settled[position] = outcome;
             }
+        }
+        if let Some(next) = next.filter(|_| comes_later) {
+            work.claimed = self.claim_tasks(next).await?;
         }
         Ok(())
     }
@@ -87,7 +95,10 @@ impl Postgres {
         next: Option<&Claim>,
     ) -> Result<Answer, BackendError> {
         let error = match self.settle_once(batch, next).await {
-            Ok(rows) => return self.read(batch, &rows),
+            Ok(rows) => {
+                self.wake_after(&rows).await;
+                return self.read(batch, &rows);
+            }
             Err(error) => error,
         };
         // One output that can't be stored must not hold up the others for ever.
@@ -99,7 +110,9 @@ impl Postgres {
             return Err(translate(error));
         };
         let batch = Batch::new(&replaced, round);
-        self.read(&batch, &self.settle_once(&batch, next).await.map_err(translate)?)
+        let rows = self.settle_once(&batch, next).await.map_err(translate)?;
+        self.wake_after(&rows).await;
+        self.read(&batch, &rows)
     }
 
     async fn settle_once(
@@ -116,6 +129,8 @@ impl Postgres {
     }
 
     fn read(&self, batch: &Batch<'_>, rows: &[PgRow]) -> Result<Answer, BackendError> {
+        // Jobs may have waited for runs that ended.
+        self.ring_for_ready(rows)?;
         let mut answer = Answer::default();
         let mut positions = batch.settled();
         for row in rows {
@@ -157,7 +172,7 @@ impl Postgres {
             settles.iter().zip(settled).filter(|(_, what)| **what == Settled::Applied)
         {
             let Some(lease) = settle.lease.task() else { continue };
-            let Some(flow) = self.routes.of(lease.task.run) else {
+            let Some(flow) = self.flows_of_runs.of(lease.task.run) else {
                 return self.bell.ring_all();
             };
             if !rung.contains(&flow) {
@@ -170,20 +185,10 @@ impl Postgres {
     }
 }
 
-fn outcome_of(row: &PgRow) -> Result<Settled, BackendError> {
+pub(super) fn outcome_of(row: &PgRow) -> Result<Settled, BackendError> {
     outcome(row.try_get("outcome").map_err(translate)?)
 }
 
 pub(super) fn outcome(word: &str) -> Result<Settled, BackendError> {
     Settled::from_word(word).ok_or_else(|| unexpected(format_args!("the outcome `{word}`")))
-}
-
-/// Whether a settle completes its task.
-pub(super) fn output(settle: &Settle) -> Option<&serde_json::Value> {
-    match &settle.verdict {
-        Verdict::Completed(output) => Some(output),
-        Verdict::Failed { .. } | Verdict::Released | Verdict::Yielded { .. } | Verdict::Job(_) => {
-            None
-        }
-    }
 }

@@ -8,21 +8,30 @@ use super::engine::{Lane, Statement};
 use super::error::{code, is_about, translate, unexpected};
 use super::open::Postgres;
 use super::problem::{Problem, problem};
-use pgflow_backend::backend::{BackendError, NewRun, Reply, Started};
+use super::streams::{LONGEST, micros};
+use pgflow_backend::backend::{BackendError, Begins, NewRun, Reply, Started};
 use pgflow_backend::sql::check_transaction;
 
-const START_IN: &str = "select flow_slug, created from pgflow.start_run($1, $2, $3, $4, $5)";
+const START_IN: &str = "select flow_slug, created from pgflow.start_run(
+    $1, $2, $3, $4, $5, timestamptz 'epoch' + $6 * interval '1 microsecond', $7 * interval '1 microsecond')";
 /// A transaction of the application's that has started a run of the same id, and is still open, is waited for, but
 /// not for long at once: other calls want the connection.
 const START: &str = "
   with patience as materialized (select set_config('lock_timeout', '1000', true) as ms)
   select s.flow_slug, s.created
     from patience p
-    cross join lateral pgflow.start_run($1, $2, case when p.ms is not null then $3 end, $4, $5) s";
+    cross join lateral pgflow.start_run(
+      $1, $2, case when p.ms is not null then $3 end, $4, $5,
+      timestamptz 'epoch' + $6 * interval '1 microsecond', $7 * interval '1 microsecond') s";
 
 fn statement<'a>(sql: &'static str, run: &'a NewRun) -> Statement<'a> {
     let statement = sqlx::query(sql).bind(&run.flow).bind(&run.input).bind(run.id.0);
-    statement.bind(versions(run)).bind(interface(run))
+    let (at, delay) = match run.begins {
+        Begins::Now => (None, None),
+        Begins::At(moment) => (Some(moment.micros().min(LONGEST)), None),
+        Begins::After(delay) => (None, Some(micros(delay))),
+    };
+    statement.bind(versions(run)).bind(interface(run)).bind(at).bind(delay)
 }
 
 /// The versions that the program's code is for.
@@ -59,7 +68,7 @@ impl Postgres {
     pub(super) fn note_start(&self, run: &NewRun, row: &PgRow) -> Result<Started, BackendError> {
         let flow: &str = row.try_get("flow_slug").map_err(translate)?;
         let started = started(row)?;
-        let flow = self.routes.learn(run.id, flow);
+        let flow = self.flows_of_runs.learn(run.id, flow);
         if started == Started::Created {
             self.bell.ring(&flow);
         }
@@ -95,7 +104,7 @@ fn started(row: &PgRow) -> Result<Started, BackendError> {
     Ok(if created { Started::Created } else { Started::Existing })
 }
 
-fn why_not_started(run: &NewRun, error: sqlx::Error) -> BackendError {
+pub(super) fn why_not_started(run: &NewRun, error: sqlx::Error) -> BackendError {
     if is_about(&error, "runs_flow_slug_fkey") {
         return BackendError::UnknownFlow { flow: run.flow.clone() };
     }
@@ -120,7 +129,10 @@ fn why_not_started(run: &NewRun, error: sqlx::Error) -> BackendError {
         None if code(&error).as_deref() == Some("22P05") => {
             check_payload(&run.input, &any()).map_or_else(input, |()| translate(error))
         }
-        None => translate(error),
+        // The others are of schedules.
+        None | Some(Problem::BeginsInThePast { .. } | Problem::ScheduleTaken { .. }) => {
+            translate(error)
+        }
     }
 }
 

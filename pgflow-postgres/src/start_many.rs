@@ -10,7 +10,7 @@ use super::engine::{Lane, Statement};
 use super::error::{is_locked, translate};
 use super::open::Postgres;
 use super::start::{interface, versions};
-use pgflow_backend::backend::{BackendError, NewRun, Started};
+use pgflow_backend::backend::{BackendError, Begins, NewRun, Started};
 use pgflow_backend::gathering::{Answer, Asked, Gathering};
 use pgflow_backend::weight::is_small;
 
@@ -37,7 +37,7 @@ impl Postgres {
     /// Starts a run, with others that are started at the same time.
     pub(super) async fn start_gathered(&self, run: NewRun) -> Outcome {
         // An array is probably for a map: others are not to wait for its tasks, nor for something big.
-        if run.input.is_array() || !is_small(&run.input) {
+        if run.input.is_array() || !is_small(&run.input) || run.begins != Begins::Now {
             return self.start_run(&run).await;
         }
         self.starts.send(run, MOST, |runs| self.start_runs(runs)).await

@@ -33,7 +33,7 @@ const LIST: &str = "
 const PRUNE: &str = "select pgflow.prune_streams($1)";
 
 /// A thousand years: no clock of a database shows more.
-const LONGEST: i64 = 31_536_000_000_000_000;
+pub(super) const LONGEST: i64 = 31_536_000_000_000_000;
 
 impl Streams for Postgres {
     fn append<'a>(&'a self, append: &'a Append<'a>) -> Reply<'a, Result<Appended, StreamProblem>> {
@@ -174,7 +174,7 @@ fn bigint(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-fn micros(lasts: Duration) -> i64 {
+pub(super) fn micros(lasts: Duration) -> i64 {
     i64::try_from(lasts.as_micros()).unwrap_or(LONGEST).min(LONGEST)
 }
 

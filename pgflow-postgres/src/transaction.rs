@@ -3,19 +3,23 @@
 use std::pin::Pin;
 
 use pgflow_machine::job::{JobProblem, NewJob, Submitted};
-use pgflow_machine::{Lease, Settle, Settled};
-use serde_json::Value;
+use pgflow_machine::permit::Message;
+use pgflow_machine::wait::{Signal, Signalled};
+use pgflow_machine::{Lease, Settle, Settled, Until, Verdict};
 use sqlx::{PgConnection, Row, Transaction};
 
 use super::batch::Completions;
 use super::claim::int;
 use super::ended::ended;
+use super::engine::Statement;
 use super::error::{not_committed, not_recorded, translate};
 use super::jobs::submit_in;
 use super::open::Postgres;
-use super::settle::{outcome, output};
+use super::pipelines::push_in;
+use super::settle::outcome;
 use super::shared;
 use super::start::start_in;
+use super::waits::{WaitColumns, signal_in};
 use pgflow_backend::backend::{BackendError, NewRun, Reply, Started};
 use pgflow_backend::sql::undone;
 use pgflow_backend::tx::{StepTransaction, StepTx};
@@ -24,9 +28,15 @@ use pgflow_backend::tx::{StepTransaction, StepTx};
 const HOLDS: &str = "
   select pgflow.holds_task($1, $2, $3, $4), (extract(epoch from now()) * 1000000)::int8";
 const COMPLETE: &str = "
-  select c.outcome, e.flow_slug, c.run_id, e.status, to_jsonb(e.error) as error
+  select c.outcome, e.flow_slug, c.run_id, e.status, to_jsonb(e.error) as error, current_setting('pgflow.wakes', true) as wakes
     from pgflow.complete_tasks($1, $2, $3, $4, $5) c
     left join lateral pgflow.ended_runs(array[c.run_id]) e on true
+   where (extract(epoch from now()) * 1000000)::int8 = $6";
+
+const WAIT: &str = "
+  select w.outcome, e.flow_slug, w.run_id, e.status, to_jsonb(e.error) as error, current_setting('pgflow.wakes', true) as wakes
+    from pgflow.wait_tasks($1, $2, $3, $4, $5) w
+    left join lateral pgflow.ended_runs(array[w.run_id]) e on true
    where (extract(epoch from now()) * 1000000)::int8 = $6";
 
 /// A transaction in the hands of a step.
@@ -55,6 +65,18 @@ impl StepTransaction for PostgresTx {
         by: &'a str,
     ) -> Reply<'a, Result<Submitted, JobProblem>> {
         submit_in(&mut self.transaction, job, by)
+    }
+
+    fn push<'a>(
+        &'a mut self,
+        message: &'a Message,
+        by: &'a str,
+    ) -> Reply<'a, Result<Submitted, JobProblem>> {
+        push_in(&mut self.transaction, message, by)
+    }
+
+    fn signal<'a>(&'a mut self, signal: &'a Signal) -> Reply<'a, Signalled> {
+        signal_in(&mut self.transaction, signal)
     }
 
     fn rollback(self: Box<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
@@ -93,31 +115,37 @@ impl Postgres {
                 what: "commit a transaction of another database",
             });
         };
-        let Some(output) = output(settle) else {
-            drop(transaction);
-            let work = self.settle_tasks(std::slice::from_ref(settle), None).await?;
-            return Ok(work.settled[0]);
+        let (mut completion, mut waits) = (Completions::default(), WaitColumns::default());
+        let statement = match (settle.lease.task(), &settle.verdict) {
+            (Some(lease), Verdict::Completed(output)) => {
+                completion.push(lease, output);
+                completion.bind(sqlx::query(COMPLETE))
+            }
+            (Some(lease), Verdict::Yielded { until: Until::Met(wait), .. })
+                if waits.push(lease, wait).is_ok() =>
+            {
+                waits.bind(sqlx::query(WAIT))
+            }
+            _ => {
+                drop(transaction);
+                let work = self.settle_tasks(std::slice::from_ref(settle), None).await?;
+                return Ok(work.settled[0]);
+            }
         };
-        let settled = self.record(transaction, began, settle, output).await?;
+        let settled = self.record(transaction, statement.bind(began)).await?;
         self.ring_for(std::slice::from_ref(settle), &[settled]);
         Ok(settled)
     }
 
-    /// Records the step in the transaction that began then, and commits if that took effect.
+    /// Records the step in the transaction that the statement knows, and commits if that took effect.
     async fn record(
         &self,
         mut transaction: Transaction<'static, sqlx::Postgres>,
-        began: i64,
-        settle: &Settle,
-        output: &Value,
+        statement: Statement<'_>,
     ) -> Result<Settled, BackendError> {
         let is_pooled = self.engine.is_pooled();
-        let mut completion = Completions::default();
-        if let Some(lease) = settle.lease.task() {
-            completion.push(lease, output);
-        }
         // The pool may be the application's, with a memory for statements.
-        let statement = completion.bind(sqlx::query(COMPLETE)).bind(began).persistent(!is_pooled);
+        let statement = statement.persistent(!is_pooled);
         let recorded = statement.fetch_optional(&mut *transaction);
         let row = self.engine.in_time("recording a step", recorded).await.map_err(not_recorded)?;
         let row = row.ok_or(BackendError::TransactionEnded)?;
@@ -133,6 +161,7 @@ impl Postgres {
         if row.try_get::<Option<&str>, _>("status").map_err(translate)?.is_some() {
             ended(&row, "status", "error")?.announce();
         }
+        self.wake_after(std::slice::from_ref(&row)).await;
         Ok(settled)
     }
 }

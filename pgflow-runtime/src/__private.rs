@@ -3,6 +3,7 @@
 // One word is less to compile than the four of a path.
 pub use std::result::Result::{Err, Ok};
 
+use std::collections::HashMap;
 use std::marker::PhantomData;
 
 pub use schemars;
@@ -26,12 +27,15 @@ pub use crate::job::{CalledNeed, Job, JobTask, Need, NeedDef, Next, need_future,
 use crate::kept::kept;
 pub use crate::kept::{AnyKept, Kept, Reader, Unread};
 pub use crate::known::{Field, Json, Known, Probe, Unknown};
-pub use crate::never::{PathSegment, Wanted, check_condition};
+pub use crate::never::check_condition;
 pub use crate::options_described::{flow_options, step_options};
 pub use crate::refused::{refused, refused_keys};
+pub use crate::schedule_def::{ScheduleDef, scheduled};
+pub use crate::schema::{outputs_name, outputs_schema};
 pub use crate::step_index::{D0, D1, D2, D3, D4, D5, D6, D7, D8, D9};
-use crate::task::StepFuture;
+use crate::task::{StepEnd, StepFuture};
 pub use crate::testing::assert_readable;
+use crate::wait::Waiting;
 pub use crate::{DataError, Flow, RunOutputs, Step, StepDef, Task};
 
 /// What a step's function returns.
@@ -62,7 +66,20 @@ pub fn future<S: Step, R: 'static, E: 'static>(
     Ok(Box::pin(async move {
         let output = into_result(Box::into_pin(returned).await).map_err(report)?;
         // The same value would be refused again.
-        (kept::<S>().write)(&output).map_err(Error::fatal)
+        (kept::<S>().write)(&output).map(StepEnd::Output).map_err(Error::fatal)
+    }))
+}
+
+/// A future that ends in a wait.
+pub fn waiting<S: Step, R: 'static, W: 'static, E: 'static>(
+    returned: Returned<R>,
+    into_result: fn(R) -> Result<W, E>,
+    waits: fn(W) -> Waiting<S::TaskOutput>,
+    report: fn(E) -> Error,
+) -> Called {
+    Ok(Box::pin(async move {
+        let waiting = into_result(Box::into_pin(returned).await).map_err(report)?;
+        Ok(StepEnd::Waits(Box::new(waits(waiting).into_wait())))
     }))
 }
 
@@ -137,11 +154,41 @@ impl Leaves {
     }
 }
 
-/// `Debug` and `Serialize` for the type of a run's output, whatever its fields are.
+/// What a run put out, from another place than the database: the output of a step that waited for it.
+pub fn read_output<'de, F: Flow, D: serde::Deserializer<'de>>(
+    json: D,
+) -> Result<F::Output, D::Error> {
+    let leaves = <HashMap<String, Value> as serde::Deserialize>::deserialize(json)?;
+    RunOutputs::<F>::new(leaves).output().map_err(serde::de::Error::custom)
+}
+
+/// `Debug`, and what makes data of the type of a run's output, whatever its fields are.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! __impl_output {
-    ($output:ident) => {
+    ($output:ident of $flow:ident) => {
+        impl<'de> $crate::__private::serde::Deserialize<'de> for $output {
+            fn deserialize<D: $crate::__private::serde::Deserializer<'de>>(
+                json: D,
+            ) -> ::core::result::Result<Self, D::Error> {
+                $crate::__private::read_output::<$flow, D>(json)
+            }
+        }
+
+        impl $crate::__private::schemars::JsonSchema for $output {
+            fn schema_name() -> ::std::borrow::Cow<'static, str> {
+                $crate::__private::outputs_name(<$flow as $crate::__private::Flow>::SLUG)
+            }
+            fn json_schema(
+                generator: &mut $crate::__private::schemars::SchemaGenerator,
+            ) -> $crate::__private::schemars::Schema {
+                $crate::__private::outputs_schema(
+                    <$flow as $crate::__private::Flow>::DEF,
+                    generator,
+                )
+            }
+        }
+
         impl ::core::fmt::Debug for $output {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 let json = self.__write().map_err(|_| ::core::fmt::Error)?;

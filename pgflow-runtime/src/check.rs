@@ -22,6 +22,8 @@
 //! # }
 //! ```
 
+#[cfg(feature = "engine")]
+mod asked;
 mod data;
 mod edge;
 mod given;
@@ -29,23 +31,33 @@ mod map;
 #[cfg(feature = "engine")]
 mod need;
 mod parameter;
+#[cfg(feature = "engine")]
+mod pipeline;
 mod returned;
 mod runs;
 mod step_of;
+mod waiting;
 
+#[cfg(feature = "engine")]
+pub use asked::{PayloadsOf, Reads, RunOf, Sends, WaitsFor, Writes};
 pub use data::{
     ReadItem, Reported, Stored, StoredInput, StoredInputWithoutSchema, StoredWithoutSchema,
 };
 pub use edge::{HasInput, MayOutput, OutputsAll, OutputsOne};
 pub use given::InputOf;
+#[cfg(feature = "engine")]
+pub use given::{OutputOf, PayloadOf};
 pub use map::{HasInputItems, HasSequenceInput, OutputsItems, OutputsSequence};
 #[cfg(feature = "engine")]
 pub use need::{EndsWith, HandsTo, IsJobContext, IsNext, NeedOf, StoredPayload};
 #[cfg(feature = "engine")]
 pub use parameter::IsTransaction;
 pub use parameter::{IsContext, IsState};
-pub use returned::{IsResult, MadeFrom};
-pub use runs::{Runs, Starts, Takes};
 #[cfg(feature = "engine")]
-pub use runs::{Shares, WorksOn};
+pub use pipeline::Emits;
+pub use returned::{IsResult, MadeFrom, Wraps};
+pub use runs::{Runs, Shares, Starts, Takes};
+#[cfg(feature = "engine")]
+pub use runs::{WorksOn, WorksThrough};
 pub use step_of::StepOf;
+pub use waiting::{AnswerOf, IsHook, IsWaiting, WaitsForAnswer};

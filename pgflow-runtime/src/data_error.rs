@@ -64,6 +64,8 @@ pub(crate) enum What {
     JobOutput,
     #[cfg(feature = "engine")]
     Chunk,
+    #[cfg(feature = "engine")]
+    Answer,
 }
 
 impl std::fmt::Display for What {
@@ -78,6 +80,8 @@ impl std::fmt::Display for What {
             Self::JobOutput => f.write_str("the job's output"),
             #[cfg(feature = "engine")]
             Self::Chunk => f.write_str("a chunk of the stream"),
+            #[cfg(feature = "engine")]
+            Self::Answer => f.write_str("the answer"),
         }
     }
 }

@@ -5,6 +5,7 @@ mod said;
 use pgflow_model::{FlowShape, OnSkip, Pattern, Presence, StepKind, StepOptions, StepShape};
 
 use crate::Error;
+use crate::ScheduleDef;
 use crate::extract::Need;
 use crate::kept::AnyKept;
 use crate::schema::SchemaFn;
@@ -34,6 +35,8 @@ pub struct FlowDef {
     pub input_type: Option<&'static str>,
     #[doc(hidden)]
     pub input_schema: fn() -> Option<SchemaFn>,
+    /// When it starts by itself.
+    pub schedule: Option<ScheduleDef>,
     /// Steps, each after everything it depends on.
     pub steps: &'static [StepDef],
 }
@@ -92,10 +95,26 @@ pub struct StepDef {
     pub has_stream: bool,
     /// Whether it takes the run's input.
     pub takes_run: bool,
+    /// Whether it waits, and takes the hook that it waits for.
+    pub waits: Option<Waits>,
     #[doc(hidden)]
     pub kept: fn() -> AnyKept,
     #[doc(hidden)]
     pub call: Call,
+}
+
+/// How a step waits, as its signature says it.
+///
+/// ```
+/// # use pgflow::prelude::*;
+/// # #[flow] mod nap { #[step] pub async fn a_minute(ctx: pgflow::Context) -> pgflow::Result<pgflow::Waiting<()>> { Ok(ctx.sleep(std::time::Duration::from_secs(60))) } }
+/// let waits = nap::Flow::DEF.steps[0].waits.expect("it waits");
+/// assert!(!waits.takes_hook);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waits {
+    /// Whether it takes a hook, whose token has to be there before its function is called.
+    pub takes_hook: bool,
 }
 
 impl FlowDef {
@@ -109,6 +128,7 @@ impl FlowDef {
         options: StepOptions::INHERIT,
         input_type: None,
         input_schema: || None,
+        schedule: None,
         steps: &[],
     };
 
@@ -157,6 +177,7 @@ impl StepDef {
         takes_tx: false,
         has_stream: false,
         takes_run: false,
+        waits: None,
         kept: AnyKept::nothing,
         call: |_| Err(Error::fatal("this step did not compile")),
     };

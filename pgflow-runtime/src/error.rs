@@ -4,7 +4,7 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::time::Duration;
 
-use crate::check::MadeFrom;
+use crate::check::{MadeFrom, Wraps};
 
 /// A step's result.
 ///
@@ -74,8 +74,9 @@ impl Error {
     /// # use pgflow::{Error, Retry};
     /// assert_eq!(Error::fatal("no such user").retry(), Retry::Never);
     /// ```
-    pub fn fatal(error: impl Into<Self>) -> Self {
-        Self { retry: Retry::Never, ..error.into() }
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn fatal<E>(error: E) -> Self where Self: Wraps<E> {
+        Self { retry: Retry::Never, ..Self::wrap(error) }
     }
 
     /// An error that lets the run go on without this step, if the step says `when_exhausted = skip` or
@@ -85,8 +86,9 @@ impl Error {
     /// # use pgflow::{Error, Retry};
     /// assert_eq!(Error::skip("this customer has no invoices").retry(), Retry::Skip);
     /// ```
-    pub fn skip(error: impl Into<Self>) -> Self {
-        Self { retry: Retry::Skip, ..error.into() }
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn skip<E>(error: E) -> Self where Self: Wraps<E> {
+        Self { retry: Retry::Skip, ..Self::wrap(error) }
     }
 
     /// An error that asks for its own delay before the next attempt.
@@ -96,8 +98,9 @@ impl Error {
     /// let minute = Duration::from_secs(60);
     /// assert_eq!(Error::retry_after(minute, "slow down").retry(), Retry::After(minute));
     /// ```
-    pub fn retry_after(delay: Duration, error: impl Into<Self>) -> Self {
-        Self { retry: Retry::After(delay), ..error.into() }
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn retry_after<E>(delay: Duration, error: E) -> Self where Self: Wraps<E> {
+        Self { retry: Retry::After(delay), ..Self::wrap(error) }
     }
 
     /// Whether trying again can help.

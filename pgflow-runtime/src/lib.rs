@@ -36,11 +36,18 @@ mod options_described;
 mod outputs;
 mod pattern_check;
 mod payload;
+#[cfg(feature = "engine")]
+pub mod pipeline;
 mod refused;
 mod registry;
+#[cfg(feature = "engine")]
+mod schedule;
+mod schedule_def;
 mod schema;
 mod sequence;
 mod served;
+#[cfg(feature = "engine")]
+mod signal_in;
 mod start;
 #[cfg(feature = "engine")]
 mod start_in;
@@ -53,6 +60,7 @@ pub mod testing;
 mod text;
 #[cfg(feature = "engine")]
 mod tx;
+mod wait;
 #[cfg(feature = "engine")]
 pub mod worker;
 
@@ -82,24 +90,39 @@ pub use context::Context;
 pub use data_error::DataError;
 #[cfg(feature = "engine")]
 pub use db::Db;
-pub use def::{Finishes, FlowDef, StepDef};
+pub use def::{Finishes, FlowDef, StepDef, Waits};
 #[cfg(feature = "engine")]
-pub use emit::{Emit, EmitError, Emits};
+pub use emit::{Emit, EmitError, Emits, Emitting};
 pub use error::{Error, Result, Retry};
 pub use extract::{Extract, Need};
 pub use flow::{Flow, Step};
 pub use outputs::RunOutputs;
 pub use payload::WriteError;
+pub use pgflow_machine::wait::{HookToken, InvalidToken};
+#[cfg(feature = "engine")]
+pub use pgflow_machine::wait::{SignalProblem, Signalled};
 #[cfg(feature = "engine")]
 pub use pgflow_machine::{
     Event, Happened, InvalidRunId, Limits, PayloadError, RunId, RunStatus, SkipReason, StepStatus,
-    Timestamp,
+    TaskKey, Timestamp,
 };
+/// Schedules, as the database has them.
+#[cfg(feature = "engine")]
+pub mod schedules {
+    pub use pgflow_cron::{InvalidCron, InvalidTimetable, UnknownZone};
+    pub use pgflow_machine::schedule::{
+        InvalidPolicy, Missed, Origin, Overlap, Put, Schedule, ScheduleProblem, ScheduleSpec,
+        ScheduleStatus, Tick,
+    };
+}
 pub use pgflow_model::{FlowMigration, FlowMigrations};
 pub use registry::{RegisterError, Registry};
+pub use schedule_def::ScheduleDef;
 pub use schema::{FlowSchemas, StepSchemas};
 pub use sequence::Sequence;
 pub use served::Served;
+#[cfg(feature = "engine")]
+pub use signal_in::SignalIn;
 pub use start::StartRun;
 #[cfg(feature = "engine")]
 pub use start_in::StartIn;
@@ -109,5 +132,8 @@ pub use submit_in::SubmitIn;
 pub use task::Task;
 #[cfg(feature = "engine")]
 pub use tx::Tx;
+pub use wait::{ChildError, ChildRun, ChildRuns, ChildStatus, Hook, Outcome, Waiting};
+#[cfg(feature = "engine")]
+pub use wait::{ChildJob, ChildJobs};
 #[cfg(feature = "engine")]
 pub use worker::Worker;

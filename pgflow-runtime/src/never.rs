@@ -5,26 +5,14 @@ use crate::text::Text;
 
 /// A part of a condition's pattern.
 struct ConditionPart {
-    /// The step that has the condition.
-    step: &'static str,
-    /// Whose JSON is tested, in words.
-    owner: &'static str,
-    /// Where this part is looked for: the way to it, and the same in words.
-    path: (&'static [PathSegment], &'static str),
-    /// What is looked for.
-    wanted: Wanted,
-}
-
-/// Where to go from a value.
-pub enum PathSegment {
-    /// To the field of this name.
-    Field(&'static str),
-    /// To any element.
-    Element,
+    /// The step that has the condition, and whose JSON is tested, in words.
+    who: &'static str,
+    /// Where this part is looked for, and what: see [`check_condition`].
+    part: &'static str,
 }
 
 /// What a part of a pattern asks for.
-pub enum Wanted {
+pub(crate) enum Wanted {
     /// `null`.
     Null,
     /// `true` or `false`.
@@ -41,6 +29,16 @@ pub enum Wanted {
     Object,
 }
 
+/// Where a part of a pattern leads from a value.
+enum Leads {
+    /// To the field of this name, and from there on.
+    Field(&'static str, &'static str),
+    /// To any element, and from there on.
+    Element(&'static str),
+    /// Nowhere: this is what is wanted.
+    Here(Wanted),
+}
+
 /// What can be said about a part of a pattern. The later, the better it is to say that.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Verdict {
@@ -54,115 +52,221 @@ enum Verdict {
     Possible,
 }
 
-/// Panics, where it is called, if a part of the pattern of a `step`'s condition is in no value of its `owner`, which is
-/// stored as `json`. `words` say the path.
+/// Panics, where it is called, if a part of the pattern of a condition is in no value that is stored as `json`.
+///
+/// `who` is the step and, after a `\0`, whose JSON that is, in words. `part` is the way there, `.name\0` for a field and
+/// `[` for any element, and what is wanted: `n`ull, `b`oolean, `i` and a whole number, `f`raction, `t` and a text, `a`rray or
+/// `o`bject. Two texts are far less to compile than what they say would be as values.
 ///
 /// # Panics
 /// If no value can have it: where the compiler evaluates this, that is its error.
 #[track_caller]
-pub const fn check_condition(
-    step: &'static str,
-    owner: &'static str,
-    path: &'static [PathSegment],
-    words: &'static str,
-    wanted: Wanted,
-    json: &'static Json,
-) {
-    let part = ConditionPart { step, owner, path: (path, words), wanted };
-    if let Some(why) = part.never(json) {
+pub const fn check_condition(who: &'static str, part: &'static str, json: &'static Json) {
+    if is_plainly_possible(json, part.as_bytes()) {
+        return;
+    }
+    if let Some(why) = (ConditionPart { who, part }).never(json) {
         panic!("{}", why.as_str());
     }
+}
+
+/// Whether it is quickly seen that a part is in some value. Of others, the functions below find out: every call costs the
+/// compiler's interpreter as much as a hundred lines that call nothing, so this calls nothing.
+const fn is_plainly_possible(mut json: &Json, mut part: &[u8]) -> bool {
+    loop {
+        match (json, part) {
+            (Json::Optional(inner), _) => json = inner,
+            (Json::Object(fields), [b'.', way @ ..]) => {
+                let mut fields: &[Field] = fields;
+                (json, part) = loop {
+                    let [field, others @ ..] = fields else { return false };
+                    let (mut name, mut way) = (field.name.as_bytes(), way);
+                    while let ([a, name_rest @ ..], [b, way_rest @ ..]) = (name, way)
+                        && *a == *b
+                    {
+                        (name, way) = (name_rest, way_rest);
+                    }
+                    if let ([], [0, rest @ ..]) = (name, way) {
+                        break (field.json, rest);
+                    }
+                    fields = others;
+                };
+            }
+            (Json::Integer(least, most), [b'i', digits @ ..]) => {
+                let (mut number, mut digits) = (0, digits);
+                while let [digit @ b'0'..=b'9', rest @ ..] = digits {
+                    (number, digits) = (number * 10 + (*digit - b'0') as i128, rest);
+                }
+                return digits.is_empty() && *least <= number && number <= *most;
+            }
+            (Json::Unknown, _)
+            | (Json::Object(_), [b'o'])
+            | (Json::Boolean, [b'b'])
+            | (Json::Text, [b't', ..]) => return true,
+            _ => return false,
+        }
+    }
+}
+
+/// Where a part leads first.
+const fn leads(part: &'static str) -> Leads {
+    let (kind, rest) = part.split_at(1);
+    Leads::Here(match kind.as_bytes()[0] {
+        b'.' => {
+            let (name, rest) = cut(rest);
+            return Leads::Field(name, rest);
+        }
+        b'[' => return Leads::Element(rest),
+        b'n' => Wanted::Null,
+        b'b' => Wanted::Boolean,
+        b'i' => Wanted::Integer(number(rest)),
+        b'f' => Wanted::Fraction,
+        b't' => Wanted::Text(rest),
+        b'a' => Wanted::Array,
+        _ => Wanted::Object,
+    })
+}
+
+/// What is before the first `\0`, and what comes after it.
+const fn cut(text: &'static str) -> (&'static str, &'static str) {
+    let (bytes, mut at) = (text.as_bytes(), 0);
+    while at < bytes.len() && bytes[at] != 0 {
+        at += 1;
+    }
+    let (before, after) = text.split_at(at);
+    (before, if after.is_empty() { after } else { after.split_at(1).1 })
+}
+
+/// A whole number that was written by us.
+const fn number(text: &str) -> i128 {
+    let bytes = text.as_bytes();
+    let (is_negative, mut at) = match bytes {
+        [b'-', ..] => (true, 1),
+        _ => (false, 0),
+    };
+    let mut number = 0;
+    while at < bytes.len() {
+        let digit = (bytes[at] - b'0') as i128;
+        number = number * 10 + if is_negative { -digit } else { digit };
+        at += 1;
+    }
+    number
 }
 
 impl ConditionPart {
     /// Why this part of the pattern is in no value that is stored as `json`. Nothing if it may be
     /// in one, or if something around it is wrong already.
     const fn never(&self, json: &'static Json) -> Option<Text> {
-        match self.verdict(json, self.path.0) {
+        match verdict(json, self.part) {
             Verdict::Possible | Verdict::Silence => None,
             Verdict::NoField => Some(self.unknown(json)),
             Verdict::Other => Some(self.other(json)),
         }
     }
 
-    const fn verdict(&self, json: &'static Json, path: &[PathSegment]) -> Verdict {
-        match (json, path) {
-            (Json::Unknown | Json::Refused(_), _) => Verdict::Possible,
-            (Json::OneOf(all), _) => self.any(all, path),
-            (Json::Optional(_), []) if matches!(self.wanted, Wanted::Null) => Verdict::Possible,
-            (Json::Optional(json), _) => self.verdict(json, path),
-            (json, []) if is_possible(json, &self.wanted) => Verdict::Possible,
-            (_, []) => Verdict::Other,
-            (Json::Array(element), [PathSegment::Element, rest @ ..]) => {
-                self.verdict(element, rest)
-            }
-            (Json::Tuple(all), [PathSegment::Element, rest @ ..]) => self.any(all, rest),
-            (Json::Map(value), [PathSegment::Field(_), rest @ ..]) => self.verdict(value, rest),
-            (Json::Object(fields), [PathSegment::Field(name), rest @ ..]) => {
-                match (find(fields, name), rest) {
-                    (Some(json), _) => self.verdict(json, rest),
-                    (None, []) => Verdict::NoField,
-                    (None, _) => Verdict::Silence,
-                }
-            }
-            _ => Verdict::Silence,
-        }
-    }
-
-    /// The best that can be said of several.
-    const fn any(&self, all: &[&'static Json], path: &[PathSegment]) -> Verdict {
-        let (mut best, mut at) = (Verdict::Silence, 0);
-        while at < all.len() {
-            let verdict = self.verdict(all[at], path);
-            if verdict as u8 > best as u8 {
-                best = verdict;
-            }
-            at += 1;
-        }
-        best
-    }
-
     const fn unknown(&self, json: &'static Json) -> Text {
-        let text = Text::EMPTY.with("the condition of step `").with(self.step).with("` names `");
-        let text = text.with(self.path.1).with("`, which is not a field of ").with(self.owner);
-        let [before @ .., _] = self.path.0 else { return text };
-        text.fields(reach(json, before))
+        let (step, owner) = cut(self.who);
+        let text = Text::EMPTY.with("the condition of step `").with(step).with("` names `");
+        let text = text.place(self.part, true).with("`, which is not a field of ").with(owner);
+        text.fields(reach(json, self.part))
     }
 
     const fn other(&self, json: &'static Json) -> Text {
-        let text = Text::EMPTY.with("the condition of step `").with(self.step).with("` compares ");
-        let text = match self.path.0 {
-            [] => text.with(self.owner),
-            _ => text.with("`").with(self.path.1).with("` of ").with(self.owner),
+        let (step, owner) = cut(self.who);
+        let text = Text::EMPTY.with("the condition of step `").with(step).with("` compares ");
+        let (text, is_whole) = match leads(self.part) {
+            Leads::Here(_) => (text.with(owner), true),
+            _ => (text.with("`").place(self.part, true).with("` of ").with(owner), false),
         };
-        let json = reach(json, self.path.0);
-        let text = text.with(" with ").wanted(&self.wanted, json);
-        let text = text.with(", but it is ").kind(json, &self.wanted);
-        match (self.path.0, &self.wanted, json) {
-            ([_, ..], Wanted::Object, Json::Array(_)) => text.with(": write `[{ … }]`"),
+        let (json, wanted) = (reach(json, self.part), wanted(self.part));
+        let text = text.with(" with ").wanted(&wanted, json);
+        let text = text.with(", but it is ").kind(json, &wanted);
+        match (wanted, json) {
+            (Wanted::Object, Json::Array(_)) if !is_whole => text.with(": write `[{ … }]`"),
             _ => text,
         }
     }
 }
 
-/// What is at the end of a path, as far as that is one thing.
-const fn reach(json: &'static Json, path: &[PathSegment]) -> &'static Json {
-    match (json, path) {
-        (Json::Optional(json), _) => reach(json, path),
-        (Json::Array(element), [PathSegment::Element, rest @ ..]) => reach(element, rest),
-        (Json::Tuple(all), [PathSegment::Element, rest @ ..]) => reach(all[0], rest),
-        (Json::Map(value), [PathSegment::Field(_), rest @ ..]) => reach(value, rest),
-        (Json::Object(fields), [PathSegment::Field(name), rest @ ..]) => match find(fields, name) {
+impl Text {
+    /// `plan.name` or `links[].url`.
+    const fn place(self, part: &'static str, is_first: bool) -> Self {
+        match leads(part) {
+            Leads::Field(name, rest) => {
+                let text = if is_first { self } else { self.with(".") };
+                text.with(name).place(rest, false)
+            }
+            Leads::Element(rest) => self.with("[]").place(rest, false),
+            Leads::Here(_) => self,
+        }
+    }
+}
+
+/// What is wanted at the end of the way.
+const fn wanted(part: &'static str) -> Wanted {
+    match leads(part) {
+        Leads::Field(_, rest) | Leads::Element(rest) => wanted(rest),
+        Leads::Here(wanted) => wanted,
+    }
+}
+
+const fn verdict(json: &'static Json, part: &'static str) -> Verdict {
+    match (json, leads(part)) {
+        (Json::Unknown | Json::Refused(_), _) | (Json::Optional(_), Leads::Here(Wanted::Null)) => {
+            Verdict::Possible
+        }
+        (Json::OneOf(all), _) => any(all, part),
+        (Json::Optional(json), _) => verdict(json, part),
+        (json, Leads::Here(wanted)) if is_possible(json, &wanted) => Verdict::Possible,
+        (_, Leads::Here(_)) => Verdict::Other,
+        (Json::Array(element), Leads::Element(rest)) => verdict(element, rest),
+        (Json::Tuple(all), Leads::Element(rest)) => any(all, rest),
+        (Json::Map(value), Leads::Field(_, rest)) => verdict(value, rest),
+        (Json::Object(fields), Leads::Field(name, rest)) => match find(fields, name) {
+            Some(json) => verdict(json, rest),
+            None if is_end(rest) => Verdict::NoField,
+            None => Verdict::Silence,
+        },
+        _ => Verdict::Silence,
+    }
+}
+
+/// Whether the way ends here.
+const fn is_end(part: &'static str) -> bool {
+    matches!(leads(part), Leads::Here(_))
+}
+
+/// The best that can be said of several.
+const fn any(all: &[&'static Json], part: &'static str) -> Verdict {
+    let (mut best, mut at) = (Verdict::Silence, 0);
+    while at < all.len() {
+        let verdict = verdict(all[at], part);
+        if verdict as u8 > best as u8 {
+            best = verdict;
+        }
+        at += 1;
+    }
+    best
+}
+
+/// What is at the end of the way, as far as that is one thing; of a field that is not there, what does not have it.
+const fn reach(json: &'static Json, part: &'static str) -> &'static Json {
+    match (json, leads(part)) {
+        (Json::Optional(json), _) => reach(json, part),
+        (Json::Array(element), Leads::Element(rest)) => reach(element, rest),
+        (Json::Tuple(all), Leads::Element(rest)) => reach(all[0], rest),
+        (Json::Map(value), Leads::Field(_, rest)) => reach(value, rest),
+        (Json::Object(fields), Leads::Field(name, rest)) => match find(fields, name) {
             Some(json) => reach(json, rest),
             None => json,
         },
-        (Json::OneOf(all), [PathSegment::Field(name), ..]) => {
+        (Json::OneOf(all), Leads::Field(name, _)) => {
             let mut at = 0;
             while at < all.len() {
                 if let Json::Object(fields) = all[at]
                     && find(fields, name).is_some()
                 {
-                    return reach(all[at], path);
+                    return reach(all[at], part);
                 }
                 at += 1;
             }
@@ -228,7 +332,6 @@ const fn is_same(a: &str, b: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::PathSegment::{Element, Field as To};
     use super::*;
     use crate::known::Known;
 
@@ -241,45 +344,56 @@ mod tests {
         Field { name: "more", json: &Json::Unknown },
     ]);
 
-    fn said(path: &'static [PathSegment], wanted: Wanted) -> Option<String> {
-        let part = ConditionPart { step: "s", owner: "the input", path: (path, "it"), wanted };
+    fn said(part: &'static str) -> Option<String> {
+        let part = ConditionPart { who: "s\0the input", part };
         part.never(SITE).map(|text| text.as_str().to_owned())
     }
 
     #[test]
     fn looks_for_fields_as_deep_as_types_are_known() {
-        assert_eq!(said(&[To("more"), To("any"), Element], Wanted::Null), None);
-        assert_eq!(said(&[To("owner"), To("name")], Wanted::Text("x")), None);
-        assert_eq!(said(&[To("friends"), Element, To("name")], Wanted::Text("x")), None);
-        let wrong = "the condition of step `s` names `it`, which is not a field of the input";
-        let name = Some(format!("{wrong}; there is only `name`"));
-        assert_eq!(said(&[To("owner"), To("nam")], Wanted::Text("x")), name);
-        assert_eq!(said(&[To("friends"), Element, To("nam")], Wanted::Text("x")), name);
-        let all = Some(format!("{wrong}; there are `urls`, `owner`, `friends`, `more`"));
-        assert_eq!(said(&[To("url")], Wanted::Text("x")), all);
+        assert_eq!(said(".more\0.any\0[n"), None);
+        assert_eq!(said(".owner\0.name\0tx"), None);
+        assert_eq!(said(".friends\0[.name\0tx"), None);
+        for (part, place, there_are) in [
+            (".owner\0.nam\0tx", "owner.nam", "is only `name`"),
+            (".friends\0[.nam\0tx", "friends[].nam", "is only `name`"),
+            (".url\0tx", "url", "are `urls`, `owner`, `friends`, `more`"),
+        ] {
+            let wrong = format!("names `{place}`, which is not a field of the input");
+            let wrong = format!("the condition of step `s` {wrong}; there {there_are}");
+            assert_eq!(said(part), Some(wrong));
+        }
     }
 
     #[test]
     fn compares_kinds() {
-        assert_eq!(said(&[], Wanted::Object), None);
-        assert_eq!(said(&[To("owner")], Wanted::Null), None);
-        assert_eq!(said(&[To("owner"), To("name")], Wanted::Null), None);
-        for (path, wanted, kinds) in [
-            (&[To("urls")][..], Wanted::Object, "an object, but it is an array"),
-            (&[To("urls")], Wanted::Text("x"), "a text, but it is an array"),
-            (&[To("urls"), Element], Wanted::Integer(1), "a number, but it is a text"),
-            (&[To("urls"), Element], Wanted::Null, "`null`, but it is a text"),
-            (&[To("owner")], Wanted::Boolean, "a boolean, but it is an object"),
+        assert_eq!(said("o"), None);
+        assert_eq!(said(".owner\0n"), None);
+        assert_eq!(said(".owner\0.name\0n"), None);
+        for (part, kinds) in [
+            (".urls\0o", "`urls` of the input with an object, but it is an array"),
+            (".urls\0tx", "`urls` of the input with a text, but it is an array"),
+            (".urls\0[i-1", "`urls[]` of the input with a number, but it is a text"),
+            (".urls\0[n", "`urls[]` of the input with `null`, but it is a text"),
+            (".owner\0b", "`owner` of the input with a boolean, but it is an object"),
+            ("tx", "the input with a text, but it is an object"),
         ] {
-            let said = said(path, wanted).expect("it never matches");
-            let start = "the condition of step `s` compares `it` of the input with ";
+            let said = said(part).expect("it never matches");
+            let start = "the condition of step `s` compares ";
             assert!(said.starts_with(&format!("{start}{kinds}")), "{said}");
         }
     }
 
     #[test]
+    fn reads_numbers_as_they_are_written() {
+        for written in [0, 7, -1, i128::from(u64::MAX), i128::MIN] {
+            assert_eq!(number(&written.to_string()), written);
+        }
+    }
+
+    #[test]
     fn says_it_once_for_all_that_is_inside() {
-        assert_eq!(said(&[To("ownr"), To("name")], Wanted::Text("x")), None);
-        assert_eq!(said(&[To("urls"), To("name")], Wanted::Text("x")), None);
+        assert_eq!(said(".ownr\0.name\0tx"), None);
+        assert_eq!(said(".urls\0.name\0tx"), None);
     }
 }

@@ -19,6 +19,11 @@ options! {
         schema = "`schema = false`: types need no JSON Schema.",
         version = "`version = 1`: the code of an earlier version, kept for its runs in flight.",
         format = "`format = 2`: raised when runs store their data in a form that older code's data cannot be read as: a new version.",
+        schedule = "`schedule = \"0 3 * * MON-FRI\"`: starts a run at each of these moments.",
+        timezone = "`timezone = \"Europe/Berlin\"`: where the schedule is meant. UTC by default.",
+        missed = "`missed = \"last\"`: moments that nobody was there for: `skip`, `last` or `all(10)`.",
+        overlap = "`overlap = \"allow\"`: moments that come while a run goes on: `allow`, `skip` or `queue`.",
+        schedule_input = "`schedule_input = Report::yesterday()`: what a run is given that the schedule starts.",
     ;
     step_options:
         depends_on = "`depends_on = [a, b as c]`: steps that must finish first.",

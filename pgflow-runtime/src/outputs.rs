@@ -34,7 +34,7 @@ pub struct RunOutputs<F> {
     flow: PhantomData<fn() -> F>,
 }
 
-impl<F: Flow> RunOutputs<F> {
+impl<F> RunOutputs<F> {
     /// From the outputs of completed steps, or of the leaves alone: a run's `output`.
     ///
     /// ```
@@ -50,7 +50,9 @@ impl<F: Flow> RunOutputs<F> {
         let by_slug = outputs.into_iter().map(|(slug, json)| (slug.into(), json.into())).collect();
         Self { by_slug, flow: PhantomData }
     }
+}
 
+impl<F: Flow> RunOutputs<F> {
     /// The output of a step, or `None` if it was skipped or has not completed.
     ///
     /// Only steps of this flow have one here; asking for another's does not compile.
@@ -91,7 +93,7 @@ impl<F: Flow> RunOutputs<F> {
     }
 }
 
-impl<F: Flow> std::fmt::Debug for RunOutputs<F> {
+impl<F> std::fmt::Debug for RunOutputs<F> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_map().entries(&self.by_slug).finish()
     }

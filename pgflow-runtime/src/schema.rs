@@ -1,5 +1,7 @@
 //! JSON Schemas of a flow's data.
 
+use std::borrow::Cow;
+
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
@@ -82,6 +84,13 @@ pub(crate) fn read_back_schema(step: &StepDef) -> Option<Schema> {
     Some(root(SchemaSettings::draft2020_12(), |generator| output(step, generator)))
 }
 
+/// What one task of a step puts out, as it is read back: what an answer to it has to be.
+#[cfg(feature = "engine")]
+pub(crate) fn answer_schema(step: &StepDef) -> Option<Value> {
+    let schema = (step.kept)().schema?;
+    Some(root(SchemaSettings::draft2020_12(), schema).to_value())
+}
+
 /// The run's input as it is written.
 pub(crate) fn written_input_schema(flow: &FlowDef) -> Option<Schema> {
     Some(root(SchemaSettings::draft2020_12().for_serialize(), (flow.input_schema)()?))
@@ -96,10 +105,8 @@ pub(crate) fn input_schema(flow: &FlowDef) -> Option<Schema> {
 /// if the flow said `schema = false`.
 #[cfg(feature = "engine")]
 pub(crate) fn interface(flow: &FlowDef) -> Option<String> {
-    let is_leaf =
-        |step: &&StepDef| flow.steps.iter().all(|other| !other.depends_on.contains(&step.slug));
     let mut outputs = Map::new();
-    for step in flow.steps.iter().filter(is_leaf) {
+    for step in leaves(flow) {
         outputs.insert(step.slug.to_owned(), output_schema(step)?.to_value());
     }
     let mut whole = json!({ "input": input_schema(flow)?.to_value(), "outputs": outputs });
@@ -107,6 +114,25 @@ pub(crate) fn interface(flow: &FlowDef) -> Option<String> {
     whole.sort_all_objects();
     let hash = uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, whole.to_string().as_bytes());
     Some(hash.simple().to_string())
+}
+
+/// What the run's output is called where it is part of other data.
+pub fn outputs_name(flow: &str) -> Cow<'static, str> {
+    format!("output_of_{flow}").into()
+}
+
+/// The run's output: what steps put out that no other depends on. Any of them may be skipped.
+pub fn outputs_schema(flow: &FlowDef, generator: &mut SchemaGenerator) -> Schema {
+    let leaves =
+        leaves(flow).map(|step| (step.slug.to_owned(), output(step, generator).to_value()));
+    schema(json!({ "type": "object", "properties": leaves.collect::<Map<_, _>>() }))
+}
+
+/// Steps that no other depends on.
+fn leaves(flow: &FlowDef) -> impl Iterator<Item = &StepDef> {
+    let is_leaf =
+        |step: &&StepDef| flow.steps.iter().all(|other| !other.depends_on.contains(&step.slug));
+    flow.steps.iter().filter(is_leaf)
 }
 
 /// Removes what only people read. A field may have the same name, but it is described by an object.

@@ -1,6 +1,7 @@
 //! Submitting a job inside a transaction of the application's.
 
 use pgflow_machine::job::{JobProblem, NewJob, Submitted};
+use pgflow_machine::permit::Message;
 
 use crate::Tx;
 use crate::backend::Reply;
@@ -36,12 +37,19 @@ pub trait SubmitIn {
         job: &'a NewJob,
         by: &'a str,
     ) -> Reply<'a, Result<Submitted, JobProblem>>;
+
+    /// Pushes a message of a queue.
+    fn push_message<'a>(
+        &'a mut self,
+        message: &'a Message,
+        by: &'a str,
+    ) -> Reply<'a, Result<Submitted, JobProblem>>;
 }
 
 /// For a connection of a database, and for its transactions.
 #[cfg(feature = "sql")]
 macro_rules! submit_in {
-    ($connection:ty, $database:ty, $submit_in:path) => {
+    ($connection:ty, $database:ty, $backend:ident) => {
         #[diagnostic::do_not_recommend]
         impl SubmitIn for $connection {
             fn submit_job<'a>(
@@ -49,7 +57,15 @@ macro_rules! submit_in {
                 job: &'a NewJob,
                 by: &'a str,
             ) -> Reply<'a, Result<Submitted, JobProblem>> {
-                $submit_in(self, job, by)
+                $backend::submit_in(self, job, by)
+            }
+
+            fn push_message<'a>(
+                &'a mut self,
+                message: &'a Message,
+                by: &'a str,
+            ) -> Reply<'a, Result<Submitted, JobProblem>> {
+                $backend::push_in(self, message, by)
             }
         }
 
@@ -60,18 +76,26 @@ macro_rules! submit_in {
                 job: &'a NewJob,
                 by: &'a str,
             ) -> Reply<'a, Result<Submitted, JobProblem>> {
-                $submit_in(self, job, by)
+                $backend::submit_in(self, job, by)
+            }
+
+            fn push_message<'a>(
+                &'a mut self,
+                message: &'a Message,
+                by: &'a str,
+            ) -> Reply<'a, Result<Submitted, JobProblem>> {
+                $backend::push_in(self, message, by)
             }
         }
     };
 }
 
 #[cfg(feature = "mysql")]
-submit_in!(sqlx::MySqlConnection, sqlx::MySql, pgflow_mysql::submit_in);
+submit_in!(sqlx::MySqlConnection, sqlx::MySql, pgflow_mysql);
 #[cfg(feature = "postgres")]
-submit_in!(sqlx::PgConnection, sqlx::Postgres, pgflow_postgres::submit_in);
+submit_in!(sqlx::PgConnection, sqlx::Postgres, pgflow_postgres);
 #[cfg(feature = "sqlite")]
-submit_in!(sqlx::SqliteConnection, sqlx::Sqlite, pgflow_sqlite::submit_in);
+submit_in!(sqlx::SqliteConnection, sqlx::Sqlite, pgflow_sqlite);
 
 /// A step or need can submit a job together with its own completion.
 #[diagnostic::do_not_recommend]
@@ -82,5 +106,13 @@ impl SubmitIn for Tx {
         by: &'a str,
     ) -> Reply<'a, Result<Submitted, JobProblem>> {
         self.0.submit_job(job, by)
+    }
+
+    fn push_message<'a>(
+        &'a mut self,
+        message: &'a Message,
+        by: &'a str,
+    ) -> Reply<'a, Result<Submitted, JobProblem>> {
+        self.0.push(message, by)
     }
 }

@@ -4,17 +4,29 @@ use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use pgflow_machine::wait::HookToken;
 use serde_json::Value;
 
 use crate::data_error::DataError;
 use crate::kept::kept;
+use crate::wait::Wait;
 use crate::{Context, Error, States, Step, StepDef};
 
 /// A step's function, behind JSON.
 pub(crate) type Call = fn(&Task) -> Result<StepFuture, Error>;
 
 /// What a [`Call`] returns.
-pub(crate) type StepFuture = Pin<Box<dyn Future<Output = Result<Value, Error>> + Send>>;
+pub(crate) type StepFuture = Pin<Box<dyn Future<Output = Result<StepEnd, Error>> + Send>>;
+
+/// How a step's function ended.
+#[derive(Clone, Debug)]
+#[doc(hidden)]
+pub enum StepEnd {
+    /// With an output.
+    Output(Value),
+    /// By waiting for it.
+    Waits(Box<Wait>),
+}
 
 /// What a step's function is called with: JSON in, JSON out.
 ///
@@ -38,6 +50,7 @@ pub struct Task {
     run: Arc<Value>,
     outputs: HashMap<Arc<str>, Arc<Value>>,
     item: Arc<Value>,
+    hook: Option<HookToken>,
     #[cfg(feature = "engine")]
     tx: crate::tx::TxSlot,
     #[cfg(feature = "engine")]
@@ -60,6 +73,7 @@ impl Task {
             run: null.clone(),
             outputs: HashMap::new(),
             item: null,
+            hook: None,
             #[cfg(feature = "engine")]
             tx: crate::tx::TxSlot::default(),
             #[cfg(feature = "engine")]
@@ -159,8 +173,28 @@ impl Task {
     /// assert_eq!(pgflow::testing::block_on(task.run(&ping::Flow::DEF.steps[0]))?, 1);
     /// # Ok::<(), pgflow::Error>(())
     /// ```
+    ///
+    /// A step that waits is an error: it puts something out only when that is there.
     pub async fn run(&self, step: &StepDef) -> Result<Value, Error> {
+        match self.end(step).await? {
+            StepEnd::Output(output) => Ok(output),
+            StepEnd::Waits(wait) => Err(Error::fatal(format!("the step waits {}", wait.on))),
+        }
+    }
+
+    /// Calls the step's function, which may end by waiting.
+    pub(crate) async fn end(&self, step: &StepDef) -> Result<StepEnd, Error> {
         (step.call)(self)?.await
+    }
+
+    /// The same task with the token of its hook.
+    pub(crate) fn with_hook(self, token: HookToken) -> Self {
+        Self { hook: Some(token), ..self }
+    }
+
+    /// The token of its hook.
+    pub(crate) fn hook(&self) -> Option<&HookToken> {
+        self.hook.as_ref()
     }
 
     /// The same task, tried again.

@@ -4,7 +4,8 @@
 //! dependencies, maps, conditions, skips and retries. Steps run one after another, so a test sees
 //! the same order every time. What it does not do: wait (delays between attempts and start delays
 //! are not slept), enforce timeouts, or survive the end of the process. A panic in a step goes
-//! through to the test.
+//! through to the test. A step that waits gets what it waits for at once: a sleep is over, children run, and answers
+//! are those of [`Runner::signal`].
 //!
 //! With the feature `engine` there is also `Sim`, which does wait, in no time, and whose workers can die: see the
 //! guide `docs/testing-flows.md`.
@@ -35,23 +36,23 @@
 mod block_on;
 mod error;
 mod finished;
+#[cfg(feature = "engine")]
+mod pipeline;
 mod run;
 mod runner;
 mod schemas;
 #[cfg(feature = "engine")]
 mod sim;
+mod waits;
 
 pub use block_on::block_on;
 pub use error::RunError;
 pub use finished::{FinishedRun, StepStatus};
+#[cfg(feature = "engine")]
+pub use pipeline::TestPipeline;
 pub use runner::{Runner, run};
 #[doc(hidden)]
 pub use schemas::assert_readable;
 pub use schemas::{ChangedData, SchemaError, SchemaMode, compare_schemas};
 #[cfg(feature = "engine")]
 pub use sim::{Crash, Sim, SimError, every_crash};
-
-/// The examples of the guide are run.
-#[cfg(all(doctest, feature = "engine"))]
-#[doc = include_str!("../docs/testing-flows.md")]
-struct Guide;

@@ -1,5 +1,8 @@
 //! Flows in simulations: what a user's own tests look like, and that they notice what is wrong.
 
+mod sim_jobs;
+mod sim_waits;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -230,4 +233,108 @@ async fn sleeps_and_timeouts_cost_no_time_in_a_paused_runtime() -> Result<(), Si
     sim.drive().await;
     assert_eq!(sim.output(&run)?.nap, 2, "the first attempt timed out");
     Ok(())
+}
+
+#[data]
+struct Approval {
+    by: String,
+}
+
+#[flow(input = u32)]
+mod invoice {
+    use super::*;
+
+    #[step]
+    pub(super) async fn total(run: u32, world: State<World>) -> Result<u32> {
+        world.touch();
+        if run == 13 { Err(Error::fatal("unlucky")) } else { Ok(run * 3) }
+    }
+}
+
+#[flow(input = u32, base_delay = 1)]
+mod purchase {
+    use super::*;
+
+    #[step(wait_timeout = "7d", max_attempts = 2, when_exhausted = skip)]
+    pub(super) async fn approval(hook: Hook<Approval>) -> Result<Waiting<Approval>> {
+        Ok(hook.wait())
+    }
+
+    #[step(depends_on = [approval])]
+    pub(super) async fn cool_down(ctx: Context) -> Result<Waiting<()>> {
+        Ok(ctx.sleep(Duration::from_hours(1)))
+    }
+
+    #[step(depends_on = [cool_down], max_attempts = 2)]
+    pub(super) async fn bill(run: u32, ctx: Context) -> Result<Waiting<invoice::Output>> {
+        Ok(ctx.run(invoice::Flow, run).await?.wait())
+    }
+
+    #[step(depends_on = [approval, bill])]
+    pub(super) async fn pay(
+        approval: Option<Approval>,
+        bill: invoice::Output,
+    ) -> Result<(Option<String>, u32)> {
+        Ok((approval.map(|it| it.by), bill.total))
+    }
+}
+
+fn purchase(sim: Sim) -> (Sim, World) {
+    let world = World::default();
+    (sim.flow(purchase::Flow).flow(invoice::Flow).state(world.clone()), world)
+}
+
+#[test]
+fn six_days_go_by_before_somebody_answers() -> Result<(), SimError> {
+    let (mut sim, _) = purchase(Sim::new());
+    let run = sim.start(purchase::Flow, 14)?;
+    sim.run_ready();
+    assert_eq!(sim.waits(&run)?.len(), 1);
+    sim.advance(Duration::from_hours(6 * 24));
+    sim.signal::<purchase::approval>(&run, &Approval { by: "Ann".to_owned() })?;
+    sim.run_until_idle();
+    assert_eq!(sim.output(&run)?.pay, (Some("Ann".to_owned()), 42));
+    assert_eq!(sim.elapsed(), Duration::from_hours(6 * 24 + 1));
+    Ok(())
+}
+
+#[test]
+fn nobody_answers_twice_for_seven_days() -> Result<(), SimError> {
+    let (mut sim, _) = purchase(Sim::new());
+    let run = sim.start(purchase::Flow, 14)?;
+    sim.run_until_idle();
+    assert_eq!(sim.output(&run)?.pay, (None, 42));
+    assert!(sim.elapsed() > Duration::from_hours(14 * 24));
+    assert_eq!(sim.calls::<purchase::approval>(), 2);
+    let timeouts = sim.log(&run).iter().filter(|it| it.contains("wait_timed_out")).count();
+    assert_eq!(timeouts, 2);
+    Ok(())
+}
+
+#[test]
+fn a_child_that_fails_is_started_anew_and_fails_its_parent() -> Result<(), SimError> {
+    let (mut sim, world) = purchase(Sim::new());
+    let run = sim.start(purchase::Flow, 13)?;
+    sim.run_until_idle();
+    assert_eq!(sim.status(&run), RunStatus::Failed);
+    let error = sim.error::<purchase::bill>(&run).unwrap_or_default();
+    assert!(error.starts_with("child run ") && error.ends_with("failed: unlucky"), "{error}");
+    assert_eq!(world.touched(), 2);
+    Ok(())
+}
+
+#[test]
+fn no_crash_leaves_an_orphan_or_a_second_child() {
+    every_crash(|sim| {
+        let (mut sim, _) = purchase(sim);
+        let run = sim.start(purchase::Flow, 14).expect("it starts");
+        sim.run_ready();
+        let ann = Approval { by: "Ann".to_owned() };
+        sim.signal::<purchase::approval>(&run, &ann).expect("it is kept if nobody waits yet");
+        sim.run_until_idle();
+        assert_eq!(sim.output(&run).expect("it ended").pay, (Some("Ann".to_owned()), 42));
+        let query = pgflow::RunQuery { flows: vec!["invoice".to_owned()], ..Default::default() };
+        let children = block_on(sim.db().list(&query)).expect("memory answers").runs;
+        assert_eq!(children.len(), 1, "{children:?}");
+    });
 }

@@ -83,9 +83,14 @@ impl Sqlite {
     pub async fn check(&self) -> Result<Vec<String>, BackendError> {
         let mut found = Vec::new();
         let mut tx = self.connections.read().await?;
-        for invariant in
-            INVARIANTS.iter().chain(super::jobs::INVARIANTS).chain(super::streams::INVARIANTS)
-        {
+        let more = [
+            super::jobs::INVARIANTS,
+            super::streams::INVARIANTS,
+            super::waits::INVARIANTS,
+            super::schedules::INVARIANTS,
+            super::pipelines::INVARIANTS,
+        ];
+        for invariant in INVARIANTS.iter().chain(more.into_iter().flatten()) {
             let query = sqlx::query_scalar(*invariant).fetch_all(&mut *tx);
             let violations: Vec<String> = query.await.map_err(super::error::Error::from)?;
             found.extend(violations);

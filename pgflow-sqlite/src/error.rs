@@ -2,7 +2,7 @@
 
 use std::error::Error as StdError;
 
-use pgflow_backend::backend::{BackendError, Said};
+use pgflow_backend::backend::{BackendError, SqlError};
 
 /// Why a database file can't be used.
 ///
@@ -30,19 +30,19 @@ pub enum SqliteError {
     },
     /// The file can't be opened.
     #[error("cannot open the database file; is it a directory, or not ours to read?")]
-    CannotOpen(#[source] Said),
+    CannotOpen(#[source] SqlError),
     /// The file is something else.
     #[error("the file is not an SQLite database, or it is damaged")]
-    NotADatabase(#[source] Said),
+    NotADatabase(#[source] SqlError),
     /// The file, or its directory, can't be written.
     #[error("the database file is read-only")]
-    ReadOnly(#[source] Said),
+    ReadOnly(#[source] SqlError),
     /// The disk is full.
     #[error("there is no space left for the database file")]
-    Full(#[source] Said),
+    Full(#[source] SqlError),
     /// Somebody else holds the write lock for too long.
     #[error("another connection has kept the database file locked for too long")]
-    Busy(#[source] Said),
+    Busy(#[source] SqlError),
     /// A step with `tx: &mut Tx` asked for the write lock that its own transaction has.
     #[error(
         "this step's own transaction has the write lock of the database file, and would be waited for in vain; \
@@ -51,50 +51,16 @@ pub enum SqliteError {
     InsideStep,
     /// Reading or writing the file failed.
     #[error("the database file could not be read or written")]
-    Io(#[source] Said),
+    Io(#[source] SqlError),
     /// A text or a blob is larger than SQLite takes.
     #[error("this is larger than SQLite can store")]
-    TooBig(#[source] Said),
+    TooBig(#[source] SqlError),
     /// Something that should not happen.
     #[error(transparent)]
-    Other(Said),
+    Other(SqlError),
 }
 
-/// What goes wrong inside this backend.
-#[derive(Debug)]
-pub(super) enum Error {
-    Sqlx(sqlx::Error),
-    Backend(BackendError),
-}
-
-pub(super) type Result<T, E = Error> = std::result::Result<T, E>;
-
-impl From<sqlx::Error> for Error {
-    fn from(error: sqlx::Error) -> Self {
-        Self::Sqlx(error)
-    }
-}
-
-impl From<BackendError> for Error {
-    fn from(error: BackendError) -> Self {
-        Self::Backend(error)
-    }
-}
-
-impl From<SqliteError> for Error {
-    fn from(error: SqliteError) -> Self {
-        Self::Backend(error.into())
-    }
-}
-
-impl From<Error> for BackendError {
-    fn from(error: Error) -> Self {
-        match error {
-            Error::Sqlx(error) => classify(error),
-            Error::Backend(error) => error,
-        }
-    }
-}
+pgflow_backend::store_errors!(SqliteError, classify);
 
 impl From<SqliteError> for BackendError {
     fn from(error: SqliteError) -> Self {
@@ -110,11 +76,6 @@ impl From<SqliteError> for BackendError {
     }
 }
 
-/// Something in the database that this library never writes.
-pub(super) fn broken(what: impl std::fmt::Display) -> Error {
-    Error::Backend(BackendError::Schema(format!("{what}; was the database edited by hand?")))
-}
-
 fn classify(error: sqlx::Error) -> BackendError {
     if let sqlx::Error::Database(database) = &error
         && database.message().starts_with("no such table: pgflow_")
@@ -125,11 +86,11 @@ fn classify(error: sqlx::Error) -> BackendError {
     if matches!(error, sqlx::Error::PoolClosed) {
         return BackendError::Closed;
     }
-    kind(&error)(Said(error)).into()
+    kind(&error)(SqlError(error)).into()
 }
 
 /// Makes an error of what the database said.
-type Kind = fn(Said) -> SqliteError;
+type Kind = fn(SqlError) -> SqliteError;
 
 /// What a result code means; whatever is not here is a refusal, and results wait.
 const MEANINGS: &[(i32, Kind)] = &[
@@ -165,7 +126,7 @@ pub(super) fn not_committed(error: sqlx::Error) -> Error {
     if error.as_database_error().is_none() || is_file_wide(&error) {
         return error.into();
     }
-    Error::Backend(BackendError::NotCommitted(Box::new(Said(error))))
+    Error::Backend(BackendError::NotCommitted(Box::new(SqlError(error))))
 }
 
 /// Whether the file as a whole can't be written.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pgflow_machine::{
     Needs, Output, Rows, RunId, RunRow, RunState, RunStatus, SkipReason, StepState, StepStatus,
-    TaskKey, TaskRef, TaskRow, TaskStatus, Timestamp,
+    TaskKey, TaskRef, TaskRow, TaskStatus, Ties, Timestamp,
 };
 use serde_json::json;
 use uuid::Uuid;
@@ -17,7 +17,7 @@ use super::row::row;
 use super::session::{Conn, Place, SqliteSession};
 
 pub(super) const RUNS: &str = "
-    select r.id, r.run_id, r.flow, r.status, r.remaining_steps, r.last_seq
+    select r.id, r.run_id, r.flow, r.status, r.remaining_steps, r.last_seq, r.waits, r.awaited
       from json_each(?1) k cross join pgflow_runs r on r.run_id = unhex(k.value)";
 
 pub(super) const STEPS: &str = "
@@ -29,11 +29,11 @@ pub(super) const TASKS: &str = "
     select t.step, t.task_index, t.status, t.attempts, t.refunded, t.losses, t.ready_at, t.lost_at
       from json_each(?1) k cross join pgflow_tasks t on t.id = k.value";
 
-/// Tasks of a run that a worker has or that have failed.
+/// Tasks of a run that a worker has, that wait or that have failed.
 pub(super) const ATTEMPTED: &str = "
     select t.step, t.task_index, t.status, t.attempts, t.refunded, t.losses, t.ready_at, t.lost_at
       from pgflow_steps s cross join pgflow_tasks t on t.id >= s.first_task and t.id < s.first_task + s.tasks
-     where s.id >= ?1 << 16 and s.id < (?1 + 1) << 16 and t.status in ('started', 'failed')";
+     where s.id >= ?1 << 16 and s.id < (?1 + 1) << 16 and t.status in ('started', 'waiting', 'failed')";
 
 const MAP_OUTPUTS: &str = "
     select task_index, output from pgflow_tasks where id >= ?1 and id < ?1 + ?2 and status = 'completed'";
@@ -46,7 +46,7 @@ pub(super) const WEIGHTS: &str = "
       from json_each(?1) k cross join pgflow_steps s on s.id = k.value";
 
 /// A row of [`RUNS`].
-type FoundRun = (i64, Uuid, i64, String, u32, i64);
+type FoundRun = (i64, Uuid, i64, String, u32, i64, bool, bool);
 
 row! {
     struct FoundStep {
@@ -124,6 +124,9 @@ async fn runs<C: Conn>(
         let (id, steps) = (RunId(row.1), by_run.remove(&row.0).unwrap_or_default());
         let first_tasks = steps.iter().map(|step| step.first_task).collect();
         let place = Place { id: row.0, last_seq: row.5, first_tasks };
+        if row.6 || row.7 {
+            rows.ties.insert(id, Ties { waits: row.6, awaited: row.7 });
+        }
         rows.runs.insert(id, run(session, row, steps)?);
         session.ids.insert(id, place.id);
         session.places.insert(id, place);
@@ -136,7 +139,7 @@ fn run<C: Conn>(
     row: FoundRun,
     steps: Vec<FoundStep>,
 ) -> Result<RunRow> {
-    let (id, _, flow, status, remaining_steps, _) = row;
+    let (id, _, flow, status, remaining_steps, ..) = row;
     let version = Arc::clone(session.version(flow)?);
     let is_whole = steps.iter().map(|row| step_in(row.id)).eq(0..version.plan.steps().len());
     if !is_whole {

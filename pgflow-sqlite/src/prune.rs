@@ -6,10 +6,16 @@ use serde_json::json;
 use super::error::Result;
 use super::session::{Conn, SqliteSession};
 
-/// Runs that ended before a moment: by the index of their flow and status.
+/// Runs that ended before a moment and that nobody waits for: by the index of their flow and status.
 const ENDED: &str = "
     select r.id from pgflow_flows f cross join pgflow_runs r on r.flow = f.id
      where r.status in ('completed', 'failed', 'cancelled') and r.started_at <= ?1 and r.ended_at <= ?1
+       and (r.awaited = 0 or not exists (
+         select 1 from pgflow_awaited a
+          where a.child = lower(
+                  substr(hex(r.run_id), 1, 8) || '-' || substr(hex(r.run_id), 9, 4) || '-' || substr(hex(r.run_id), 13, 4) || '-' ||
+                  substr(hex(r.run_id), 17, 4) || '-' || substr(hex(r.run_id), 21))
+            and a.kind = 'run' and a.orphaned is null))
      limit ?2";
 
 /// What is deleted of them, in this order: a step says where its tasks are.
@@ -30,6 +36,10 @@ const DELETE: &[&str] = &[
        select s.id from json_each(?1) k
          cross join pgflow_runs r on r.id = k.value cross join pgflow_streams s on s.run_id = r.run_id)",
     "delete from pgflow_streams where run_id in (
+       select r.run_id from json_each(?1) k cross join pgflow_runs r on r.id = k.value)",
+    "delete from pgflow_hooks where run_id in (
+       select r.run_id from json_each(?1) k cross join pgflow_runs r on r.id = k.value)",
+    "delete from pgflow_signals where run_id in (
        select r.run_id from json_each(?1) k cross join pgflow_runs r on r.id = k.value)",
     "delete from pgflow_runs where id in (select value from json_each(?1))",
 ];

@@ -22,12 +22,12 @@ const COMPLETE_ONE: &str = "
 /// Bytes of such an output.
 const LONG: usize = 1 << 16;
 
-/// `[id, status, ready_at, lost_at, refunded, losses, error, output, yielded]`. Nobody has a task that is queued.
+/// `[id, status, ready_at, lost_at, refunded, losses, error, output, yielded]`. Nobody has a task that is queued or waits.
 pub(super) const REPLACE: &str = "
     update pgflow_tasks
        set status = k.value ->> 1, ready_at = k.value ->> 2, lost_at = k.value ->> 3,
            started_at = iif(k.value ->> 1 = 'queued', null, started_at),
-           worker = iif(k.value ->> 1 = 'queued', null, worker),
+           worker = iif(k.value ->> 1 in ('queued', 'waiting'), null, worker),
            refunded = k.value ->> 4, losses = k.value ->> 5,
            error = coalesce(k.value ->> 6, error), output = k.value ->> 7,
            yield_reason = coalesce(k.value ->> 8, yield_reason),

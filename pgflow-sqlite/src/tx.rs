@@ -6,11 +6,15 @@ use pgflow_backend::backend::{BackendError, NewRun, Reply, Started};
 use pgflow_backend::sql::undone;
 use pgflow_backend::tx::{StepTransaction, StepTx, WriteLock};
 use pgflow_machine::job::{JobProblem, NewJob, Submitted};
+use pgflow_machine::permit::Message;
+use pgflow_machine::wait::{Signal, Signalled};
 use sqlx::{SqliteConnection, Transaction};
 
 use super::error::Result;
 use super::jobs::submit_in;
+use super::pipelines::push_in;
 use super::start::start_in;
+use super::waits::signal_in;
 
 /// A transaction in the hands of a step, with the write lock that it has.
 #[derive(Debug)]
@@ -47,6 +51,18 @@ impl StepTransaction for SqliteTx {
         by: &'a str,
     ) -> Reply<'a, std::result::Result<Submitted, JobProblem>> {
         submit_in(&mut self.transaction, job, by)
+    }
+
+    fn push<'a>(
+        &'a mut self,
+        message: &'a Message,
+        by: &'a str,
+    ) -> Reply<'a, std::result::Result<Submitted, JobProblem>> {
+        push_in(&mut self.transaction, message, by)
+    }
+
+    fn signal<'a>(&'a mut self, signal: &'a Signal) -> Reply<'a, Signalled> {
+        signal_in(&mut self.transaction, signal)
     }
 
     fn rollback(self: Box<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>> {

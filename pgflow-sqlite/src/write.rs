@@ -1,6 +1,7 @@
 //! What commands decided, written with a few statements for all runs of a batch.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use pgflow_machine::{Change, Effect, Gather, NewRow, Places, Rows, RunId, RunRow, Writes};
 use serde_json::{Value, json};
@@ -216,7 +217,7 @@ async fn effects<C: Conn>(
                 }
                 Effect::Requeue { steps: open } => {
                     for step in open {
-                        let ready = Places::new(*now, 0);
+                        let ready = Places::new(*now, Duration::ZERO);
                         requeue_tasks(connection, place, *step, &steps[*step], ready).await?;
                     }
                 }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use pgflow_model::{OPTIONS, OnSkip, StepOptions, flow_options};
 use proc_macro2::TokenTree;
+use quote::quote;
 use syn::ext::IdentExt;
 use syn::parse::discouraged::Speculative;
 use syn::parse::{Parse, ParseStream};
@@ -13,6 +14,7 @@ use crate::errors::Errors;
 use crate::options;
 use crate::owned::owned_type;
 use crate::pattern::ConditionArg;
+use crate::schedule::{self, ScheduleArgs};
 use crate::suggest::closest;
 use crate::value::{boolean, equals, value};
 
@@ -34,6 +36,7 @@ pub(crate) struct FlowArgs {
     pub(crate) crate_path: Option<Path>,
     pub(crate) version: Option<LitInt>,
     pub(crate) format: Option<LitInt>,
+    pub(crate) schedule: ScheduleArgs,
 }
 
 /// What `#[step(…)]` said.
@@ -47,6 +50,8 @@ pub(crate) struct StepArgs {
     pub(crate) when_unmet: Option<(Ident, OnSkip)>,
     pub(crate) when_exhausted: Option<OnSkip>,
     pub(crate) options: StepOptions,
+    /// The word, where it is said how long it waits.
+    pub(crate) wait_timeout: Option<Ident>,
     pub(crate) was: Option<LitStr>,
 }
 
@@ -61,7 +66,8 @@ pub(crate) struct DependsOn {
 impl FlowArgs {
     fn known() -> Vec<&'static str> {
         let words = ["input", "slug"].into_iter().chain(flow_options());
-        words.chain(["schema", "crate", "version", "format"]).collect()
+        let words = words.chain(["schema", "crate", "version", "format"]);
+        words.chain(schedule::OPTIONS).collect()
     }
 
     pub(crate) fn read(args: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Self> {
@@ -78,6 +84,7 @@ impl FlowArgs {
                 "crate" => out.crate_path = Some(crate_path(args, name)?),
                 "version" => out.version = Some(options::from_one(args, name, VERSION)?),
                 "format" => out.format = Some(options::from_one(args, name, FORMAT)?),
+                word if schedule::OPTIONS.contains(&word) => out.schedule.option(name, args)?,
                 _ => options::number(args, name, &mut out.options)?,
             }
             Ok(())
@@ -119,7 +126,11 @@ impl StepArgs {
             "unless" => self.unless = Some(ConditionArg::read(args, name)?),
             "when_unmet" => self.when_unmet = Some((name.clone(), options::on_skip(args, name)?)),
             "when_exhausted" => self.when_exhausted = Some(options::on_skip(args, name)?),
-            _ => options::number(args, name, &mut self.options)?,
+            _ => {
+                options::number(args, name, &mut self.options)?;
+                self.wait_timeout =
+                    self.wait_timeout.take().or((name == "wait_timeout").then(|| name.clone()));
+            }
         }
         Ok(())
     }
@@ -156,6 +167,10 @@ pub(crate) fn each_option(
 }
 
 fn comma(args: ParseStream<'_>) -> syn::Result<()> {
+    if args.peek(Token![&&]) {
+        let and = args.parse::<Token![&&]>()?;
+        return Err(syn::Error::new_spanned(and, "options are separated by `,`"));
+    }
     let at = args.span();
     let word = args.fork().call(Ident::parse_any).map(|word| format!(" before `{word}`"));
     let message = format!("a `,` is missing{}", word.unwrap_or_default());
@@ -213,7 +228,7 @@ pub(crate) fn flag(args: ParseStream<'_>, name: &Ident) -> syn::Result<Ident> {
 }
 
 /// What other libraries call it.
-const OTHER_WORDS: [(&str, &str); 14] = [
+const OTHER_WORDS: [(&str, &str); 15] = [
     ("retries", "max_attempts"),
     ("retry", "max_attempts"),
     ("attempts", "max_attempts"),
@@ -228,6 +243,7 @@ const OTHER_WORDS: [(&str, &str); 14] = [
     ("when", "only_if"),
     ("condition", "only_if"),
     ("on_error", "when_exhausted"),
+    ("timeout", "lease"),
 ];
 
 fn unknown_option(name: &Ident, known: &[&str]) -> syn::Error {
@@ -236,15 +252,17 @@ fn unknown_option(name: &Ident, known: &[&str]) -> syn::Error {
     let help = match (other, closest(&word, known.iter().copied())) {
         (Some((_, ours)), _) => format!("it is called `{ours}` here"),
         (None, Some(near)) => format!("did you mean `{near}`?"),
-        (None, None) => {
-            elsewhere(&word).unwrap_or_else(|| format!("the options are `{}`", known.join("`, `")))
-        }
+        (None, None) => elsewhere(&word, known)
+            .unwrap_or_else(|| format!("the options are `{}`", known.join("`, `"))),
     };
     syn::Error::new(name.span(), format!("there is no option `{name}` here\nhelp: {help}"))
 }
 
-/// Where an option goes that was given in the wrong place.
-fn elsewhere(word: &str) -> Option<String> {
+/// Where an option goes that was given in the wrong place. Jobs, which have no slug, have neither flow nor steps.
+fn elsewhere(word: &str, known: &[&str]) -> Option<String> {
+    if !known.contains(&"slug") {
+        return None;
+    }
     if FlowArgs::known().contains(&word) {
         return Some(format!("it is an option of the flow: `#[flow({word} = …)]`"));
     }
@@ -284,11 +302,25 @@ fn depends_on(args: ParseStream<'_>, name: &Ident) -> syn::Result<Vec<DependsOn>
     let mut all = Vec::new();
     while !list.is_empty() {
         all.push(list.parse()?);
+        no_field(&list, all.last())?;
         if !list.is_empty() {
             comma(&list)?;
         }
     }
     Ok(all)
+}
+
+/// `run.stops` or `fetch.user`: a dependency is a whole step.
+fn no_field(list: ParseStream<'_>, dep: Option<&DependsOn>) -> syn::Result<()> {
+    let Some(DependsOn { step, .. }) = dep.filter(|_| list.peek(Token![.])) else { return Ok(()) };
+    let (dot, field) = (list.parse::<Token![.]>()?, list.parse::<TokenTree>()?);
+    let how = if step == "run" {
+        "the run's input is there for every step: take it as `run`"
+    } else {
+        "a dependency's output is taken whole"
+    };
+    let message = format!("`{step}.{field}` is a field, and a step depends on steps: {how}");
+    Err(syn::Error::new_spanned(quote!(#step #dot #field), message))
 }
 
 /// Reads `step`. A second name after it belongs into a list, if it is no option.

@@ -37,6 +37,7 @@ pub fn check<'a>(args: TokenStream, item: &'a FlowItem, errors: &mut Errors) -> 
         ["Flow", "Output"].map(|word| free_name(word, item, &own, is_step));
     let has_clash = report_imports(item, &own, &steps, errors) | type_names::report(&steps, errors);
     let (steps, order) = without_type_names(steps, order, has_clash);
+    let schedule = args.schedule.check(args.input.as_ref().map(|(_, ty)| ty), errors);
     Flow {
         item,
         slug,
@@ -47,6 +48,7 @@ pub fn check<'a>(args: TokenStream, item: &'a FlowItem, errors: &mut Errors) -> 
         crate_path: args.crate_path,
         version: args.version,
         format: args.format,
+        schedule,
         type_name,
         output_name,
         steps,

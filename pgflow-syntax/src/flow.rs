@@ -9,6 +9,7 @@ use crate::item::{FlowItem, StepItem};
 use crate::params::{Param, Source};
 use crate::pattern::ConditionArg;
 use crate::pretty::pretty;
+use crate::schedule::Schedule;
 
 /// A flow that has been looked over. It may still be wrong: see the errors that came with it.
 pub struct Flow<'a> {
@@ -30,6 +31,8 @@ pub struct Flow<'a> {
     pub version: Option<LitInt>,
     /// Number of the form in which its runs store their data, if it is not the first.
     pub format: Option<LitInt>,
+    /// When it starts by itself.
+    pub schedule: Option<Schedule>,
     /// Name of the type that stands for the flow.
     pub type_name: Ident,
     /// Name of the type of the run's output.
@@ -54,6 +57,8 @@ pub struct Step<'a> {
     pub params: Vec<Param<'a>>,
     /// What one task outputs.
     pub output: Option<Output<'a>>,
+    /// The `Waiting<T>` that it returns, if it waits; its output is the `T`.
+    pub waiting: Option<&'a Type>,
     /// What a task fails with, if it says so: `E` of the `Result<T, E>` it returns.
     pub error: Option<&'a Type>,
     /// Where the word `Result` is.

@@ -60,10 +60,11 @@ fn integer(input: ParseStream<'_>, rule: OptionRule) -> syn::Result<(i128, Token
     Ok((if minus.is_some() { -value } else { value }, quote!(#minus #literal)))
 }
 
-/// What follows a value before the next `,`: it makes the value an expression. A word does not: there
+/// What follows a value before the next `,`: it makes the value an expression. A word or `&&` does not: there
 /// the `,` is missing.
 fn rest(input: ParseStream<'_>) -> syn::Result<Option<TokenStream>> {
-    if input.is_empty() || input.peek(Token![,]) || input.peek(Ident::peek_any) {
+    let ends = input.is_empty() || input.peek(Token![,]) || input.peek(Token![&&]);
+    if ends || input.peek(Ident::peek_any) {
         return Ok(None);
     }
     until_comma(input).map(Some)

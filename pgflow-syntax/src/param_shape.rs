@@ -6,7 +6,7 @@ use syn::{Attribute, GenericArgument, PatType, PathArguments, Type};
 
 use crate::errors::Errors;
 use crate::item::{StepItem, is_attr};
-use crate::params::{CONTEXT, STREAM, TRANSACTION, is_called, is_state};
+use crate::params::{CONTEXT, HOOK, STREAM, TRANSACTION, is_called, is_state};
 use crate::pretty::pretty;
 
 /// A parameter that is there in some builds only would make another step of it.
@@ -25,7 +25,7 @@ pub(crate) fn check_attributes(item: &StepItem, arg: &PatType, errors: &mut Erro
 }
 
 /// What is lent, if it is.
-fn lent(ty: &Type) -> &Type {
+pub(crate) fn lent(ty: &Type) -> &Type {
     if let Type::Reference(reference) = ty { &reference.elem } else { ty }
 }
 
@@ -35,7 +35,17 @@ pub(crate) fn is_transaction(ty: &Type) -> bool {
 
 /// Whether this is `State` without what it holds.
 pub fn is_bare_state(ty: &Type) -> bool {
-    matches!(ty, Type::Path(path) if path.path.is_ident("State"))
+    is_bare(ty, "State")
+}
+
+/// Whether a parameter is one of ours without what it holds.
+pub fn is_bare_parameter(ty: &Type) -> bool {
+    ["State", "Emit", "Hook"].iter().any(|name| is_bare(lent(ty), name))
+}
+
+/// Whether this is a name alone.
+pub(crate) fn is_bare(ty: &Type, name: &str) -> bool {
+    matches!(ty, Type::Path(path) if path.path.is_ident(name))
 }
 
 /// The first argument of a `State` that has several.
@@ -111,18 +121,20 @@ pub(crate) fn transaction_called(item: &StepItem, ty: &Type) -> String {
     )
 }
 
+/// For a stream or a hook that has another name.
+pub(crate) fn called_otherwise(item: &StepItem, word: &str, ty: &Type) -> Option<String> {
+    let known = [("Emit", "stream", STREAM), ("Hook", "hook", HOOK)];
+    let is_meant = |ty_name: &str, name: &str| is_called(lent(ty), ty_name) && word != name;
+    let (_, thing, name) = known.into_iter().find(|(ty_name, _, name)| is_meant(ty_name, name))?;
+    let (what, ty) = (item.what(), pretty(lent(ty)));
+    Some(format!("{what} takes its {thing}, which is called `{name}`\nhelp: write `{name}: {ty}`"))
+}
+
 /// A stream is known by its name, as a type that says what its chunks are.
 pub(crate) fn check_stream(item: &StepItem, word: &str, ty: &Type) -> Result<(), String> {
     let is_stream = is_called(lent(ty), "Emit");
-    if is_stream && matches!(lent(ty), Type::Path(path) if path.path.is_ident("Emit")) {
+    if is_bare(lent(ty), "Emit") {
         return Err("a stream has a type\nhelp: write `Emit<Chunk>`, with yours".to_owned());
-    }
-    if is_stream && word != STREAM {
-        return Err(format!(
-            "{} takes its stream, which is called `{STREAM}`\nhelp: write `{STREAM}: {}`",
-            item.what(),
-            pretty(lent(ty)),
-        ));
     }
     if word == STREAM && !is_stream && !is_state(ty) {
         return Err(format!(

@@ -13,7 +13,7 @@ use crate::param_shape::{
     self, check_arguments, check_attributes, check_owned, check_stream, is_transaction,
 };
 use crate::pretty::pretty;
-use crate::unknown_param;
+use crate::{unknown_param, waits};
 
 /// A parameter of a step.
 pub struct Param<'a> {
@@ -36,6 +36,8 @@ pub enum Source {
     Transaction,
     /// `out`: the step's stream.
     Stream,
+    /// `hook`: what it waits for.
+    Hook,
     /// `item` of a root map: an element of the run's input.
     RunItem,
     /// `item` of a map: an element of the output of this step.
@@ -51,6 +53,7 @@ pub(crate) const CONTEXT: &str = "ctx";
 pub(crate) const ITEM: &str = "item";
 pub(crate) const TRANSACTION: &str = "tx";
 pub(crate) const STREAM: &str = "out";
+pub(crate) const HOOK: &str = "hook";
 
 /// Whether a parameter of this name has a meaning of its own.
 pub(crate) fn is_reserved(ident: &Ident) -> bool {
@@ -127,7 +130,11 @@ fn param<'a>(
     }
     if !is_bound {
         check_stream(step.item, word, ty)
+            .and_then(|()| waits::check_hook(step.item, word, ty))
             .map_err(|why| Problem::Shape(ty.to_token_stream(), why))?;
+        if let Some(why) = param_shape::called_otherwise(step.item, word, ty) {
+            return Err(Problem::Unknown(&pat.ident, why));
+        }
     }
     let shape = check_owned(step.item, ty).and_then(|()| check_arguments(step.item, word, ty));
     shape.map_err(|why| Problem::Shape(ty.to_token_stream(), why))?;
@@ -168,6 +175,7 @@ fn source(
         },
         (_, None, _) if is_state(ty) => Ok(Source::State),
         (STREAM, None, _) => Ok(Source::Stream),
+        (HOOK, None, _) => Ok(Source::Hook),
         (_, None, _) => Err(unknown_param::message(step, word, ty, outline)),
     }
 }

@@ -8,6 +8,7 @@ use syn::{GenericArgument, PathArguments, ReturnType, Signature, Type};
 use crate::errors::Errors;
 use crate::flow::Output;
 use crate::item::StepItem;
+use crate::param_shape::is_bare;
 use crate::pretty::pretty;
 use crate::scalars::is_scalar;
 use crate::{named, owned};
@@ -56,6 +57,11 @@ pub fn is_bare_result(ty: &Type) -> bool {
     matches!(ty, Type::Path(path) if path.path.is_ident("Result"))
 }
 
+/// Whether this is a `Result` of `Waiting` without what is waited for.
+pub fn is_bare_waiting(ty: &Type) -> bool {
+    result_types(ty).is_some_and(|(output, _)| is_bare(output, "Waiting"))
+}
+
 fn result_types(ty: &Type) -> Option<(&Type, Option<&Type>)> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last().filter(|last| last.ident == "Result")?;
@@ -68,7 +74,8 @@ fn result_types(ty: &Type) -> Option<(&Type, Option<&Type>)> {
 }
 
 /// Types that everybody knows not to be a `Result`.
-const NO_RESULTS: [&str; 7] = ["str", "String", "Vec", "Option", "Box", "HashMap", "BTreeMap"];
+const NO_RESULTS: [&str; 8] =
+    ["str", "String", "Vec", "Option", "Box", "HashMap", "BTreeMap", "Waiting"];
 
 /// Whether a type may be an alias of a `Result`: the compiler finds out.
 fn may_be_result(ty: &Type) -> bool {

@@ -10,7 +10,7 @@ use crate::item::{StepItem, conditional_marker, is_misspelt_marker};
 use crate::names::Outline;
 use crate::own_items::OwnItems;
 use crate::pretty::pretty;
-use crate::{condition, dependencies, params, returned, signature, type_names};
+use crate::{condition, dependencies, params, returned, signature, type_names, waits};
 
 /// Checks the step at `at` and reports every problem found.
 pub(crate) fn check<'a>(
@@ -29,6 +29,7 @@ pub(crate) fn check<'a>(
     let is_generic = !item.sig.generics.params.is_empty();
     let returned = if is_generic { None } else { returned::output(item, errors) };
     let (output, error) = returned.unzip();
+    let waits::Returned { output, waiting } = waits::returned(item, output, errors);
     let depends_on = dependencies::resolve(item, &args, outline, own, errors);
     let is_whole = depends_on.len() == args.depends_on.len();
     let type_checks = condition::check(&args, &outline.names[at], &depends_on, outline, errors);
@@ -40,6 +41,7 @@ pub(crate) fn check<'a>(
         depends_on,
         params: Vec::new(),
         output,
+        waiting,
         error: error.flatten(),
         result_span: returned::result_span(&item.sig),
         only_if: args.only_if,
@@ -55,6 +57,7 @@ pub(crate) fn check<'a>(
         is_duplicate: false,
     };
     step.params = params::resolve(&step, outline, errors);
+    waits::check(&step, args.wait_timeout.as_ref(), errors);
     // One without a source is not always an error of its own.
     step.is_sound &= step.params.len() == item.sig.inputs.len();
     step

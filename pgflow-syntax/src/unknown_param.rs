@@ -41,6 +41,9 @@ fn taken(step: &Step<'_>) -> Vec<String> {
     names.collect()
 }
 
+/// What the number of an element may be called, beside that element.
+const NUMBERS: &[&str] = &["index", "idx", "i", "position", "number"];
+
 struct Unknown<'a> {
     step: &'a Step<'a>,
     word: &'a str,
@@ -69,6 +72,10 @@ impl Unknown<'_> {
         let free = self.known().into_iter().filter(|name| self.is_free(name));
         if let Some(near) = closest(word, free) {
             return Some(format!("\nhelp: did you mean `{near}`?"));
+        }
+        if !self.is_free(ITEM) && NUMBERS.contains(word) && self.is_free(CONTEXT) {
+            let call = "the number of an element is `ctx.index()`";
+            return Some(format!("\nhelp: {call}: take `{CONTEXT}: Context`"));
         }
         (*word == "input" && self.is_free(RUN)).then(|| self.run())
     }
@@ -143,10 +150,11 @@ impl Unknown<'_> {
         }
     }
 
-    /// The run's input, if that is all there is, or if the type is spelled like it.
+    /// The run's input, if that is all there is, or if the type is spelled like it. A map takes an element of it.
     fn by_input(&self) -> Option<String> {
         let (_, input) = self.outline.flow.input.as_ref()?;
-        let is_likely = self.step.depends_on.is_empty() || pretty(input) == pretty(self.ty);
+        let is_all = self.step.depends_on.is_empty() && self.step.map.is_none();
+        let is_likely = is_all || pretty(input) == pretty(self.ty);
         (is_likely && self.is_free(RUN)).then(|| self.run())
     }
 

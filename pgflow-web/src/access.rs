@@ -23,7 +23,7 @@ pub enum Access {
     Deny,
     /// Look at everything.
     Read,
-    /// Look, and retry or cancel runs if [`Options::actions`](crate::Options::actions) says so.
+    /// Look, retry or cancel runs if [`Options::actions`](crate::Options::actions) says so, and signal.
     Act,
 }
 

@@ -36,6 +36,9 @@ pub(crate) enum Said {
     NotFailed,
     Cancelled,
     Ended,
+    Signalled,
+    Buffered,
+    NotWaiting,
 }
 
 impl Said {
@@ -45,6 +48,9 @@ impl Said {
             Self::NotFailed => "not-failed",
             Self::Cancelled => "cancelled",
             Self::Ended => "ended",
+            Self::Signalled => "signalled",
+            Self::Buffered => "buffered",
+            Self::NotWaiting => "not-waiting",
         }
     }
 
@@ -54,6 +60,9 @@ impl Said {
             Self::NotFailed => "The run has not failed, and was left as it is.",
             Self::Cancelled => "The run was cancelled.",
             Self::Ended => "The run had ended before, and was left as it is.",
+            Self::Signalled => "The step goes on with what it was told.",
+            Self::Buffered => "The signal is kept until the step waits for it.",
+            Self::NotWaiting => "The step does not wait for a signal, and was left as it is.",
         }
     }
 }
@@ -98,7 +107,6 @@ async fn retry(
         Retried::NotFailed(_) => Said::NotFailed,
         Retried::Unknown => return Err(unknown(id)),
     };
-    tracing::info!(run.id = %id, said = said.word(), "retry from the dashboard");
     Ok(back(&asked, id, said))
 }
 
@@ -116,7 +124,6 @@ async fn cancel(
         Cancelled::Ended(_) => Said::Ended,
         Cancelled::Unknown => return Err(unknown(id)),
     };
-    tracing::info!(run.id = %id, said = said.word(), "cancellation from the dashboard");
     Ok(back(&asked, id, said))
 }
 
@@ -136,6 +143,8 @@ fn unknown(id: RunId) -> PageError {
     PageError::NotFound(format!("there is no run {id}"))
 }
 
-fn back(asked: &Asked, id: RunId, said: Said) -> Redirect {
+/// To the run, which says what became of it.
+pub(crate) fn back(asked: &Asked, id: RunId, said: Said) -> Redirect {
+    tracing::info!(run.id = %id, said = said.word(), "an action of the dashboard");
     Redirect::to(&format!("{}/runs/{id}?said={}", asked.base, said.word()))
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use pgflow_runtime::db::Db;
 
+use crate::api::Feeds;
 use crate::cached::Shapes;
 use crate::live::Hub;
 use crate::options::Options;
@@ -16,13 +17,14 @@ pub(crate) struct Inner {
     pub(crate) db: Db,
     pub(crate) options: Options,
     pub(crate) hub: Hub,
+    pub(crate) feeds: Feeds,
     pub(crate) shapes: Shapes,
 }
 
 impl App {
     pub(crate) fn new(db: &Db, options: Options) -> Self {
-        let hub = Hub::default();
-        Self(Arc::new(Inner { db: db.clone(), options, hub, shapes: Shapes::default() }))
+        let (hub, feeds, shapes) = (Hub::default(), Feeds::default(), Shapes::default());
+        Self(Arc::new(Inner { db: db.clone(), options, hub, feeds, shapes }))
     }
 }
 

@@ -37,9 +37,9 @@ impl From<ClientError> for PageError {
     fn from(error: ClientError) -> Self {
         match error {
             ClientError::Backend(error) => Self::Database(error),
-            ClientError::UnknownRun { .. } | ClientError::UnknownJob { .. } => {
-                Self::NotFound(error.to_string())
-            }
+            ClientError::UnknownRun { .. }
+            | ClientError::UnknownJob { .. }
+            | ClientError::UnknownSchedule { .. } => Self::NotFound(error.to_string()),
             other => Self::Wrong(other.to_string()),
         }
     }

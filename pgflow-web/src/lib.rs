@@ -3,6 +3,7 @@
 
 mod access;
 mod actions;
+mod api;
 mod app;
 mod assets;
 mod cached;
@@ -13,6 +14,7 @@ mod html;
 mod job_actions;
 mod live;
 mod metrics;
+mod named_actions;
 mod number;
 mod options;
 mod pages;
@@ -23,9 +25,11 @@ mod request;
 mod router;
 mod run_view;
 mod serve;
+mod signal_action;
 mod stop;
 
 pub use access::{Access, basic};
+pub use api::{api, hide_tokens};
 pub use options::Options;
 pub use redact::{Payload, PayloadKind};
 pub use router::router;

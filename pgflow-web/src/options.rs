@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::http::HeaderMap;
 
@@ -15,6 +16,9 @@ pub(crate) type Auth = Arc<dyn Fn(&HeaderMap) -> Access + Send + Sync>;
 pub(crate) type Redact = Arc<dyn Fn(&mut Payload<'_>) + Send + Sync>;
 /// Metrics of the application, in the text format of Prometheus.
 pub(crate) type Render = Arc<dyn Fn() -> String + Send + Sync>;
+
+/// Proxies end connections that are quiet for long.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// What a dashboard may show and do: by default, everything is shown and nothing can be done.
 ///
@@ -31,15 +35,34 @@ pub(crate) type Render = Arc<dyn Fn() -> String + Send + Sync>;
 ///     });
 /// # drop(options);
 /// ```
-#[derive(Clone, Default)]
+#[derive(Clone)]
 #[must_use]
 pub struct Options {
     pub(crate) actions: bool,
+    pub(crate) hooks: bool,
+    pub(crate) open_hooks: bool,
     pub(crate) auth: Option<Auth>,
     pub(crate) redact: Option<Redact>,
     pub(crate) hosts: Vec<String>,
     pub(crate) metrics: Option<Render>,
     pub(crate) stop: Stop,
+    pub(crate) keep_alive: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            actions: false,
+            hooks: false,
+            open_hooks: false,
+            auth: None,
+            redact: None,
+            hosts: Vec::new(),
+            metrics: None,
+            stop: Stop::default(),
+            keep_alive: KEEP_ALIVE,
+        }
+    }
 }
 
 impl Options {
@@ -52,6 +75,18 @@ impl Options {
     /// can reach unless [`auth`](Self::auth) says who may.
     pub fn actions(self, actions: bool) -> Self {
         Self { actions, ..self }
+    }
+
+    /// Whether the [dashboard](crate::router) takes signals for steps that wait, at `POST /hooks/{token}`. [`api`](crate::api)
+    /// does so in any case.
+    pub fn hooks(self, hooks: bool) -> Self {
+        Self { hooks, ..self }
+    }
+
+    /// Whether whoever has a token that nobody can guess may signal, whatever [`auth`](Self::auth) says: for services that call
+    /// webhooks. Named tokens still need [`Access::Act`].
+    pub fn open_hooks(self, open_hooks: bool) -> Self {
+        Self { open_hooks, ..self }
     }
 
     /// Asked with the headers of each request, but for `/healthz` and `/readyz`. [`basic`](crate::basic) is one that
@@ -84,6 +119,11 @@ impl Options {
         Self { metrics: Some(Arc::new(render)), ..self }
     }
 
+    /// How long live streams are quiet before a comment keeps their connections alive: 15 seconds if nothing is said.
+    pub fn keep_alive(self, keep_alive: Duration) -> Self {
+        Self { keep_alive, ..self }
+    }
+
     /// When live streams end, for applications that mount the [`router`](crate::router): a server that shuts down
     /// gracefully waits for all its connections. Needs a tokio runtime. [`serve`](crate::serve) does this by itself.
     pub fn until(self, shutdown: impl Future<Output = ()> + Send + 'static) -> Self {
@@ -96,6 +136,7 @@ impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")
             .field("actions", &self.actions)
+            .field("hooks", &self.hooks)
             .field("auth", &self.auth.is_some())
             .field("redact", &self.redact.is_some())
             .field("hosts", &self.hosts)

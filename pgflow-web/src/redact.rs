@@ -44,6 +44,8 @@ pub enum PayloadKind {
     Input,
     /// What a run, a step, a task or a job has put out.
     Output,
+    /// A piece of what a step says while it runs.
+    Chunk,
     /// What an attempt failed with, why a run was cancelled, or what the trace of a job says.
     Error,
 }

@@ -9,7 +9,10 @@ use pgflow_runtime::db::Db;
 use crate::app::App;
 use crate::error::PageError;
 use crate::options::Options;
-use crate::{actions, assets, guard, job_actions, live, metrics, pages, probes};
+use crate::{
+    actions, api, assets, guard, job_actions, live, metrics, named_actions, pages, probes,
+    signal_action,
+};
 
 /// No form of ours has more.
 const LARGEST_FORM: usize = 64 << 10;
@@ -33,11 +36,17 @@ pub fn router(db: &Db, options: Options) -> Router {
         .merge(live::routes())
         .merge(actions::routes())
         .merge(job_actions::routes())
+        .merge(signal_action::routes())
+        .merge(named_actions::routes())
         .merge(assets::routes())
         .route("/metrics", get(metrics::metrics))
         .fallback(async || PageError::NotFound("there is no such page".into()))
         .layer(DefaultBodyLimit::max(LARGEST_FORM))
         .layer(from_fn_with_state(app.clone(), guard::guard));
     // Whoever keeps programs alive has no password.
-    guarded.merge(probes::routes()).with_state(app)
+    let mut all = guarded.merge(probes::routes()).merge(api::routes(&app));
+    if app.options.hooks {
+        all = all.merge(api::hooks(&app));
+    }
+    all.with_state(app)
 }

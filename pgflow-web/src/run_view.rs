@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pgflow_model::FlowShape;
-use pgflow_runtime::backend::{Parts, RunRecord, StepRecord, StepTimes};
+use pgflow_runtime::backend::{
+    Backend, Parts, RunRecord, StepRecord, StepTimes, WaitQuery, WaitRecord,
+};
 use pgflow_runtime::{RunId, RunStatus, StepStatus, Timestamp};
 
 use crate::app::App;
@@ -16,7 +18,12 @@ pub(crate) struct RunView {
     pub(crate) record: RunRecord,
     pub(crate) shape: Option<Arc<FlowShape>>,
     pub(crate) times: Vec<StepTimes>,
+    /// What its tasks wait for from outside; some of it, if that is much.
+    pub(crate) waits: Vec<WaitRecord>,
 }
+
+/// Waits of a run that are looked at.
+const WAITS: u32 = 100;
 
 impl RunView {
     pub(crate) async fn read(app: &App, id: RunId) -> Result<Self, PageError> {
@@ -25,7 +32,8 @@ impl RunView {
         let record = backend.run(id, Parts::Steps).await?.ok_or_else(unknown)?;
         let times = backend.step_times(id).await?;
         let shape = app.shapes.of(&**backend, &record.flow).await?;
-        Ok(Self { record, shape, times })
+        let waits = waits(&**backend, &record).await?;
+        Ok(Self { record, shape, times, waits })
     }
 
     /// Its steps, in the order of the flow.
@@ -40,7 +48,13 @@ impl RunView {
 
     fn step_view<'a>(&'a self, record: &'a StepRecord) -> StepView<'a> {
         let times = self.times.iter().find(|times| times.slug == record.slug);
-        StepView { record, times, look: look(record, self.record.status) }
+        let look = match look(record, self.record.status) {
+            Look::Queued if self.waits.iter().any(|wait| wait.task.step == record.slug) => {
+                Look::Waiting
+            }
+            look => look,
+        };
+        StepView { record, times, look }
     }
 
     /// Slugs of what a step depends on.
@@ -60,6 +74,16 @@ impl RunView {
     /// How long it took; nothing while it goes on.
     pub(crate) fn took(&self) -> Option<Duration> {
         self.record.ended_at.map(|ended| self.record.started_at.saturating_until(ended))
+    }
+}
+
+async fn waits(backend: &dyn Backend, run: &RunRecord) -> Result<Vec<WaitRecord>, PageError> {
+    match backend.waits() {
+        Ok(waits) if !run.status.has_ended() => {
+            let query = WaitQuery { run: Some(run.id), max: WAITS, ..WaitQuery::default() };
+            Ok(waits.list_waits(&query).await?)
+        }
+        _ => Ok(Vec::new()),
     }
 }
 

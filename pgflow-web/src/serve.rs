@@ -39,9 +39,9 @@ const GRACE: Duration = Duration::from_secs(5);
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// Others could reach it and cancel runs.
+    /// Others could reach it and cancel runs, or signal.
     #[error(
-        "actions are not served on {address}, where anybody could take them\nhelp: say who may with `Options::auth`, or \
+        "actions and hooks are not served on {address}, where anybody could use them\nhelp: say who may with `Options::auth`, or \
          serve on a loopback address such as {ADDRESS}"
     )]
     ActionsForAnybody {
@@ -93,10 +93,13 @@ pub struct Server {
 }
 
 impl Server {
-    /// Takes the address. On one that is not loopback, [actions](Options::actions) need [`Options::auth`].
+    /// Takes the address. On one that is not loopback, [actions](Options::actions) and [hooks](Options::hooks) need
+    /// [`Options::auth`].
     pub async fn bind(db: &Db, address: SocketAddr, options: Options) -> Result<Self, ServeError> {
         let is_local = address.ip().is_loopback();
-        if options.actions && options.auth.is_none() && !is_local {
+        // A named token can be guessed.
+        let is_for_anybody = options.auth.is_none() && !is_local;
+        if (options.actions || options.hooks) && is_for_anybody {
             return Err(ServeError::ActionsForAnybody { address });
         }
         let listen = |source| ServeError::Listen { address, source };

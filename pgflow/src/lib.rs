@@ -34,8 +34,12 @@ pub use pgflow_model as model;
 pub use pgflow_runtime::{
     Cancelled, Context, DataError, Error, Extract, Finishes, Flow, FlowDef, FlowMigration,
     FlowMigrations, FlowSchemas, Need, RegisterError, Registry, Result, Retry, RunOutputs,
-    Sequence, Served, StartRun, State, States, Step, StepDef, StepSchemas, Task, WriteError, check,
-    testing,
+    ScheduleDef, Sequence, Served, StartRun, State, States, Step, StepDef, StepSchemas, Task,
+    WriteError, check, testing,
+};
+pub use pgflow_runtime::{
+    ChildError, ChildRun, ChildRuns, ChildStatus, Hook, HookToken, InvalidToken, Outcome, Waiting,
+    Waits,
 };
 
 #[doc(hidden)]
@@ -47,18 +51,25 @@ mod engine {
         Cancelled as CancelOutcome, Parts, Retried, RunQuery, RunRecord, RunSummary, StepRecord,
         StepWork,
     };
+    pub use pgflow_runtime::backend::{WaitQuery, WaitRecord, WaitingFor};
     pub use pgflow_runtime::client;
+    pub use pgflow_runtime::client::Signalling;
     pub use pgflow_runtime::client::{
-        Chunks, ClientError, Emitted, Events, NamedStream, Reason, Run, RunIdPrefix, RunPage,
-        Start, StepProgress, StreamWriter, Why,
+        Chunks, ClientError, CreateSchedule, Emitted, Events, NamedStream, Reason, Run,
+        RunIdPrefix, RunPage, ScheduleHandle, Start, StepProgress, StreamWriter, Unscheduled, Why,
     };
     pub use pgflow_runtime::db::{ConnectError, Db, RegisterFlowError, UrlError};
+    pub use pgflow_runtime::schedules::{
+        Missed, Origin, Overlap, Put, Schedule, ScheduleProblem, ScheduleSpec, ScheduleStatus,
+    };
     pub use pgflow_runtime::worker::{
         Health, HealthSnapshot, Phase, Worker, WorkerError, WorkerReport,
     };
+    pub use pgflow_runtime::{ChildJob, ChildJobs, SignalIn, SignalProblem, Signalled};
     pub use pgflow_runtime::{
-        Emit, EmitError, Emits, Event, Happened, InvalidRunId, Limits, PayloadError, RunId,
-        RunStatus, SkipReason, StartIn, StepStatus, SubmitIn, Timestamp, backend, job, memory,
+        Emit, EmitError, Emits, Emitting, Event, Happened, InvalidRunId, Limits, PayloadError,
+        RunId, RunStatus, SkipReason, StartIn, StepStatus, SubmitIn, TaskKey, Timestamp, backend,
+        job, memory, pipeline,
     };
 }
 #[cfg(feature = "engine")]

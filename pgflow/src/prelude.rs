@@ -22,7 +22,7 @@
 //! `schemars` in your `Cargo.toml`; [`data`] does not.
 
 #[doc(no_inline)]
-pub use crate::{Context, Error, Result, State, data, flow, step};
+pub use crate::{Context, Error, Hook, Result, State, Waiting, data, flow, step};
 #[cfg(feature = "engine")]
 #[doc(no_inline)]
 pub use crate::{Db, Emit, Tx, Worker, job, job::JobContext, need};

@@ -14,3 +14,18 @@ create or replace trigger runs_release_jobs_if_deleted
   after delete on pgflow.runs
   for each row when (old.awaited and old.status = 'started')
   execute function pgflow._release_waiters_of_run();
+
+create or replace trigger runs_end_waits
+  after update on pgflow.runs
+  for each row when ((new.has_waits or new.is_child) and old.status = 'started' and new.status <> 'started')
+  execute function pgflow._run_is_over();
+
+create or replace trigger runs_end_waits_if_deleted
+  after delete on pgflow.runs
+  for each row when (old.has_waits or old.is_child)
+  execute function pgflow._run_is_over();
+
+create or replace trigger jobs_end_waits
+  after delete on pgflow.jobs
+  for each row when (old.is_child)
+  execute function pgflow._job_is_over();

@@ -3,6 +3,7 @@
 use std::error::Error as StdError;
 
 use pgflow_machine::job::JobProblem;
+use pgflow_machine::permit::PermitProblem;
 use pgflow_machine::{CompiledFor, PayloadError};
 
 /// Why a call of a backend has no outcome.
@@ -89,6 +90,9 @@ pub enum BackendError {
     /// A claim or heartbeat of jobs makes no sense.
     #[error(transparent)]
     Job(#[from] JobProblem),
+    /// A claim, rate or resource of a pipeline makes no sense.
+    #[error(transparent)]
+    Permit(#[from] PermitProblem),
     /// The backend can't do this.
     #[error("{backend} cannot {what}")]
     Unsupported {

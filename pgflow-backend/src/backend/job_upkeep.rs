@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use pgflow_machine::Timestamp;
-use pgflow_machine::job::{JobState, Seq};
+use pgflow_machine::job::{JobProblem, JobState, Seq, check_name};
 
 use super::{JobStanding, JobSummary, JobsOf, Reply};
 
@@ -19,15 +19,17 @@ use super::{JobStanding, JobSummary, JobsOf, Reply};
 /// let memory = Memory::new();
 /// let job = NewJob::new("inv-42".parse().unwrap(), "invoice.ingest", 7);
 /// memory.jobs()?.submit_jobs(&[job], "billing").await?;
-/// let depths = memory.job_upkeep()?.job_depths().await?;
+/// let depths = memory.job_upkeep()?.job_depths(1_000).await?;
 /// assert_eq!((&*depths.needs[0].need, depths.needs[0].ready), ("invoice.ingest", 1));
 /// assert_eq!(memory.job_upkeep()?.jobs_beginning("inv", 10).await?.len(), 1);
+/// memory.job_upkeep()?.pause_needs(&["invoice.ingest".into()], "ann").await?;
+/// assert_eq!(memory.job_upkeep()?.paused_needs().await?[0].by, "ann");
 /// # Ok::<(), pgflow_backend::backend::BackendError>(())
 /// # }).unwrap();
 /// ```
 pub trait JobUpkeep: Send + Sync {
-    /// Live jobs, counted by need and by who has them.
-    fn job_depths(&self) -> Reply<'_, JobDepths>;
+    /// Live jobs, counted by need and by who has them. No more than `most` are looked at by need; which, is up to the database.
+    fn job_depths(&self, most: u64) -> Reply<'_, JobDepths>;
 
     /// Jobs without payloads: live ones by their places, the last first, or those that ended, the last to end first.
     fn find_jobs<'a>(&'a self, search: &'a JobSearch) -> Reply<'a, Vec<JobSummary>>;
@@ -37,6 +39,36 @@ pub trait JobUpkeep: Send + Sync {
 
     /// How many jobs [`prune_jobs`](super::Jobs::prune_jobs) could delete, counted up to `max`.
     fn prunable_jobs(&self, older_than: Duration, max: u64) -> Reply<'_, u64>;
+
+    /// Keeps jobs of these needs from being leased, by whomever; those that are leased go on. Says how many were not paused.
+    fn pause_needs<'a>(&'a self, needs: &'a [String], by: &'a str) -> Reply<'a, u64>;
+
+    /// Lets jobs of these needs be leased again. Says how many were paused.
+    fn resume_needs<'a>(&'a self, needs: &'a [String]) -> Reply<'a, u64>;
+
+    /// Needs that are paused, by name.
+    fn paused_needs(&self) -> Reply<'_, Vec<PausedNeed>>;
+}
+
+/// A need whose jobs are not leased, because somebody said so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PausedNeed {
+    /// The capability.
+    pub need: String,
+    /// Since when.
+    pub since: Timestamp,
+    /// Who said so.
+    pub by: String,
+}
+
+impl PausedNeed {
+    /// Names that nobody could have submitted jobs with are refused.
+    pub fn check(needs: &[String], by: Option<&str>) -> Result<(), JobProblem> {
+        let named =
+            |what, name: &str| check_name(name).map_err(|why| JobProblem::Name { what, why });
+        by.map_or(Ok(()), |by| named("caller", by))?;
+        needs.iter().try_for_each(|need| named("need", need))
+    }
 }
 
 /// Live jobs, counted.
@@ -46,6 +78,8 @@ pub struct JobDepths {
     pub needs: Vec<NeedDepth>,
     /// How many each worker has, by the name that it claims with.
     pub held: BTreeMap<String, u64>,
+    /// There may be more live jobs than were counted by need.
+    pub is_part: bool,
 }
 
 /// Live jobs of a need.
@@ -115,10 +149,12 @@ impl Counted {
         *self.held.entry(worker).or_default() += jobs;
     }
 
-    /// All of them.
-    pub fn depths(self) -> JobDepths {
+    /// All of them, if no more than `most` were to be looked at.
+    pub fn depths(self, most: u64) -> JobDepths {
         let needs = self.needs.into_iter().map(|(need, depth)| NeedDepth { need, ..depth });
-        JobDepths { needs: needs.collect(), held: self.held }
+        let needs: Vec<_> = needs.collect();
+        let is_part = needs.iter().map(NeedDepth::live).sum::<u64>() >= most;
+        JobDepths { needs, held: self.held, is_part }
     }
 
     fn of(&mut self, need: String) -> &mut NeedDepth {

@@ -10,7 +10,7 @@ use pgflow_machine::job::{
 };
 use serde_json::Value;
 
-use super::Reply;
+use super::{Reply, Settlement, Trip};
 use crate::tx::StepTx;
 
 /// A database that keeps jobs. Every method is one transaction, or one per batch where it says so; arrays in, one answer
@@ -51,6 +51,10 @@ pub trait Jobs: Send + Sync {
         settles: &'a [JobSettle],
         by: &'a str,
     ) -> Reply<'a, Vec<JobSettled>>;
+
+    /// A worker's trip: settles attempts at tasks and at jobs, and claims more of both, in one transaction as far as the database
+    /// can. An end of a job that cannot be is a failure instead, with the reason. There is an outcome per settle, in their order.
+    fn settle_and_claim<'a>(&'a self, trip: &'a Trip<'a>) -> Reply<'a, Settlement>;
 
     /// Opens the transaction that a need with `tx` runs in, if the lease holds and the job is not cancelled.
     fn begin_job<'a>(&'a self, hold: &'a JobHold) -> Reply<'a, Option<StepTx>>;
@@ -93,6 +97,9 @@ pub trait Jobs: Send + Sync {
     /// A job, live or archived, with its payloads.
     fn job<'a>(&'a self, id: &'a JobId) -> Reply<'a, Option<JobRecord>>;
 
+    /// Where jobs stand, live or archived, without anything that they carry. Unknown ones are left out.
+    fn job_standings<'a>(&'a self, ids: &'a [JobId]) -> Reply<'a, Vec<(JobId, JobStanding)>>;
+
     /// Jobs by their places in line, without payloads.
     fn list_jobs<'a>(&'a self, query: &'a JobQuery) -> Reply<'a, Vec<JobSummary>>;
 
@@ -103,8 +110,8 @@ pub trait Jobs: Send + Sync {
     /// answer got lost. Returns how many there were. Not while a claim of the same worker is under way.
     fn release_unknown_jobs<'a>(&'a self, worker: &'a str, known: &'a [JobHold]) -> Reply<'a, u64>;
 
-    /// Counts lapsed leases, also of needs that nobody polls, and ends what has expired: in batches. Any process may call it at
-    /// any time.
+    /// Counts lapsed leases, also of needs that nobody polls, ends what has expired, and reports jobs that wait for themselves: in
+    /// batches. Any process may call it at any time.
     fn sweep_jobs(&self) -> Reply<'_, JobsSwept>;
 
     /// Forgets up to `max` jobs that ended longer ago than this, with their traces, and says how many. Their names may be used
@@ -225,10 +232,12 @@ pub struct JobEvent {
 }
 
 /// What a sweep did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobsSwept {
     /// Leases that had lapsed, and what became of their jobs.
     pub lapses: Lapses,
     /// Jobs that ended because their time was over.
     pub expired: u64,
+    /// Jobs that wait for themselves, through others, as far as a sweep looks: only people know which of them should not.
+    pub rings: Vec<JobId>,
 }

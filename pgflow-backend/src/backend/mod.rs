@@ -11,7 +11,10 @@
 //! | [`Runs`] | starting, ending, reading and deleting runs |
 //! | [`Work`] | claims, settles, leases, lost work, transactions of steps |
 //! | [`Jobs`] | work that decides its own way |
+//! | [`Pipelines`] | messages of queues, batches, resources and rates |
 //! | [`Streams`] | what is said while work goes on |
+//! | [`Waits`] | attempts that end by waiting |
+//! | [`Schedules`] | runs that start by the clock |
 //! | [`Upkeep`] | what people who look after a database need; nothing of a run depends on it |
 //!
 //! A [`Backend`] is all of them. What a new kind of work needs is a noun of its own, and a backend that lacks it says so in
@@ -37,12 +40,16 @@ mod error;
 mod job_upkeep;
 mod jobs;
 mod narrow;
+mod pipelines;
 mod run;
 mod runs;
+mod schedules;
 #[cfg(feature = "sql")]
-mod said;
+mod sql_error;
 mod streams;
+mod trip;
 mod upkeep;
+mod waits;
 mod wake;
 mod work;
 
@@ -54,24 +61,28 @@ pub use definitions::{Definitions, KnownVersion};
 pub use ended::{EndedRun, describe as describe_ended};
 pub use error::BackendError;
 pub use job_upkeep::{Counted, after_all};
-pub use job_upkeep::{JobDepths, JobPlace, JobSearch, JobUpkeep, NeedDepth};
+pub use job_upkeep::{JobDepths, JobPlace, JobSearch, JobUpkeep, NeedDepth, PausedNeed};
 pub use jobs::{
     ClaimedJob, ClaimedJobs, JobEvent, JobQuery, JobRecord, JobStanding, JobSummary, Jobs, JobsOf,
     JobsSwept,
 };
 pub use pgflow_machine::{
-    Cancelled, Claim, Ensured, FlowVersion, NewRun, Quota, Retried, Source, Started, Want,
+    Begins, Cancelled, Claim, Ensured, FlowVersion, NewRun, Quota, Retried, Source, Started, Want,
 };
+pub use pipelines::{ClaimedBatch, ClaimedBatches, Hold, MessageRow, Pipelines, StageClaim};
 pub use run::{Parts, RunQuery, RunRecord, RunSummary, StepRecord, StepWork, TaskWork};
 pub use runs::Runs;
+pub use schedules::{DueQuery, DueSchedules, NewSchedule, ScheduleQuery, Schedules};
 #[cfg(feature = "sql")]
-pub use said::Said;
+pub use sql_error::SqlError;
 pub use streams::{Chunk, PageSize, StreamPage, StreamQuery, StreamSummary, Streams};
+pub use trip::{LEASE, Trip, instead_of, job_outcome};
 pub use upkeep::{
     Activity, Checkup, Definition, Ended, Fact, Finding, FlowRecord, Minute, QueueDepth, Sample,
     SchemaState, Severity, StepStatistics, StepTimes, TaskQuery, TaskRecord, Upkeep, WorkerCard,
     WorkerQuery, WorkerRecord,
 };
+pub use waits::{WaitQuery, WaitRecord, WaitingFor, Waits, Woken};
 pub use wake::{Topic, Wake, Wakes};
 pub use work::{Claimed, ClaimedTask, ClaimedWork, Settlement, Swept, Work};
 
@@ -116,9 +127,24 @@ pub trait Backend: Definitions + Runs + Work + Upkeep {
         Err(BackendError::Unsupported { backend: self.name(), what: "keep jobs yet" })
     }
 
+    /// Queues of messages, if it keeps any; otherwise [`Unsupported`](BackendError::Unsupported).
+    fn pipelines(&self) -> Result<&dyn Pipelines, BackendError> {
+        Err(BackendError::Unsupported { backend: self.name(), what: "run pipelines yet" })
+    }
+
     /// Streams, if it keeps any; otherwise [`Unsupported`](BackendError::Unsupported).
     fn streams(&self) -> Result<&dyn Streams, BackendError> {
         Err(BackendError::Unsupported { backend: self.name(), what: "keep streams" })
+    }
+
+    /// Waits, if its tasks can wait; otherwise [`Unsupported`](BackendError::Unsupported).
+    fn waits(&self) -> Result<&dyn Waits, BackendError> {
+        Err(BackendError::Unsupported { backend: self.name(), what: "let tasks wait yet" })
+    }
+
+    /// Schedules, if it keeps any; otherwise [`Unsupported`](BackendError::Unsupported).
+    fn schedules(&self) -> Result<&dyn Schedules, BackendError> {
+        Err(BackendError::Unsupported { backend: self.name(), what: "keep schedules" })
     }
 
     /// Closes its connections.

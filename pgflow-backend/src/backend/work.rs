@@ -6,7 +6,7 @@ use std::time::Duration;
 use pgflow_machine::{Beat, Lease, Settle, Settled, TaskLease, WorkerId};
 use serde_json::Value;
 
-use super::{Claim, ClaimedJob, Reply, Source};
+use super::{Claim, ClaimedBatch, ClaimedJob, Reply, Source};
 use crate::tx::StepTx;
 
 /// Work: who may do it, and what became of it.
@@ -80,8 +80,12 @@ pub struct Claimed {
     pub tasks: Vec<ClaimedTask>,
     /// Jobs, each leased to this worker for so long.
     pub jobs: Vec<(ClaimedJob, Duration)>,
+    /// Messages of queues, by attempts.
+    pub batches: Vec<ClaimedBatch>,
     /// When the next delayed task becomes ready, if the backend knows: no need to look before.
     pub next_in: Option<Duration>,
+    /// A part of the claim failed, and it is not known what that took.
+    pub is_partial: bool,
 }
 
 /// A task that a worker may run now.
@@ -105,6 +109,8 @@ pub enum ClaimedWork {
     Task(ClaimedTask),
     /// A job, leased for so long.
     Job(Box<ClaimedJob>, Duration),
+    /// Messages of a queue.
+    Messages(Box<ClaimedBatch>),
 }
 
 impl ClaimedWork {
@@ -113,6 +119,7 @@ impl ClaimedWork {
         match self {
             Self::Task(task) => task.lease.clone().into(),
             Self::Job(job, lasts) => Lease::Job { hold: job.taken.hold.clone(), lasts: *lasts },
+            Self::Messages(batch) => Lease::Messages(batch.lease.clone()),
         }
     }
 
@@ -121,6 +128,7 @@ impl ClaimedWork {
         match self {
             Self::Task(task) => Source::queue(&*task.flow),
             Self::Job(job, _) => Source::Need(job.taken.row.need.clone()),
+            Self::Messages(batch) => Source::Need(batch.lease.need.clone()),
         }
     }
 
@@ -129,6 +137,7 @@ impl ClaimedWork {
         match self {
             Self::Task(task) => task.timeout,
             Self::Job(_, lasts) => *lasts,
+            Self::Messages(batch) => batch.lease.lasts,
         }
     }
 }
@@ -136,12 +145,12 @@ impl ClaimedWork {
 impl Claimed {
     /// These tasks, and no more until then.
     pub fn of_tasks(tasks: Vec<ClaimedTask>, next_in: Option<Duration>) -> Self {
-        Self { tasks, jobs: Vec::new(), next_in }
+        Self { tasks, next_in, ..Self::default() }
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.tasks.len() + self.jobs.len()
+        self.tasks.len() + self.jobs.len() + self.batches.len()
     }
 
     /// Whether there is nothing.
@@ -152,7 +161,8 @@ impl Claimed {
     /// All of it.
     pub fn into_work(self) -> impl Iterator<Item = ClaimedWork> {
         let jobs = self.jobs.into_iter().map(|(job, lasts)| ClaimedWork::Job(Box::new(job), lasts));
-        self.tasks.into_iter().map(ClaimedWork::Task).chain(jobs)
+        let batches = self.batches.into_iter().map(|batch| ClaimedWork::Messages(Box::new(batch)));
+        self.tasks.into_iter().map(ClaimedWork::Task).chain(jobs).chain(batches)
     }
 }
 

@@ -7,9 +7,12 @@ use pgflow_machine::{Catalog, RunId, TaskKey, TaskRef, TaskRow, Timestamp};
 
 use super::clock::Clock;
 use super::jobs::JobData;
+use super::pipelines::PipelineData;
 use super::queue::Queue;
 use super::run::Run;
+use super::schedules::ScheduleData;
 use super::streams::StreamData;
+use super::waits::WaitData;
 
 #[derive(Debug)]
 pub(super) struct Data {
@@ -29,7 +32,10 @@ pub(super) struct Data {
     /// Held tasks by when they count as lost.
     pub(super) leases: BTreeSet<(Timestamp, TaskRef)>,
     pub(super) jobs: JobData,
+    pub(super) pipelines: PipelineData,
     pub(super) streams: StreamData,
+    pub(super) waits: WaitData,
+    pub(super) schedules: ScheduleData,
     last_ticket: u64,
 }
 
@@ -46,7 +52,10 @@ impl Data {
             open: BTreeSet::new(),
             leases: BTreeSet::new(),
             jobs: JobData::default(),
+            pipelines: PipelineData::default(),
             streams: StreamData::default(),
+            waits: WaitData::default(),
+            schedules: ScheduleData::default(),
             last_ticket: 0,
         }
     }
@@ -85,6 +94,7 @@ impl Data {
     pub(super) fn next_due(&self) -> Option<Timestamp> {
         let a_moment_later = std::time::Duration::from_micros(1);
         let lost = self.leases.first().map(|(lost_after, _)| *lost_after + a_moment_later);
-        self.queues.values().filter_map(Queue::first).chain(lost).min()
+        let queued = self.queues.values().filter_map(Queue::first);
+        queued.chain(lost).chain(self.waits.next(self.clock.now())).min()
     }
 }

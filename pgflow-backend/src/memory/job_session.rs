@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use pgflow_machine::Timestamp;
 use pgflow_machine::job::{JobHold, JobId, JobNeeds, JobRows, JobSettings, JobWrites};
+use pgflow_machine::{RunId, Timestamp, Version};
 use serde_json::Value;
 
 use super::session::MemorySession;
@@ -47,6 +47,17 @@ impl JobSession for MemorySession {
         Ok(self.data().jobs.expired(self.now, max))
     }
 
+    async fn waiting_pairs(&mut self, max: u32) -> Stored<Vec<(JobId, JobId)>> {
+        Ok(self.data().jobs.waiting_pairs(max))
+    }
+
+    async fn awaited_runs(&mut self, version: &Version) -> Stored<Vec<RunId>> {
+        let data = self.data();
+        let is_meant =
+            |run: &RunId| data.runs.get(run).is_some_and(|run| run.version.id == version.id);
+        Ok(data.jobs.awaited_runs().filter(is_meant).collect())
+    }
+
     async fn held_jobs(&mut self, worker: &str) -> Stored<Vec<JobHold>> {
         Ok(self.data().jobs.held(worker))
     }
@@ -74,6 +85,12 @@ impl JobSession for MemorySession {
     }
 
     async fn prune_jobs(&mut self, ended_by: Timestamp, max: u32) -> Stored<u64> {
-        Ok(self.data().jobs.prune(ended_by, max))
+        let mut data = self.data();
+        let old: Vec<_> = data.prunable_jobs(ended_by).take(max as usize).cloned().collect();
+        for id in &old {
+            data.jobs.prune(id);
+        }
+        data.pipelines.forget(&old);
+        Ok(old.len() as u64)
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use pgflow_machine::job::{
     ArchiveWrite, ArchivedJob, Dependency, Edge, JobHold, JobId, JobNeeds, JobOutcome, JobRow,
-    JobRows, JobSettings, JobState, JobWrites, Policy, RING_WALK, Seq, Wait,
+    JobRows, JobSettings, JobState, JobToken, JobWrites, Policy, RING_WALK, Seq, Wait,
 };
 use pgflow_machine::{RunId, RunStatus, Timestamp};
 use serde_json::Value;
@@ -18,6 +18,8 @@ type Place = (Reverse<i32>, Seq, JobId);
 #[derive(Debug, Default)]
 pub(super) struct JobData {
     pub(super) settings: JobSettings,
+    /// Needs that are paused: since when, and who said so.
+    pub(super) paused: BTreeMap<String, (Timestamp, String)>,
     jobs: HashMap<JobId, LiveJob>,
     archive: HashMap<JobId, EndedJob>,
     /// Live jobs and archived ones by their places.
@@ -284,6 +286,21 @@ impl JobData {
         lapsed.take(max as usize).map(|(_, id)| id.clone()).collect()
     }
 
+    pub(super) fn waiting_pairs(&self, max: u32) -> Vec<(JobId, JobId)> {
+        let edges =
+            self.waits.iter().flat_map(|(waiter, on)| on.keys().map(move |on| (waiter, on)));
+        let pairs = edges.filter_map(|(waiter, on)| Some((waiter, on.job()?)));
+        let pairs = pairs.filter(|(_, on)| self.waits.get(*on).is_some_and(|on| !on.is_empty()));
+        pairs.take(max as usize).map(|(waiter, on)| (waiter.clone(), on.clone())).collect()
+    }
+
+    pub(super) fn awaited_runs(&self) -> impl Iterator<Item = RunId> {
+        self.edges.keys().filter_map(|on| match on {
+            Dependency::Run(run) => Some(*run),
+            Dependency::Job(_) => None,
+        })
+    }
+
     pub(super) fn held(&self, worker: &str) -> Vec<JobHold> {
         let hold = |(_, id): &(Timestamp, JobId)| {
             let lease = self.jobs[id].row.lease.as_ref().filter(|lease| lease.worker == worker)?;
@@ -306,6 +323,44 @@ impl JobData {
         let of_needs = |id: &JobId| needs.contains(&self.jobs[id].row.need);
         let lapse = self.leases.iter().find(|(_, id)| of_needs(id)).map(|(until, _)| *until);
         asleep.chain(lapse).min()
+    }
+
+    /// Ready jobs of a need in their order, with their payloads.
+    pub(super) fn waiting(&self, need: &str) -> impl Iterator<Item = (&JobId, &JobRow, &Value)> {
+        let places = self.ready.get(need).into_iter().flatten();
+        places.filter_map(|(.., id)| {
+            let job = self.jobs.get(id)?;
+            Some((id, &job.row, &job.payload))
+        })
+    }
+
+    /// When the first sleeper of a need wakes or the first lease of it lapses.
+    pub(super) fn next_change(&self, need: &str) -> Option<Timestamp> {
+        let asleep = self.asleep.get(need).and_then(|asleep| asleep.first()).map(|(at, _)| *at);
+        let of_need = |id: &JobId| self.jobs[id].row.need == need;
+        let lapse = self.leases.iter().find(|(_, id)| of_need(id)).map(|(until, _)| *until);
+        asleep.into_iter().chain(lapse).min()
+    }
+
+    /// The token of the lease of the job at this place.
+    pub(super) fn lease_of(&self, seq: i64) -> Option<&JobToken> {
+        let id = self.by_seq.get(&Seq::Given(seq))?;
+        self.jobs.get(id)?.row.lease.as_ref().map(|lease| &lease.token)
+    }
+
+    /// Forgets those of these jobs that failed or crashed; says which.
+    pub(super) fn forget_dead(&mut self, jobs: &[JobId]) -> Vec<JobId> {
+        let is_dead = |id: &&JobId| {
+            let outcome = self.archive.get(*id).map(|ended| ended.outcome);
+            matches!(outcome, Some(JobOutcome::Failed | JobOutcome::Crashed))
+        };
+        // Who is named twice is forgotten once.
+        let dead: BTreeSet<_> = jobs.iter().filter(is_dead).cloned().collect();
+        for id in &dead {
+            self.forget(id);
+            self.trace.remove(id);
+        }
+        dead.into_iter().collect()
     }
 
     pub(super) fn payload(&self, id: &JobId) -> Option<&Value> {
@@ -365,14 +420,15 @@ impl JobData {
         events.filter(|event| event.number > after).take(max as usize).cloned().collect()
     }
 
-    pub(super) fn prune(&mut self, ended_by: Timestamp, max: u32) -> u64 {
-        let old = self.by_end.iter().take_while(|(at, _)| *at <= ended_by).take(max as usize);
-        let old: Vec<_> = old.map(|(_, id)| id.clone()).collect();
-        for id in &old {
-            self.forget(id);
-            self.trace.remove(id);
-        }
-        old.len() as u64
+    /// Forgets old ones; says which.
+    /// What ended by then.
+    pub(super) fn ended_by(&self, moment: Timestamp) -> impl Iterator<Item = &JobId> {
+        self.by_end.iter().take_while(move |(at, _)| *at <= moment).map(|(_, id)| id)
+    }
+
+    pub(super) fn prune(&mut self, id: &JobId) {
+        self.forget(id);
+        self.trace.remove(id);
     }
 }
 

@@ -27,12 +27,16 @@ mod inspect;
 mod job_session;
 mod job_upkeep;
 mod jobs;
+mod pipelines;
 mod prune;
 mod queue;
 mod run;
+mod schedules;
 mod session;
 mod streams;
 mod upkeep;
+mod wait_session;
+mod waits;
 mod write;
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -131,6 +135,12 @@ impl Memory {
     /// then. Nothing if only a worker or a client can change anything.
     pub fn next_due(&self) -> Option<Timestamp> {
         self.shared.data().next_due()
+    }
+
+    /// When a schedule is due next: now, if a worker has to find that out. Unlike all else, schedules never come to an end.
+    pub fn next_scheduled(&self) -> Option<Timestamp> {
+        let data = self.shared.data();
+        data.schedules.next_due(data.clock.now())
     }
 }
 

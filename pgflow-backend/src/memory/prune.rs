@@ -1,5 +1,6 @@
 //! Forgetting what is old.
 
+use pgflow_machine::job::{Dependency, JobId};
 use pgflow_machine::{RunId, Timestamp};
 
 use super::data::Data;
@@ -9,7 +10,8 @@ impl Data {
     pub(super) fn prune(&mut self, ended_by: Timestamp, max: u32) -> u64 {
         let is_old = |id: &RunId| {
             let ended_at = self.runs.get(id).and_then(|run| run.ended_at);
-            ended_at.is_some_and(|ended_at| ended_at <= ended_by)
+            let is_old = ended_at.is_some_and(|ended_at| ended_at <= ended_by);
+            is_old && !self.waits.is_awaited(&Dependency::Run(*id))
         };
         let ended = self.by_start.iter().map(|(_, id)| *id).filter(is_old).take(max as usize);
         let ended: Vec<_> = ended.collect();
@@ -19,11 +21,18 @@ impl Data {
         ended.len() as u64
     }
 
+    /// Jobs that ended by then, and whose outputs no wait has still to read.
+    pub(super) fn prunable_jobs(&self, ended_by: Timestamp) -> impl Iterator<Item = &JobId> {
+        let is_free = |id: &&JobId| !self.waits.is_awaited(&Dependency::Job((*id).clone()));
+        self.jobs.ended_by(ended_by).filter(is_free)
+    }
+
     pub(super) fn delete_run(&mut self, id: RunId) {
         if let Some(run) = self.runs.remove(&id) {
             self.by_start.remove(&(run.started_at, id));
             self.open.remove(&id);
             self.streams.delete_run(id);
+            self.waits.delete_run(id);
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use pgflow_machine::{
-    Entry, Gather, Output, Payload, Plan, RunState, StepState, TaskRow, TaskStatus, Timestamp,
-    Version, WorkerId, payload_bytes,
+    Entry, Gather, Output, Payload, Plan, RunState, StepState, TaskRow, TaskStatus, Ties,
+    Timestamp, Version, WorkerId, payload_bytes,
 };
 use serde_json::{Map, Value};
 
@@ -20,6 +20,7 @@ pub(super) struct Run {
     pub(super) started_at: Timestamp,
     pub(super) ended_at: Option<Timestamp>,
     pub(super) cancel_reason: Option<String>,
+    pub(super) ties: Ties,
 }
 
 /// What is kept of a step besides its state.

@@ -226,7 +226,7 @@ impl Data {
                     let age = ready_at.max(step.started_at).map(|at| at.saturating_until(now));
                     depth.oldest_ready = depth.oldest_ready.max(age);
                 }
-                (TaskStatus::Completed | TaskStatus::Failed, _) => {}
+                (TaskStatus::Waiting | TaskStatus::Completed | TaskStatus::Failed, _) => {}
             }
         }
         depths.into_values().collect()

@@ -1,10 +1,11 @@
 //! Rows, loaded and written.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use pgflow_machine::{
     Change, Effect, Needs, NewRow, Rows, RunId, RunRow, RunState, TaskRef, TaskRow, TaskStatus,
-    TaskWrite, Timestamp, Writes, ready_at,
+    TaskWrite, Ties, Timestamp, Writes, ready_at,
 };
 use serde_json::Value;
 
@@ -17,6 +18,9 @@ impl Data {
             if let Some(run) = self.runs.get(id) {
                 let (version, state) = (run.version.clone(), run.state.clone());
                 rows.runs.insert(*id, RunRow { version, state });
+                if run.ties != Ties::default() {
+                    rows.ties.insert(*id, run.ties);
+                }
             }
         }
         for key in &needs.tasks {
@@ -77,6 +81,7 @@ impl Data {
             started_at: now,
             ended_at: None,
             cancel_reason: None,
+            ties: Ties::default(),
         };
         self.runs.insert(new.run, run);
         self.by_start.insert((now, new.run));
@@ -130,7 +135,7 @@ impl Data {
         }
     }
 
-    fn spawn(&mut self, now: Timestamp, (run, step): (RunId, usize), tasks: u32, delay: u32) {
+    fn spawn(&mut self, now: Timestamp, (run, step): (RunId, usize), tasks: u32, delay: Duration) {
         if let Some(run) = self.runs.get_mut(&run) {
             run.steps[step].tasks = (0..tasks).map(|_| Task::new()).collect();
         }
@@ -153,7 +158,10 @@ impl Data {
             |(at, row): &(TaskRef, TaskRow)| at.step == step && row.status == TaskStatus::Queued;
         let tasks: Vec<_> = self.tasks_of(run).filter(queued).collect();
         for (at, row) in tasks {
-            self.set_task(at, TaskRow { ready_at: Some(ready_at(now, 0, at.index)), ..row });
+            self.set_task(
+                at,
+                TaskRow { ready_at: Some(ready_at(now, Duration::ZERO, at.index)), ..row },
+            );
         }
     }
 }
@@ -175,7 +183,7 @@ impl Task {
 }
 
 fn is_attempted(row: &TaskRow) -> bool {
-    matches!(row.status, TaskStatus::Started | TaskStatus::Failed)
+    matches!(row.status, TaskStatus::Started | TaskStatus::Waiting | TaskStatus::Failed)
 }
 
 fn outputs(run: &Run, step: usize) -> BTreeMap<u32, Value> {

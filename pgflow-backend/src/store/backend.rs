@@ -11,8 +11,9 @@ use super::execute::{again, transact};
 use super::{Access, Session, Store, claim, definitions, read, recovery, start, step};
 use crate::backend::{
     Abilities, Backend, BackendError, Cancelled, Claim, Claimed, Definitions, Ensured, FlowVersion,
-    JobUpkeep, Jobs, KnownVersion, NewRun, Parts, Reply, Retried, RunQuery, RunRecord, RunSummary,
-    Runs, Settlement, Source, Started, Streams, Swept, Wake, Wakes, Work,
+    JobUpkeep, Jobs, KnownVersion, NewRun, Parts, Pipelines, Reply, Retried, RunQuery, RunRecord,
+    RunSummary, Runs, Schedules, Settlement, Source, Started, Streams, Swept, Waits, Wake, Wakes,
+    Work,
 };
 use crate::tx::StepTx;
 use pgflow_model::FlowMigrations;
@@ -53,7 +54,19 @@ impl<S: Store> Backend for S {
         Ok(self)
     }
 
+    fn pipelines(&self) -> Result<&dyn Pipelines, BackendError> {
+        Ok(self)
+    }
+
     fn streams(&self) -> Result<&dyn Streams, BackendError> {
+        Ok(self)
+    }
+
+    fn waits(&self) -> Result<&dyn Waits, BackendError> {
+        Ok(self)
+    }
+
+    fn schedules(&self) -> Result<&dyn Schedules, BackendError> {
         Ok(self)
     }
 

@@ -9,7 +9,7 @@ use pgflow_machine::{
 };
 
 use super::execute::{News, execute, tell};
-use super::{Access, Session, Store, Stored, Take, Taken};
+use super::{Access, Session, Store, Stored, Take, Taken, WaitSession, waits};
 use crate::backend::{Claimed, ClaimedTask, Settlement};
 
 /// So many tasks of wide maps are moved by a claim that finds them in the way of others.
@@ -20,8 +20,15 @@ pub(super) async fn claim<S: Store>(store: &S, claim: &Claim) -> Stored<Claimed>
     let mut reading = store.begin(Access::Read).await?;
     let lanes = claim.lanes(reading.catalog());
     let next = reading.next_ready(&lanes, None).await?;
+    let wait = reading.next_wait().await?;
     let now = reading.now();
     drop(reading);
+    let next = if wait.is_some_and(|wait| wait <= now) {
+        waits::advance(store).await;
+        Some(now)
+    } else {
+        next.into_iter().chain(wait).min()
+    };
     if next.is_none_or(|next| next > now) {
         let next_in = next.map(|next| now.saturating_until(next));
         return Ok(Claimed::of_tasks(Vec::new(), next_in));
@@ -29,7 +36,7 @@ pub(super) async fn claim<S: Store>(store: &S, claim: &Claim) -> Stored<Claimed>
     let mut session = store.begin(Access::Write).await?;
     let (claimed, news) = claim_in(store, &mut session, claim).await?;
     store.commit(session).await?;
-    tell(store, news);
+    tell(store, news).await;
     Ok(claimed)
 }
 
@@ -40,8 +47,7 @@ pub(super) async fn settle<S: Store>(
     next: Option<&Claim>,
 ) -> Stored<Settlement> {
     let mut session = store.begin(Access::Write).await?;
-    let batch = SettleBatch { settles, limits: store.limits() };
-    let (settled, mut news) = execute(&mut session, &batch).await?;
+    let (settled, mut news) = waits::settle_in(&mut session, settles, store.limits()).await?;
     let mut claimed = Claimed::default();
     if let Some(claim) = next {
         let (more, refused) = claim_in(store, &mut session, claim).await?;
@@ -49,12 +55,12 @@ pub(super) async fn settle<S: Store>(
         claimed = more;
     }
     store.commit(session).await?;
-    tell(store, news);
+    tell(store, news).await;
     Ok(Settlement { settled, claimed })
 }
 
 /// Claims in a transaction that may write.
-async fn claim_in<S: Store>(
+pub(super) async fn claim_in<S: Store>(
     store: &S,
     session: &mut S::Session,
     claim: &Claim,
@@ -75,9 +81,19 @@ async fn claim_in<S: Store>(
     let news = refuse(store, session, &oversized).await?;
     let is_full = taken.len() >= usize::try_from(claim.max).unwrap_or(usize::MAX);
     let now = session.now();
-    let next = if is_full { None } else { session.next_ready(&lanes, Some(now)).await? };
+    let next = if is_full { None } else { next_look(session, &lanes, now).await? };
     let tasks = hand_out(session, taken).await?;
     Ok((Claimed::of_tasks(tasks, next.map(|next| now.saturating_until(next))), news))
+}
+
+/// When there may be something to take that cannot be taken now.
+async fn next_look<S: Session>(
+    session: &mut S,
+    lanes: &[Lane],
+    now: Timestamp,
+) -> Stored<Option<Timestamp>> {
+    let ready = session.next_ready(lanes, Some(now)).await?;
+    Ok(ready.into_iter().chain(session.next_wait().await?).min())
 }
 
 /// Lanes in which tasks of wide maps stand in turn, because they were delayed or tried before.

@@ -1,9 +1,9 @@
 //! Versions of flows.
 
-use pgflow_machine::Version;
+use pgflow_machine::{RunStatus, Version};
 use pgflow_model::{FlowShape, Operation, StepOptions};
 
-use super::{Access, Session, Store, Stored};
+use super::{Access, Session, Store, Stored, jobs};
 use crate::backend::{BackendError, Ensured, FlowVersion, KnownVersion};
 use crate::flow_migrations::changed;
 use pgflow_model::{FlowMigration, FlowMigrations};
@@ -115,10 +115,19 @@ async fn run<S: Session>(session: &mut S, operation: Operation) -> Stored<()> {
             session.set_shape(version, &with_options(version, &step, options)?).await
         }
         Operation::DeleteVersion { slug } => match catalog.by_slug(&slug) {
-            Some(version) => session.delete_version(version).await,
+            Some(version) => delete(session, version).await,
             None => Ok(()),
         },
     }
+}
+
+/// Deletes a version with its runs. Jobs that wait for one of those are told, as if it had been cancelled.
+async fn delete<S: Session>(session: &mut S, version: &Version) -> Stored<()> {
+    let awaited = session.awaited_runs(version).await?;
+    let cancelled: Vec<_> = awaited.into_iter().map(|run| (run, RunStatus::Cancelled)).collect();
+    // Whoever could take them finds them: this is too rare for a hint.
+    jobs::runs_ended(session, &cancelled).await?;
+    session.delete_version(version).await
 }
 
 fn with_options(version: &Version, step: &str, options: StepOptions) -> Stored<FlowShape> {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use pgflow_machine::{Command, Entry, Needs, Refusal, Rows, RunId, Writes};
 
-use super::{Access, Session, Store, Stored, jobs};
+use super::waits::Ends;
+use super::{Access, Session, Store, Stored, jobs, waits};
 use crate::backend::{BackendError, EndedRun, Wake};
 
 /// What is told after the commit.
@@ -17,6 +18,8 @@ pub(crate) struct News {
     pub(super) ended: Vec<EndedRun>,
     /// What jobs need that waited for those.
     pub(super) ready: jobs::Ready,
+    /// Waits can go on, or children are to be cancelled.
+    pub(super) waits: bool,
 }
 
 impl News {
@@ -24,6 +27,7 @@ impl News {
         self.flows.extend(more.flows);
         self.ended.extend(more.ended);
         self.ready.extend(more.ready);
+        self.waits |= more.waits;
     }
 }
 
@@ -42,7 +46,9 @@ pub(crate) async fn execute<S: Session, C: Command>(
     let mut news = news(&rows, &writes);
     if !writes.is_empty() {
         let ended = writes.ended(&rows);
+        let ties = if rows.ties.is_empty() { Ends::default() } else { Ends::of(&rows, &writes) };
         session.write(&rows, writes).await?;
+        news.waits = waits::untie(session, &ties).await?;
         // Jobs may wait for runs: they are told in the same transaction.
         news.ready = jobs::runs_ended(session, &ended).await?;
     }
@@ -75,17 +81,27 @@ pub(super) async fn transact<S: Store, C: Command>(store: &S, command: &C) -> St
     let mut session = store.begin(Access::Write).await?;
     let (answer, news) = execute(&mut session, command).await?;
     store.commit(session).await?;
-    tell(store, news);
+    tell(store, news).await;
     Ok(answer)
 }
 
+/// Tells those who listen, and lets those go on who waited: each in a transaction of its own, so that nobody who holds a child waits
+/// for its parent.
+pub(super) async fn tell<S: Store>(store: &S, news: News) {
+    let waits = news.waits || news.ready.waits;
+    hint(store, news);
+    if waits {
+        waits::advance(store).await;
+    }
+}
+
 /// Tells those who listen.
-pub(super) fn tell<S: Store>(store: &S, news: News) {
+pub(super) fn hint<S: Store>(store: &S, news: News) {
     news.ended.iter().for_each(EndedRun::announce);
     for flow in news.flows {
         store.wake(Wake::queue(flow));
     }
-    jobs::tell(store, news.ready);
+    jobs::hint(store, news.ready);
 }
 
 /// Does a transition, and does all of it again when the database has undone it because of another one.

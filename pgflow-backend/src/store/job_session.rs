@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::future::Future;
 
-use pgflow_machine::Timestamp;
 use pgflow_machine::job::{JobHold, JobId, JobNeeds, JobRows, JobSettings, JobWrites};
+use pgflow_machine::{RunId, Timestamp, Version};
 use serde_json::Value;
 
 use super::Stored;
@@ -60,6 +60,18 @@ pub trait JobSession: Send {
 
     /// Up to `max` jobs whose time is over and that nobody has.
     fn expired_jobs(&mut self, max: u32) -> impl Future<Output = Stored<Vec<JobId>>> + Send;
+
+    /// Up to `max` pairs of a job that waits and one that it waits for, which waits too.
+    fn waiting_pairs(
+        &mut self,
+        max: u32,
+    ) -> impl Future<Output = Stored<Vec<(JobId, JobId)>>> + Send;
+
+    /// Runs of a version of a flow that jobs wait for.
+    fn awaited_runs(
+        &mut self,
+        version: &Version,
+    ) -> impl Future<Output = Stored<Vec<RunId>>> + Send;
 
     /// What this worker holds, as far as it has not lapsed for somebody else.
     fn held_jobs(&mut self, worker: &str) -> impl Future<Output = Stored<Vec<JobHold>>> + Send;

@@ -5,14 +5,16 @@ use std::time::Duration;
 
 use pgflow_machine::Timestamp;
 
+use super::execute::again;
+use super::jobs::{Ready, hint};
 use super::recovery::ago;
 use super::{Access, Session, Store, Stored};
-use crate::backend::{JobDepths, JobSearch, JobSummary, JobUpkeep, Reply};
+use crate::backend::{JobDepths, JobSearch, JobSummary, JobUpkeep, PausedNeed, Reply};
 
-/// The part of a transaction that people who look after jobs need. It only reads.
+/// The part of a transaction that people who look after jobs need.
 pub trait JobUpkeepSession: Send {
-    /// Live jobs, counted.
-    fn job_depths(&mut self) -> impl Future<Output = Stored<JobDepths>> + Send;
+    /// Live jobs, counted; by need, no more than `most`.
+    fn job_depths(&mut self, most: u64) -> impl Future<Output = Stored<JobDepths>> + Send;
 
     /// Jobs, the last first.
     fn find_jobs(
@@ -33,11 +35,47 @@ pub trait JobUpkeepSession: Send {
         ended_by: Timestamp,
         max: u64,
     ) -> impl Future<Output = Stored<u64>> + Send;
+
+    /// Notes these needs as paused, as far as they are not. Says how many.
+    fn pause_needs(
+        &mut self,
+        needs: &[String],
+        by: &str,
+    ) -> impl Future<Output = Stored<u64>> + Send;
+
+    /// Forgets that these needs are paused. Says how many were.
+    fn resume_needs(&mut self, needs: &[String]) -> impl Future<Output = Stored<u64>> + Send;
+
+    /// Needs that are paused, by name. A store that locks rows does not lock these.
+    fn paused_needs(&mut self) -> impl Future<Output = Stored<Vec<PausedNeed>>> + Send;
+}
+
+/// Names of needs that are paused.
+pub(super) async fn paused<S: JobUpkeepSession>(session: &mut S) -> Stored<Vec<String>> {
+    Ok(session.paused_needs().await?.into_iter().map(|paused| paused.need).collect())
+}
+
+async fn pause<S: Store>(store: &S, needs: &[String], by: &str) -> Stored<u64> {
+    PausedNeed::check(needs, Some(by))?;
+    let mut session = store.begin(Access::Write).await?;
+    let paused = session.pause_needs(needs, by).await?;
+    store.commit(session).await?;
+    Ok(paused)
+}
+
+async fn resume<S: Store>(store: &S, needs: &[String]) -> Stored<u64> {
+    PausedNeed::check(needs, None)?;
+    let mut session = store.begin(Access::Write).await?;
+    let resumed = session.resume_needs(needs).await?;
+    store.commit(session).await?;
+    let ready = Ready { needs: needs.iter().cloned().collect(), ..Ready::default() };
+    hint(store, ready);
+    Ok(resumed)
 }
 
 impl<S: Store> JobUpkeep for S {
-    fn job_depths(&self) -> Reply<'_, JobDepths> {
-        Box::pin(async move { self.begin(Access::Read).await?.job_depths().await })
+    fn job_depths(&self, most: u64) -> Reply<'_, JobDepths> {
+        Box::pin(async move { self.begin(Access::Read).await?.job_depths(most).await })
     }
 
     fn find_jobs<'a>(&'a self, search: &'a JobSearch) -> Reply<'a, Vec<JobSummary>> {
@@ -56,5 +94,17 @@ impl<S: Store> JobUpkeep for S {
             let ended_by = ago(session.now(), older_than);
             session.prunable_jobs(ended_by, max).await
         })
+    }
+
+    fn pause_needs<'a>(&'a self, needs: &'a [String], by: &'a str) -> Reply<'a, u64> {
+        Box::pin(async move { again!(self, pause(self, needs, by)) })
+    }
+
+    fn resume_needs<'a>(&'a self, needs: &'a [String]) -> Reply<'a, u64> {
+        Box::pin(async move { again!(self, resume(self, needs)) })
+    }
+
+    fn paused_needs(&self) -> Reply<'_, Vec<PausedNeed>> {
+        Box::pin(async move { self.begin(Access::Read).await?.paused_needs().await })
     }
 }

@@ -4,28 +4,24 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use pgflow_machine::job::{
-    BeatJobs, CancelJobs, ClearConcern, ConcernCleared, Dependency, ExpireJobs, HoldsJob, JobBeat,
-    JobCancelled, JobClaim, JobHold, JobId, JobNeeds, JobProblem, JobRow, JobRows, JobSettings,
-    JobSettle, JobSettled, JobState, JobToken, JobVerdict, JobWrites, LapseJobs, NewJob, Operate,
-    Operated, Redrive, Redriven, RunsEnded, SettleJobs, Submit, Submitted, TakeJobs, TakenJob,
-    Unheld, WakeJobs, check_name,
+    ArchiveWrite, BeatJobs, CancelJobs, ClearConcern, ConcernCleared, Dependency, ExpireJobs,
+    HoldsJob, JobBeat, JobCancelled, JobClaim, JobHold, JobId, JobNeeds, JobOutcome, JobProblem,
+    JobRow, JobRows, JobSettings, JobSettle, JobSettled, JobState, JobVerdict, JobWrites,
+    LapseJobs, NewJob, Operate, Operated, RING_EDGES, Redrive, Redriven, RunsEnded, SettleJobs,
+    Submit, Submitted, Unheld, check_name,
 };
-use pgflow_machine::{Command, RunId, RunStatus, job};
+use pgflow_machine::wait::ChildEnd;
+use pgflow_machine::{Command, Limits, RunId, RunStatus, job};
 
 use super::execute::again;
+use super::job_claim::{self, BATCH};
 use super::recovery::ago;
-use super::{Access, JobSession, Session, Store, Stored};
+use super::{Access, JobSession, Session, Store, Stored, trip, waits};
 use crate::backend::{
-    ClaimedJob, ClaimedJobs, JobEvent, JobQuery, JobRecord, JobSummary, Jobs, JobsSwept, Reply,
-    Wake,
+    ClaimedJobs, JobEvent, JobQuery, JobRecord, JobStanding, JobSummary, Jobs, JobsSwept, Reply,
+    Settlement, Trip, Wake,
 };
 use crate::tx::StepTx;
-
-/// Jobs that one transaction of a claim or sweep looks at because time has passed.
-const BATCH: u32 = 500;
-
-/// So often a claim looks again because keys were held by others.
-const LOOKS: u32 = 8;
 
 /// A boxed future of a transition, which is done again as a whole where that helps.
 macro_rules! transition {
@@ -44,7 +40,7 @@ impl<S: Store> Jobs for S {
     }
 
     fn claim_jobs<'a>(&'a self, claim: &'a JobClaim) -> Reply<'a, ClaimedJobs> {
-        transition!(self, claim_jobs(self, claim))
+        transition!(self, job_claim::claim(self, claim))
     }
 
     fn beat_jobs<'a>(&'a self, holds: &'a [JobHold], lease: Duration) -> Reply<'a, Vec<JobBeat>> {
@@ -64,6 +60,10 @@ impl<S: Store> Jobs for S {
             self,
             transact_as(self, by, &SettleJobs { settles, by, limits: Store::limits(self) })
         )
+    }
+
+    fn settle_and_claim<'a>(&'a self, trip: &'a Trip<'a>) -> Reply<'a, Settlement> {
+        transition!(self, trip::settle_and_claim(self, trip))
     }
 
     fn begin_job<'a>(&'a self, hold: &'a JobHold) -> Reply<'a, Option<StepTx>> {
@@ -116,6 +116,10 @@ impl<S: Store> Jobs for S {
         Box::pin(async move { self.begin(Access::Read).await?.job_record(id).await })
     }
 
+    fn job_standings<'a>(&'a self, ids: &'a [JobId]) -> Reply<'a, Vec<(JobId, JobStanding)>> {
+        Box::pin(standings(self, ids))
+    }
+
     fn list_jobs<'a>(&'a self, query: &'a JobQuery) -> Reply<'a, Vec<JobSummary>> {
         Box::pin(async move { self.begin(Access::Read).await?.list_jobs(query).await })
     }
@@ -136,6 +140,8 @@ impl<S: Store> Jobs for S {
                 swept.lapses += more.lapses;
                 swept.expired += more.expired;
                 if is_whole {
+                    let mut reading = self.begin(Access::Read).await?;
+                    swept.rings = job::rings(reading.waiting_pairs(RING_EDGES).await?);
                     return Ok(swept);
                 }
             }
@@ -160,38 +166,119 @@ impl<S: Store> Jobs for S {
     }
 }
 
-/// Needs of jobs that may be had since: to be told after the commit.
-pub(super) type Ready = BTreeSet<String>;
+/// What is to be told after the commit.
+#[derive(Debug, Default)]
+pub struct Ready {
+    /// Needs of jobs that may be had since.
+    pub needs: BTreeSet<String>,
+    /// Waits can go on.
+    pub waits: bool,
+}
+
+impl Ready {
+    /// That, too.
+    pub fn extend(&mut self, more: Self) {
+        self.needs.extend(more.needs);
+        self.waits |= more.waits;
+    }
+}
+
+/// Who submits and cancels the jobs that a run waits for.
+pub(super) fn by_run(run: RunId) -> String {
+    format!("run {run}")
+}
+
+/// How a job ended, for those who wait for it.
+pub(super) fn child_end(outcome: JobOutcome, row: &JobRow, error: Option<String>) -> ChildEnd {
+    let message = match outcome {
+        JobOutcome::Cancelled => row.cancel.as_ref().and_then(|asked| asked.reason.clone()),
+        JobOutcome::Failed => error,
+        JobOutcome::Done | JobOutcome::Expired | JobOutcome::Crashed => None,
+    };
+    ChildEnd { status: outcome.into(), message }
+}
+
+fn child_ends(rows: &JobRows, writes: &JobWrites<'_>) -> Vec<(Dependency, ChildEnd)> {
+    let end = |write: &ArchiveWrite<'_>| {
+        let error = writes.errors.get(&write.id).cloned();
+        let end = child_end(write.outcome, rows.row(&write.id)?, error);
+        Some((Dependency::Job(write.id.clone()), end))
+    };
+    writes.archived.iter().filter_map(end).collect()
+}
 
 /// Executes a command in a transaction that is open: loads until nothing more is needed, decides, writes.
-async fn execute<S: Session, C: Command<job::Jobs>>(
+pub(super) async fn execute<S: Session, C: Command<job::Jobs>>(
     session: &mut S,
     command: &C,
 ) -> Stored<(C::Answer, Ready)> {
+    let mut rows = load(session, command).await?;
+    let (answer, writes) = command.decide(&mut rows, session.now())?;
+    Ok((answer, write(session, &rows, writes).await?))
+}
+
+async fn load<S: Session, C: Command<job::Jobs>>(session: &mut S, command: &C) -> Stored<JobRows> {
     let mut rows = JobRows::new(session.job_settings().await?);
     let mut needs = rows.missing(command.needs());
     while !needs.is_empty() {
         session.load_jobs(&needs, &mut rows).await?;
         needs = rows.missing(command.more(&rows));
     }
-    let (answer, writes) = command.decide(&mut rows, session.now())?;
-    let ready = ready(&rows, &writes);
+    Ok(rows)
+}
+
+async fn write<S: Session>(
+    session: &mut S,
+    rows: &JobRows,
+    writes: JobWrites<'_>,
+) -> Stored<Ready> {
+    let mut ready = ready(rows, &writes);
     if !writes.is_empty() {
-        session.write_jobs(&rows, writes).await?;
+        let ends = child_ends(rows, &writes);
+        session.write_jobs(rows, writes).await?;
+        // Tasks may wait for jobs: they are told in the same transaction, and go on in one of their own.
+        ready.waits = !ends.is_empty() && session.note_ends(&ends).await? > 0;
     }
-    Ok((answer, ready))
+    Ok(ready)
+}
+
+/// Submits all of these jobs, or none if there is something wrong with one.
+pub(super) async fn submit_all<S: Session>(
+    session: &mut S,
+    jobs: &[NewJob],
+    by: &str,
+    limits: Limits,
+) -> Stored<Result<(Vec<Submitted>, Ready), JobProblem>> {
+    let submit = Submit { jobs, by, limits };
+    let mut rows = load(session, &submit).await?;
+    let (answers, writes) = submit.decide(&mut rows, session.now())?;
+    let submitted = match answers.into_iter().collect::<Result<Vec<_>, _>>() {
+        Ok(submitted) => submitted,
+        Err(problem) => return Ok(Err(problem)),
+    };
+    let ready = write(session, &rows, writes).await?;
+    Ok(Ok((submitted, ready)))
 }
 
 fn ready(rows: &JobRows, writes: &JobWrites<'_>) -> Ready {
     let changed = writes.inserted.iter().chain(&writes.updated).chain(&writes.restored);
     let is_ready = |row: &&JobRow| row.state == JobState::Ready;
     let ready = changed.filter_map(|id| rows.jobs.get(id).filter(is_ready));
-    ready.map(|row| row.need.clone()).collect()
+    Ready { needs: ready.map(|row| row.need.clone()).collect(), waits: false }
+}
+
+/// Tells workers that wait, and lets tasks go on that waited for jobs.
+pub(super) async fn tell<S: Store>(store: &S, ready: Ready) {
+    let waits = ready.waits;
+    hint(store, ready);
+    if waits {
+        waits::advance(store).await;
+    }
 }
 
 /// Tells workers that wait.
-pub(super) fn tell<S: Store>(store: &S, ready: Ready) {
-    for need in ready {
+pub(super) fn hint<S: Store>(store: &S, ready: Ready) {
+    for need in ready.needs {
         store.wake(Wake::need(need));
     }
 }
@@ -201,7 +288,7 @@ async fn transact<S: Store, C: Command<job::Jobs>>(store: &S, command: &C) -> St
     let mut session = store.begin(Access::Write).await?;
     let (answer, ready) = execute(&mut session, command).await?;
     store.commit(session).await?;
-    tell(store, ready);
+    tell(store, ready).await;
     Ok(answer)
 }
 
@@ -222,7 +309,7 @@ pub async fn submit_in<S: Session>(
     by: &str,
 ) -> Stored<Result<Submitted, JobProblem>> {
     check_name(by).map_err(|why| JobProblem::Name { what: "caller", why })?;
-    let (jobs, limits) = (std::slice::from_ref(job), pgflow_machine::Limits::default());
+    let (jobs, limits) = (std::slice::from_ref(job), Limits::default());
     let (answers, _) = execute(session, &Submit { jobs, by, limits }).await?;
     Ok(answers.into_iter().next().unwrap_or(Ok(Submitted::Exists)))
 }
@@ -253,7 +340,7 @@ async fn commit<S: Store>(
     let outcome = outcomes.into_iter().next().unwrap_or(JobSettled::Unknown);
     if outcome == JobSettled::Applied {
         store.commit_step(session).await?;
-        tell(store, ready);
+        tell(store, ready).await;
     } else {
         store.undo(session).await?;
     }
@@ -266,78 +353,15 @@ pub(super) async fn runs_ended<S: Session>(
     runs: &[(RunId, RunStatus)],
 ) -> Stored<Ready> {
     if runs.is_empty() {
-        return Ok(Ready::new());
+        return Ok(Ready::default());
     }
     let waiters = runs.iter().map(|(run, _)| Dependency::Run(*run)).collect();
     let mut rows = JobRows::default();
     session.load_jobs(&JobNeeds { waiters, ..JobNeeds::default() }, &mut rows).await?;
     if rows.waiters.values().all(Vec::is_empty) {
-        return Ok(Ready::new());
+        return Ok(Ready::default());
     }
     Ok(execute(session, &RunsEnded { runs }).await?.1)
-}
-
-/// Claims. It does not ask for a transaction that writes when there is nothing to take.
-async fn claim_jobs<S: Store>(store: &S, claim: &JobClaim) -> Stored<ClaimedJobs> {
-    claim.check()?;
-    let mut reading = store.begin(Access::Read).await?;
-    let next = reading.next_job(&claim.needs).await?;
-    let now = reading.now();
-    drop(reading);
-    if next.is_none_or(|next| next > now) {
-        let next_in = next.map(|next| now.saturating_until(next));
-        return Ok(ClaimedJobs { jobs: Vec::new(), next_in });
-    }
-    let mut session = store.begin(Access::Write).await?;
-    let lapsed = session.lapsed_jobs(Some(&claim.needs), BATCH).await?;
-    if !lapsed.is_empty() {
-        execute(&mut session, &LapseJobs { jobs: &lapsed }).await?;
-    }
-    let due = session.due_jobs(&claim.needs, BATCH).await?;
-    if !due.is_empty() {
-        execute(&mut session, &WakeJobs { jobs: &due }).await?;
-    }
-    let taken = take(&mut session, claim).await?;
-    let jobs = hand_out(&mut session, taken).await?;
-    let is_full = jobs.len() >= claim.max as usize;
-    let next = if is_full { None } else { session.next_job(&claim.needs).await? };
-    let next_in = next.map(|next| session.now().saturating_until(next));
-    store.commit(session).await?;
-    Ok(ClaimedJobs { jobs, next_in })
-}
-
-/// Takes what can be had. A look may find jobs that cannot, which are out of the way then.
-async fn take<S: Session>(session: &mut S, claim: &JobClaim) -> Stored<Vec<TakenJob>> {
-    let mut taken = Vec::new();
-    for _ in 0..LOOKS {
-        let room = claim.max.saturating_sub(u32::try_from(taken.len()).unwrap_or(u32::MAX));
-        if room == 0 {
-            break;
-        }
-        let candidates = session.ready_jobs(&claim.needs, room).await?;
-        if candidates.is_empty() {
-            break;
-        }
-        let tokens: Vec<_> = candidates.iter().map(|_| JobToken::new()).collect();
-        let (worker, lease) = (claim.worker.as_str(), claim.lease);
-        let take = TakeJobs { candidates: &candidates, tokens: &tokens, worker, lease };
-        taken.extend(execute(session, &take).await?.0);
-    }
-    Ok(taken)
-}
-
-/// Adds to jobs what they are about.
-async fn hand_out<S: Session>(session: &mut S, taken: Vec<TakenJob>) -> Stored<Vec<ClaimedJob>> {
-    if taken.is_empty() {
-        return Ok(Vec::new());
-    }
-    let ids: Vec<_> = taken.iter().map(|taken| taken.hold.job.clone()).collect();
-    let mut payloads = session.job_payloads(&ids).await?;
-    let claimed = |taken: TakenJob| {
-        let payload = payloads.remove(&taken.hold.job).unwrap_or_default();
-        ClaimedJob { taken, payload }
-    };
-    Ok(taken.into_iter().map(claimed).collect())
 }
 
 /// Sweeps up to a batch of each; says whether that was all there is to do.
@@ -354,10 +378,12 @@ async fn sweep_batch<S: Store>(store: &S) -> Stored<(JobsSwept, bool)> {
     let (counted, back) = execute(&mut session, &LapseJobs { jobs: &lapsed }).await?;
     let (ended, freed) = execute(&mut session, &ExpireJobs { jobs: &expired }).await?;
     store.commit(session).await?;
-    tell(store, back.into_iter().chain(freed).collect());
+    let mut ready = back;
+    ready.extend(freed);
+    tell(store, ready).await;
     // A job that was taken back may have expired meanwhile: look again, unless others were faster with all of them.
     let is_stuck = counted.lapsed == 0 && ended == 0;
-    Ok((JobsSwept { lapses: counted, expired: ended }, is_stuck))
+    Ok((JobsSwept { lapses: counted, expired: ended, ..JobsSwept::default() }, is_stuck))
 }
 
 /// Gives back what a worker has and does not know of.
@@ -373,6 +399,17 @@ async fn release_unknown<S: Store>(store: &S, worker: &str, known: &[JobHold]) -
     let (by, limits) = (worker, Store::limits(store));
     let settled = transact_as(store, by, &SettleJobs { settles: &settles, by, limits }).await?;
     Ok(settled.iter().filter(|settled| **settled == JobSettled::Applied).count() as u64)
+}
+
+/// From their rows alone, whatever they carry.
+async fn standings<S: Store>(store: &S, ids: &[JobId]) -> Stored<Vec<(JobId, JobStanding)>> {
+    let mut session = store.begin(Access::Read).await?;
+    let mut rows = JobRows::default();
+    session.load_jobs(&JobNeeds::of_jobs(ids), &mut rows).await?;
+    let now = session.now();
+    let live = rows.jobs.iter().map(|(id, row)| (id, JobStanding::Live(row.status(now))));
+    let ended = rows.archived.iter().map(|(id, job)| (id, JobStanding::Ended(job.outcome)));
+    Ok(live.chain(ended).map(|(id, standing)| (id.clone(), standing)).collect())
 }
 
 async fn prune<S: Store>(store: &S, older_than: Duration, max: u32) -> Stored<u64> {

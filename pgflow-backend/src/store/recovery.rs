@@ -9,7 +9,7 @@ use pgflow_machine::{
 };
 
 use super::execute::{News, again, execute, tell};
-use super::{Access, Session, Store, Stored};
+use super::{Access, Session, Store, Stored, waits};
 use crate::backend::{Source, Swept};
 
 /// Tasks that one transaction looks at.
@@ -22,9 +22,11 @@ pub(super) async fn sweep<S: Store>(store: &S) -> Stored<Swept> {
         let (requeued, is_whole) = again!(store, sweep_batch(store))?;
         swept.requeued += requeued;
         if is_whole {
-            return Ok(swept);
+            break;
         }
     }
+    waits::wake(store, BATCH).await?;
+    Ok(swept)
 }
 
 /// Sweeps up to a batch; says how many tasks were queued again, and whether that was all there is to do.
@@ -40,7 +42,7 @@ async fn sweep_batch<S: Store>(store: &S) -> Stored<(u64, bool)> {
     store.commit(session).await?;
     // Should none of them have been lost after all, the next look would find the same.
     let is_stuck = news.flows.is_empty();
-    tell(store, news);
+    tell(store, news).await;
     Ok((requeued, is_whole || is_stuck))
 }
 
@@ -64,7 +66,7 @@ pub(super) async fn release_unknown<S: Store>(
     let batch = SettleBatch { settles: &settles, limits: store.limits() };
     let (outcomes, news) = execute(&mut session, &batch).await?;
     store.commit(session).await?;
-    tell(store, news);
+    tell(store, news).await;
     Ok(outcomes.iter().filter(|outcome| **outcome == Settled::Applied).count() as u64)
 }
 
@@ -75,7 +77,7 @@ pub(super) async fn resume<S: Store>(store: &S, sources: &[Source]) -> Stored<u6
     store.commit(session).await?;
     if resumed > 0 {
         let flows = queues.iter().map(|version| version.slug().clone()).collect();
-        tell(store, News { flows, ..News::default() });
+        tell(store, News { flows, ..News::default() }).await;
     }
     Ok(resumed)
 }

@@ -11,7 +11,10 @@ use pgflow_machine::{
 use pgflow_model::FlowShape;
 use serde_json::Value;
 
-use super::{JobSession, JobUpkeepSession, Stored, StreamSession};
+use super::{
+    JobSession, JobUpkeepSession, PipelineSession, ScheduleSession, Stored, StreamSession,
+    WaitSession,
+};
 use crate::backend::{Parts, RunQuery, RunRecord, RunSummary};
 use pgflow_model::FlowMigration;
 
@@ -58,7 +61,9 @@ pub struct Logged {
 }
 
 /// A transaction of a [`Store`](super::Store). It decides nothing: what it is asked for it reads, what it is told it writes.
-pub trait Session: JobSession + JobUpkeepSession + StreamSession {
+pub trait Session:
+    JobSession + JobUpkeepSession + PipelineSession + StreamSession + WaitSession + ScheduleSession
+{
     /// What it finds a task again by that may be claimed.
     type Task: Copy + Send + Sync;
 

@@ -73,7 +73,7 @@ async fn try_together<S: Store, T: Sync>(
     let start = Start { runs, catalog, limits: store.limits() };
     let (answers, news) = execute(&mut session, &start).await?;
     store.commit(session).await?;
-    tell(store, news);
+    tell(store, news).await;
     let mut answers = answers.into_iter();
     let answer = |run: Option<&NewRun>| match run.and_then(|_| answers.next()) {
         Some(answer) => Ok(answer?),

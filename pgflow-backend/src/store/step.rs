@@ -1,9 +1,9 @@
 //! Steps that share a transaction with the record of their completion.
 
-use pgflow_machine::{Holds, Lease, Settle, SettleBatch, Settled};
+use pgflow_machine::{Holds, Lease, Settle, Settled};
 
 use super::execute::{execute, tell};
-use super::{Access, Store, Stored};
+use super::{Access, Store, Stored, waits};
 use crate::tx::StepTx;
 
 /// Opens the transaction, if the lease still holds.
@@ -12,8 +12,8 @@ pub(super) async fn begin<S: Store>(store: &S, lease: &Lease) -> Stored<Option<S
         return Err(S::no_transactions());
     }
     let mut session = store.begin(Access::Step).await?;
-    let (holds, _) = execute(&mut session, &Holds { lease }).await?;
-    if !holds {
+    let (holds, _) = execute(&mut session, &Holds { leases: std::slice::from_ref(lease) }).await?;
+    if holds != [true] {
         return Ok(None);
     }
     store.lend(session).await.map(Some)
@@ -22,12 +22,12 @@ pub(super) async fn begin<S: Store>(store: &S, lease: &Lease) -> Stored<Option<S
 /// Records the completion, and commits only if it took effect.
 pub(super) async fn commit<S: Store>(store: &S, tx: StepTx, settle: &Settle) -> Stored<Settled> {
     let mut session = store.take_back(tx).await?;
-    let batch = SettleBatch { settles: std::slice::from_ref(settle), limits: store.limits() };
-    let (outcomes, news) = execute(&mut session, &batch).await?;
+    let settles = std::slice::from_ref(settle);
+    let (outcomes, news) = waits::settle_in(&mut session, settles, store.limits()).await?;
     let outcome = outcomes.first().copied().unwrap_or(Settled::Unknown);
     if outcome == Settled::Applied {
         store.commit_step(session).await?;
-        tell(store, news);
+        tell(store, news).await;
     } else {
         store.undo(session).await?;
     }

@@ -12,10 +12,15 @@ pub(crate) enum WorkerCase {
     Step,
     Idle,
     Fair,
+    Jobs,
+    Append,
+    Readers,
+    Signal,
+    Sleep,
 }
 
 impl WorkerCase {
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 14] = [
         Self::Control,
         Self::Noop,
         Self::Chain,
@@ -25,6 +30,11 @@ impl WorkerCase {
         Self::Step,
         Self::Idle,
         Self::Fair,
+        Self::Jobs,
+        Self::Append,
+        Self::Readers,
+        Self::Signal,
+        Self::Sleep,
     ];
 
     pub(crate) fn name(self) -> &'static str {
@@ -38,6 +48,11 @@ impl WorkerCase {
             Self::Step => "worker-step",
             Self::Idle => "worker-idle",
             Self::Fair => "worker-fair",
+            Self::Jobs => "worker-jobs",
+            Self::Append => "worker-append",
+            Self::Readers => "worker-readers",
+            Self::Signal => "worker-signal",
+            Self::Sleep => "worker-sleep",
         }
     }
 
@@ -52,6 +67,15 @@ impl WorkerCase {
             Self::Step => "how long from the end of a step to the handler of the next",
             Self::Idle => "what a worker costs that has nothing to do",
             Self::Fair => "small runs behind a wide map: how long they take, and what that costs",
+            Self::Jobs => {
+                "jobs that do nothing, and as many tasks of a map, drained by the same worker"
+            }
+            Self::Append => {
+                "chunks appended to streams in groups of 20, by one writer and by eight"
+            }
+            Self::Readers => "how long from an append to all of many readers, and what they cost",
+            Self::Signal => "how long from signal() to the handler of the next step",
+            Self::Sleep => "how late a step that slept goes on",
         }
     }
 }

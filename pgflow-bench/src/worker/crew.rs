@@ -55,8 +55,12 @@ pub(super) async fn drain<F: Flow>(
     concurrency: usize,
     window: Duration,
 ) -> Result<u32> {
+    until_ended(Working::begin(db, flow, tally, concurrency), tally, window).await
+}
+
+/// Lets a worker go on until all last steps are settled, or for as long as `window`; returns how many were.
+pub(super) async fn until_ended(working: Working, tally: &Tally, window: Duration) -> Result<u32> {
     let all = tally.left();
-    let working = Working::begin(db, flow, tally, concurrency);
     // Too slow is a result as well.
     let _ = tokio::time::timeout(window, tally.all_ended()).await;
     let left = tally.left();

@@ -119,3 +119,53 @@ pub(crate) mod pgflow_bench_small {
         Ok(second)
     }
 }
+
+#[job]
+pub(crate) mod pgflow_bench_jobs {
+    use super::{Result, State, Tally};
+
+    #[need]
+    pub(crate) async fn noop(job: u32, State(tally): State<Tally>) -> Result<Next> {
+        tally.last(tally.enter());
+        Ok(Next::done(job))
+    }
+}
+
+#[flow(input = Order)]
+pub(crate) mod pgflow_bench_signal {
+    use super::{Hook, Result, State, Tally, Waiting};
+
+    #[step]
+    pub(crate) async fn answer(hook: Hook<u32>) -> Result<Waiting<u32>> {
+        Ok(hook.wait())
+    }
+
+    #[step(depends_on = [answer])]
+    pub(crate) async fn next(answer: u32, State(tally): State<Tally>) -> Result<u32> {
+        tally.last(tally.enter());
+        Ok(answer)
+    }
+}
+
+/// Milliseconds.
+#[flow(input = u64)]
+pub(crate) mod pgflow_bench_sleep {
+    use super::{Context, Result, State, Tally, Waiting};
+    use std::time::Duration;
+
+    #[step]
+    pub(crate) async fn nap(
+        run: u64,
+        ctx: Context,
+        State(tally): State<Tally>,
+    ) -> Result<Waiting<()>> {
+        tally.leave(tally.enter());
+        Ok(ctx.sleep(Duration::from_millis(run)))
+    }
+
+    #[step(depends_on = [nap])]
+    pub(crate) async fn next(State(tally): State<Tally>) -> Result<u32> {
+        tally.last(tally.enter());
+        Ok(1)
+    }
+}

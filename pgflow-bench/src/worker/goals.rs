@@ -15,7 +15,30 @@ pub(super) fn goals(summaries: &[Summary]) -> Vec<Goal> {
     let fair = ["postgres", "sqlite", "mysql"]
         .into_iter()
         .flat_map(|database| fairness(summaries, database));
-    summaries.iter().filter_map(goal).chain(fair).collect()
+    let jobs = ["postgres", "sqlite", "mysql"].into_iter().filter_map(|name| jobs(summaries, name));
+    summaries.iter().filter_map(goal).chain(fair).chain(jobs).collect()
+}
+
+/// What a job costs over a task of a map, through the same worker.
+fn jobs(summaries: &[Summary], database: &str) -> Option<Goal> {
+    let of = |phase: &str| {
+        let is_it = |it: &&Summary| {
+            it.database == database && it.case == "worker-jobs" && it.phase == phase
+        };
+        summaries.iter().find(is_it)
+    };
+    let (tasks, jobs) = (of(super::jobs::TASKS)?, of(super::jobs::JOBS)?);
+    let cpu = |it: &Summary| Some(it.own_cpu_ms? + it.server_cpu_ms.unwrap_or(0.0));
+    let cpu = cpu(jobs).zip(cpu(tasks)).map(|(jobs, tasks)| jobs / tasks);
+    let time = tasks.per_second / jobs.per_second;
+    let cpu = cpu.map_or_else(String::new, |cpu| format!(", {cpu:.2} × the CPU"));
+    Some(Goal {
+        what: format!("{database} worker-jobs"),
+        measured: format!("{time:.2} × the time of a map task{cpu}; {:.0} jobs/s", jobs.per_second),
+        reference: String::new(),
+        target: "≤ 1.3 ×",
+        is_reached: Some(time <= 1.3),
+    })
 }
 
 /// What becomes of a small run behind a wide map, and what that costs.
@@ -81,6 +104,15 @@ fn goal(summary: &Summary) -> Option<Goal> {
         ("mysql", "worker-map", "drain") => ("", "≥ 5 × INSERT", Some(summary.to_insert >= 5.0)),
         ("mysql", "worker-start", _) => {
             ("", "p50 ≤ 25 ms", summary.times.map(|times| times.p50_ms <= 25.0))
+        }
+        ("postgres" | "sqlite", "worker-readers", _) => {
+            ("", "p50 ≤ 10 ms", summary.times.map(|times| times.p50_ms <= 10.0))
+        }
+        ("mysql", "worker-readers", _) => {
+            ("", "p50 ≤ 25 ms", summary.times.map(|times| times.p50_ms <= 25.0))
+        }
+        (_, "worker-append", "eight writers") => {
+            ("", "≥ 10,000 chunks/s", Some(summary.per_second >= 10_000.0))
         }
         ("mysql", "worker-step", _) => {
             ("", "p50 ≤ 10 ms", summary.times.map(|times| times.p50_ms <= 10.0))

@@ -14,9 +14,9 @@ use crate::error::{BenchError, Result};
 /// Longer than any of the pauses that a busy worker makes, so that each start meets an idle one.
 const IDLE: Duration = Duration::from_millis(60);
 /// A handler that has not come by then does not come.
-const LONGEST: Duration = Duration::from_secs(20);
+pub(super) const LONGEST: Duration = Duration::from_secs(20);
 /// Not counted: connections are opened and statements planned.
-const WARM_UP: u32 = 5;
+pub(super) const WARM_UP: u32 = 5;
 
 /// From `start()` to the handler: started in the worker's own process, and over connections of another.
 pub(super) async fn start(bench: &mut Bench<'_, '_>) -> Result<Vec<Reading>> {
@@ -69,6 +69,6 @@ pub(super) async fn step(bench: &mut Bench<'_, '_>) -> Result<Vec<Reading>> {
 }
 
 /// Not always the same, so that no timer of ours runs in step with it.
-async fn pause(number: u32) {
+pub(super) async fn pause(number: u32) {
     tokio::time::sleep(IDLE + Duration::from_millis(u64::from(number * 7 % 20))).await;
 }

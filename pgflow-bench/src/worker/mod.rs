@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `case`, `size`, `flows`, `tally` | what is measured, how much of it, and with which handlers |
 //! | `place`, `file`, `mysql` | the databases with their controls and meters |
-//! | `crew`, `drain`, `latency`, `idle`, `fair` | measuring |
+//! | `crew`, `drain`, `latency`, `idle`, `fair`, `jobs`, `streams`, `waits` | measuring |
 //! | `reading`, `summary`, `goals`, `table` | what comes out |
 
 mod case;
@@ -15,14 +15,17 @@ mod file;
 mod flows;
 mod goals;
 mod idle;
+mod jobs;
 mod latency;
 mod mysql;
 mod place;
 mod reading;
 mod size;
+mod streams;
 mod summary;
 mod table;
 mod tally;
+mod waits;
 
 use serde::Serialize;
 
@@ -164,6 +167,11 @@ impl Bench<'_, '_> {
             WorkerCase::Step => latency::step(self).await,
             WorkerCase::Idle => idle::run(self).await,
             WorkerCase::Fair => fair::run(self).await,
+            WorkerCase::Jobs => jobs::run(self).await,
+            WorkerCase::Append => streams::append(self).await,
+            WorkerCase::Readers => streams::readers(self).await,
+            WorkerCase::Signal => waits::signal(self).await,
+            WorkerCase::Sleep => waits::sleep(self).await,
         }
     }
 }

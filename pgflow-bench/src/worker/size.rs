@@ -10,11 +10,17 @@ use crate::size::Mode;
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct WorkerSizes {
     pub(crate) noop_runs: u32,
+    /// Jobs, and tasks of a map beside them.
+    pub(crate) jobs: u32,
     pub(crate) chain_runs: u32,
     pub(crate) diamond_runs: u32,
     pub(crate) map_widths: &'static [u32],
     /// Starts and chains that are timed one by one.
     pub(crate) latencies: u32,
+    /// Chunks that each way of writing appends.
+    pub(crate) chunks: u32,
+    /// Readers of one stream.
+    pub(crate) readers: u32,
     /// Until a worker counts as idle: connections that have nothing more to do tell the server's statistics
     /// about their last transactions only after ten seconds.
     pub(crate) settle_down: Duration,
@@ -31,10 +37,13 @@ impl WorkerSizes {
         match mode {
             Mode::Smoke => Self {
                 noop_runs: 30,
+                jobs: 200,
                 chain_runs: 10,
                 diamond_runs: 10,
                 map_widths: &[200],
                 latencies: 5,
+                chunks: 400,
+                readers: 20,
                 settle_down: Duration::from_secs(1),
                 idle: Duration::from_secs(1),
                 window: Duration::from_secs(20),
@@ -42,10 +51,13 @@ impl WorkerSizes {
             },
             Mode::Short => Self {
                 noop_runs: 1_000,
+                jobs: 5_000,
                 chain_runs: 300,
                 diamond_runs: 300,
                 map_widths: &[1_000, 10_000],
                 latencies: 40,
+                chunks: 10_000,
+                readers: 200,
                 settle_down: Duration::from_secs(12),
                 idle: Duration::from_secs(5),
                 window: Duration::from_secs(10),
@@ -53,10 +65,13 @@ impl WorkerSizes {
             },
             Mode::Normal | Mode::Long => Self {
                 noop_runs: 5_000,
+                jobs: 10_000,
                 chain_runs: 2_000,
                 diamond_runs: 1_500,
                 map_widths: &[1_000, 10_000],
                 latencies: 200,
+                chunks: 40_000,
+                readers: 1_000,
                 settle_down: Duration::from_secs(12),
                 idle: Duration::from_secs(15),
                 window: Duration::from_secs(30),

@@ -19,8 +19,13 @@ pub(super) async fn look(
     }
     let needs = db.job_depths().await?.needs;
     checkup.fact("live_jobs", needs.iter().map(NeedDepth::live).sum::<u64>());
+    let all_paused = db.paused_needs().await?;
     for need in &needs {
         concern(need, checkup);
+        if all_paused.iter().any(|paused| paused.need == need.need) {
+            paused(need, checkup);
+            continue;
+        }
         let serving = alive.iter().filter(|worker| worker.serves_need(&need.need)).count();
         // What somebody has is served by somebody.
         let is_external = external.contains(&need.need) || need.running > 0;
@@ -43,6 +48,22 @@ fn concern(need: &NeedDepth, checkup: &mut Checkup) {
     );
     let fix = "see which with `pgflow job ls --status concern`; then `pgflow job clear` or `pgflow job cancel`";
     checkup.find("crash-concern", Severity::Error, what, fix);
+}
+
+/// Somebody may have forgotten it.
+fn paused(need: &NeedDepth, checkup: &mut Checkup) {
+    let Some(age) = need.first_ready.filter(|age| *age > LATE) else { return };
+    checkup.find(
+        "paused",
+        Severity::Warning,
+        format!(
+            "`{}` is paused, and {} jobs wait for it, the first for {}",
+            need.need,
+            need.ready,
+            spoken(age)
+        ),
+        format!("`pgflow queue resume {}` lets them go on", need.need),
+    );
 }
 
 fn unserved(need: &NeedDepth, checkup: &mut Checkup) {

@@ -23,7 +23,7 @@ pub(crate) struct Bulk {
     jobs: Vec<String>,
 
     #[command(flatten)]
-    pub(super) reach: Reach,
+    pub(crate) reach: Reach,
 
     #[command(flatten)]
     filter: Filter,
@@ -47,7 +47,7 @@ pub(crate) struct Bulk {
 
 impl Bulk {
     /// The jobs that are meant: by name, or of those that it can be done to.
-    pub(super) async fn chosen(&self, db: &Db, of: &[Which]) -> Result<Vec<JobSummary>, Error> {
+    pub(crate) async fn chosen(&self, db: &Db, of: &[Which]) -> Result<Vec<JobSummary>, Error> {
         let Filter { need, key, status } = &self.filter;
         let is_filtered =
             need.is_some() || key.is_some() || status.is_some() || self.error.is_some();
@@ -95,7 +95,7 @@ impl Bulk {
     }
 
     /// Does it to all of them, after asking. `act` says for each what became of it, and whether that was meant.
-    pub(super) async fn apply(
+    pub(crate) async fn apply(
         &self,
         verb: &str,
         jobs: &[JobSummary],

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use pgflow_runtime::backend::{JobPlace, JobSearch, JobSummary, JobsOf};
+use pgflow_runtime::client::JobPage;
 use pgflow_runtime::job::{JobOutcome, JobState};
 use pgflow_runtime::{Db, Timestamp};
 use serde_json::{Value, json};
@@ -52,7 +53,7 @@ pub(crate) struct Filter {
 }
 
 /// Live jobs, or those that ended.
-pub(super) type Which = (JobsOf, Option<JobState>);
+pub(crate) type Which = (JobsOf, Option<JobState>);
 
 fn parse_status(word: &str) -> Result<Which, String> {
     // Jobs whose time is over are live for a moment only.
@@ -80,7 +81,7 @@ impl Filter {
 }
 
 /// `micros.place` of those that ended, `place` of live ones.
-fn parse_cursor(text: &str) -> Result<JobPlace, Error> {
+pub(crate) fn parse_cursor(text: &str) -> Result<JobPlace, Error> {
     let place = |ended_at: Option<&str>, seq: &str| {
         let ended_at = match ended_at {
             Some(micros) => Some(Timestamp::from_micros(micros.parse().ok()?)),
@@ -119,7 +120,11 @@ pub(crate) async fn list(
 ) -> Result<(), Error> {
     let after = after.map(parse_cursor).transpose()?;
     let search = JobSearch { after, ..filter.search((JobsOf::Live, None), limit) };
-    let page = db.find_jobs(&search).await?;
+    print_page(db, reach, db.find_jobs(&search).await?).await
+}
+
+/// Prints what was found, and how to go on.
+pub(crate) async fn print_page(db: &Db, reach: &Reach, page: JobPage) -> Result<(), Error> {
     let next = page.next.and_then(|next| next.after).map(cursor);
     if reach.json {
         let jobs: Vec<Value> = page.jobs.iter().map(shapes::summary).collect();

@@ -8,6 +8,7 @@ use pgflow_runtime::backend::{JobSummary, JobsOf};
 use pgflow_runtime::job::{JobId, JobOutcome, Redriven};
 
 use super::bulk::Bulk;
+use super::ls::Which;
 use crate::database::parse_duration;
 use crate::error::Error;
 
@@ -28,10 +29,13 @@ pub(crate) struct Redrive {
     spacing: Option<Duration>,
 }
 
-pub(super) async fn run(command: &Redrive) -> Result<bool, Error> {
+/// Jobs that are dead.
+pub(crate) const DEAD: [Which; 2] =
+    [(JobsOf::EndedAs(JobOutcome::Failed), None), (JobsOf::EndedAs(JobOutcome::Crashed), None)];
+
+pub(crate) async fn run(command: &Redrive) -> Result<bool, Error> {
     let db = command.bulk.reach.open().await?;
-    let dead = [JobOutcome::Failed, JobOutcome::Crashed].map(|it| (JobsOf::EndedAs(it), None));
-    let jobs = command.bulk.chosen(&db, &dead).await?;
+    let jobs = command.bulk.chosen(&db, &DEAD).await?;
     let spacing = command.spacing.unwrap_or_default();
     let all = async |jobs: &[JobSummary]| {
         // Who failed first goes first.

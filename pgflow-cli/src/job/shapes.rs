@@ -65,7 +65,7 @@ pub(crate) fn why(why: &JobWhy) -> Value {
     json!({ "job": why.job, "need": why.need, "status": status, "reasons": reasons })
 }
 
-pub(crate) fn need(need: &NeedDepth) -> Value {
+pub(crate) fn need(need: &NeedDepth, is_paused: bool) -> Value {
     json!({
         "need": need.need,
         "ready": need.ready,
@@ -75,5 +75,6 @@ pub(crate) fn need(need: &NeedDepth) -> Value {
         "running": need.running,
         "concern": need.concern,
         "first_ready_seconds": seconds(need.first_ready),
+        "is_paused": is_paused,
     })
 }

@@ -19,6 +19,8 @@ const MANY: u32 = 200;
 
 /// Jobs that failed, of those that ended last.
 const FAILED: u32 = 25;
+/// Live jobs that are counted at each look.
+const COUNTED: u64 = 10_000;
 
 /// Which list is in front.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,7 +142,7 @@ impl State {
 
     /// Live ones, and those that failed lately.
     async fn look_at_jobs(&mut self, db: &Db) -> Result<(), Error> {
-        self.needs = db.job_depths().await?.needs;
+        self.needs = db.job_depths_of(COUNTED).await?.needs;
         let of = |of: JobsOf, max| JobSearch { of, max, ..JobSearch::default() };
         let failed = [JobOutcome::Failed, JobOutcome::Crashed].map(JobsOf::EndedAs);
         self.jobs = db.find_jobs(&of(JobsOf::Live, MANY)).await?.jobs;

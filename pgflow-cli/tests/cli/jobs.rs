@@ -342,7 +342,7 @@ async fn needs_that_nobody_serves_are_named() -> Outcome {
 }
 
 /// As if all jobs had been there for so many seconds longer.
-async fn age(place: &Fresh, seconds: &str) -> Outcome {
+pub(crate) async fn age(place: &Fresh, seconds: &str) -> Outcome {
     let (elsewhere, postgres) = match seconds {
         "60" => (
             "update pgflow_jobs set created_at = created_at - 60000000; update pgflow_job_trace set at = at - 60000000",

@@ -67,6 +67,9 @@ async fn looks_only(url: &str, server: &MariaDb) -> Outcome {
     if db.has_jobs() {
         all.push(start((&["job", "ls"], 0, "need")));
         all.push(start((&["job", "submit", "n"], 3, why)));
+        all.push(start((&["dead", "ls"], 0, "need")));
+        all.push(start((&["queue", "depth", "n"], 0, "in flight")));
+        all.push(start((&["queue", "pause", "n"], 3, why)));
     }
     looked_at(&program, &run)?;
     watched(&program, url, &run, why).await;
@@ -81,9 +84,18 @@ fn looked_at(program: &Start, run: &str) -> Outcome {
     for command in ["serve", "dev"] {
         let running = Running::of(program(&[command, "--listen", "127.0.0.1:0", "--json"]))?;
         let address = running.address()?;
-        for path in
-            ["/", "/runs", &format!("/runs/{run}"), "/jobs", "/workers", "/metrics", "/readyz"]
-        {
+        for path in [
+            "/",
+            "/runs",
+            &format!("/runs/{run}"),
+            "/jobs",
+            "/queues",
+            "/dead",
+            "/schedules",
+            "/workers",
+            "/metrics",
+            "/readyz",
+        ] {
             let (status, text) = ask(&address, &format!("GET {path}"))?;
             assert_eq!(status, 200, "{command} {path}: {text}");
         }

@@ -3,11 +3,15 @@
 use std::collections::BTreeMap;
 
 use pgflow::RunStatus;
+use pgflow::Worker;
 use pgflow_build_tests::Scratch as Crate;
-use pgflow_worker_tests::{Fresh, Outcome};
+use pgflow_machine::job::JobRetry;
+use pgflow_worker_tests::{Fresh, Outcome, Working};
 use serde_json::Value;
 
+use crate::jobs::{failed as failed_with, settle, take};
 use crate::place::{Scratch, change, fields, pgflow, slow, sums};
+use crate::waits::{approval, token};
 
 /// Fields of an object by name, with those of its elements if it is a list of objects.
 type Shape = BTreeMap<String, Option<Vec<String>>>;
@@ -72,18 +76,25 @@ pub mod billing {
 ";
 
 /// A flow, a run that failed, one that is completed, one that goes on, jobs, and a worker.
-async fn busy(place: &Fresh) -> Outcome<(String, pgflow_worker_tests::Working)> {
+async fn busy(place: &Fresh) -> Outcome<(String, Working)> {
     place.db.register(slow::Flow).await?;
-    let worker = place.work(sums::Flow).await?;
+    place.db.register(sums::Flow).await?;
+    place.db.register(approval::Flow).await?;
+    let worker = Worker::new(&place.db).flow(sums::Flow).flow(approval::Flow);
+    let worker = Working::start(worker);
+    place.db.start(approval::Flow, 7).await?;
+    token(place).await?;
     let failed = place.db.start(sums::Flow, &vec![13]).await?;
     assert_eq!(failed.wait().await?, RunStatus::Failed);
     place.db.start(sums::Flow, &vec![1]).await?.wait().await?;
     place.db.start(slow::Flow, &1).await?;
-    // One that has ended, one that is ready, one that waits.
+    // One that has ended, one that is ready, one that waits, and a dead one.
     let job = |id: &str| place.db.submit_raw("n", Value::Null).id(id);
     job("shape-0").await?.cancel("not needed").await?;
     let ready = job("shape-1").await?;
     job("shape-2").after([&ready]).await?;
+    place.db.submit_raw("d", Value::Null).id("shape-3").await?;
+    settle(place, take(place, "worker", "d").await?, failed_with(JobRetry::Never)).await?;
     Ok((failed.id().to_string(), worker))
 }
 
@@ -109,6 +120,16 @@ async fn objects_are_as_documented() -> Outcome {
         ("ls --queues", &["ls", "--queues"]),
         ("ls --workers", &["ls", "--workers"]),
         ("ls --jobs", &["ls", "--jobs"]),
+        ("ls --hooks", &["ls", "--hooks"]),
+        ("signal", &["signal", "somebody", "1"]),
+        ("schedule add", &["schedule", "add", "nightly", "sums", "0 3 * * *", "[1]"]),
+        ("ls --schedules", &["ls", "--schedules"]),
+        ("schedule ls", &["schedule", "ls"]),
+        ("schedule next", &["schedule", "next", "nightly"]),
+        ("schedule fire", &["schedule", "fire", "nightly"]),
+        ("schedule pause", &["schedule", "pause", "nightly"]),
+        ("schedule resume", &["schedule", "resume", "nightly"]),
+        ("schedule rm", &["schedule", "rm", "nightly"]),
         ("job ls", &["job", "ls"]),
         ("show JOB", &["show", "shape-2"]),
         ("job show", &["job", "show", "shape-2"]),
@@ -118,6 +139,13 @@ async fn objects_are_as_documented() -> Outcome {
         ("job cancel", &["job", "cancel", "shape-1", "--dry-run"]),
         ("job clear", &["job", "clear", "shape-1", "--dry-run"]),
         ("job redrive", &["job", "redrive", "shape-1", "--dry-run"]),
+        ("dead ls", &["dead", "ls"]),
+        ("dead redrive", &["dead", "redrive", "shape-3", "--dry-run"]),
+        ("dead drop", &["dead", "drop", "shape-3", "--dry-run"]),
+        ("queue depth", &["queue", "depth", "n"]),
+        ("queue pause", &["queue", "pause", "n"]),
+        ("queue resume", &["queue", "resume", "n"]),
+        ("queue rate", &["queue", "rate", "api", "5/s"]),
         ("show RUN", &["show", &failed]),
         ("why", &["why", &failed]),
         ("start", &["start", "sums", "[1]"]),

@@ -1,12 +1,14 @@
 //! What a transition leaves to be written.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Plan;
-use crate::{Happened, RunStatus, SkipReason};
+use crate::wait::WaitKind;
+use crate::{Happened, RunStatus, SkipReason, Timestamp};
 
 /// What follows from a transition, besides the new [`RunState`](crate::RunState).
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -32,8 +34,8 @@ pub enum Effect {
         tasks: u32,
         /// What they work on.
         from: InputSource,
-        /// In how many seconds they may be claimed.
-        delay: u32,
+        /// In how long they may be claimed.
+        delay: Duration,
     },
     /// A step ended while tasks of it may be queued or held: none may be claimed any more. Their rows stay as
     /// they are.
@@ -95,6 +97,14 @@ pub enum Entry {
     StepFailed { step: usize, error: String },
     #[serde(rename = "step:skipped")]
     StepSkipped { step: usize, reason: SkipReason, error: Option<String> },
+    #[serde(rename = "step:waiting")]
+    StepWaiting { step: usize, index: u32, on: WaitKind, until: Option<Timestamp> },
+    #[serde(rename = "step:signalled")]
+    StepSignalled { step: usize, index: u32 },
+    #[serde(rename = "step:woken")]
+    StepWoken { step: usize, index: u32 },
+    #[serde(rename = "step:wait_timed_out")]
+    StepWaitTimedOut { step: usize, index: u32 },
 }
 
 /// A payload of a run, as an [`Entry`] leaves it out.
@@ -115,6 +125,15 @@ impl Change {
         self.steps.extend(later.steps);
         self.effects.extend(later.effects);
         self.log.extend(later.log);
+    }
+
+    /// Lets the tasks that it queues wait for so much longer.
+    pub(crate) fn delay(&mut self, by: Duration) {
+        for effect in &mut self.effects {
+            if let Effect::Spawn { delay, .. } = effect {
+                *delay = delay.saturating_add(by);
+            }
+        }
     }
 }
 
@@ -156,6 +175,16 @@ impl Entry {
             Self::StepFailed { step, error } => Happened::StepFailed { step: slug(step), error },
             Self::StepSkipped { step, reason, error } => {
                 Happened::StepSkipped { step: slug(step), reason, error }
+            }
+            Self::StepWaiting { step, index, on, until } => {
+                Happened::StepWaiting { step: slug(step), index, on, until }
+            }
+            Self::StepSignalled { step, index } => {
+                Happened::StepSignalled { step: slug(step), index }
+            }
+            Self::StepWoken { step, index } => Happened::StepWoken { step: slug(step), index },
+            Self::StepWaitTimedOut { step, index } => {
+                Happened::StepWaitTimedOut { step: slug(step), index }
             }
         }
     }

@@ -1,5 +1,7 @@
 //! Ending runs early, and letting failed ones go on.
 
+use std::time::Duration;
+
 use super::{Payload, Refusal};
 use crate::{
     Command, MAX_REQUEUES, Needs, Rows, RunId, RunStatus, StepStatus, TaskRef, TaskRow, TaskStatus,
@@ -128,7 +130,7 @@ impl Command for RetryRun {
     }
 }
 
-/// Held and failed tasks of steps that are open again are queued.
+/// Held, waiting and failed tasks of steps that are open again are queued.
 fn attempted<'c>(rows: &Rows, now: Timestamp) -> Vec<TaskWrite<'c>> {
     let is_open = |at: &TaskRef| {
         let run = rows.runs.get(&at.run);
@@ -137,7 +139,7 @@ fn attempted<'c>(rows: &Rows, now: Timestamp) -> Vec<TaskWrite<'c>> {
     let mut open: Vec<_> = rows.tasks.iter().filter(|(at, _)| is_open(at)).collect();
     open.sort_by_key(|(at, _)| **at);
     let queued = |(at, row): (&TaskRef, &TaskRow)| {
-        let row = row.refunded().queued(ready_at(now, 0, at.index));
+        let row = row.refunded().queued(ready_at(now, Duration::ZERO, at.index));
         TaskWrite { at: *at, row, error: None, yielded: None, output: None }
     };
     open.into_iter().map(queued).collect()
@@ -145,11 +147,11 @@ fn attempted<'c>(rows: &Rows, now: Timestamp) -> Vec<TaskWrite<'c>> {
 
 impl TaskRow {
     /// What becomes of a task's budget when its failed run goes on: one that had failed, or was lost too often, gets
-    /// a fresh one; one that a worker held gets that attempt refunded.
+    /// a fresh one; one that a worker held, or that waited, gets that attempt refunded.
     fn refunded(self) -> Self {
         if self.status == TaskStatus::Failed || self.losses > MAX_REQUEUES {
             Self { refunded: self.attempts, losses: 0, ..self }
-        } else if self.status == TaskStatus::Started {
+        } else if matches!(self.status, TaskStatus::Started | TaskStatus::Waiting) {
             Self { refunded: self.refunded + 1, ..self }
         } else {
             self

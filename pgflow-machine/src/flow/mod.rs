@@ -19,7 +19,7 @@ pub use control::{Cancel, Cancelled, Retried, RetryRun};
 pub use excess::{Excess, OUTPUT_BYTES, completed_leaves, excess, is_measured};
 pub use plan::{InvalidShape, Plan, PlanStep};
 pub use refusal::Refusal;
-pub use start::{NewRun, Start, Started};
+pub use start::{Begins, NewRun, Start, Started};
 pub use state::{Gather, Output, RunState, StepState};
 pub use turn::{Finished, NotLoaded, StartError, Turn, Violation, elements};
 pub use version::{Ensured, FlowVersion, Version};

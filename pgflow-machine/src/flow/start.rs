@@ -1,6 +1,7 @@
 //! Starting runs.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -19,12 +20,46 @@ pub struct NewRun {
     /// What the program was compiled for: the newest version that it fits is used, or the start refused with
     /// [`UnknownVersion`](Refusal::UnknownVersion). Without it, the newest version of all.
     pub compiled_for: Option<Arc<CompiledFor>>,
+    /// When its first tasks may be claimed. The run is there before.
+    pub begins: Begins,
+}
+
+/// When a run begins, by the clock of the database.
+///
+/// ```
+/// use pgflow_machine::{Begins, Timestamp};
+/// use std::time::Duration;
+///
+/// let (now, soon) = (Timestamp::from_micros(1_000_000), Timestamp::from_micros(3_000_000));
+/// assert_eq!(Begins::At(soon).after(now), Duration::from_secs(2));
+/// assert_eq!(Begins::At(now).after(soon), Duration::ZERO, "what is over is now");
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Begins {
+    /// At once.
+    #[default]
+    Now,
+    /// After so long.
+    After(Duration),
+    /// At this moment.
+    At(Timestamp),
+}
+
+impl Begins {
+    /// How long it is until then.
+    pub fn after(self, now: Timestamp) -> Duration {
+        match self {
+            Self::Now => Duration::ZERO,
+            Self::After(delay) => delay,
+            Self::At(moment) => now.saturating_until(moment),
+        }
+    }
 }
 
 impl NewRun {
     /// Of the newest version of a flow.
     pub fn new(flow: impl Into<String>, input: impl Into<Value>, id: RunId) -> Self {
-        Self { flow: flow.into(), input: input.into(), id, compiled_for: None }
+        Self { flow: flow.into(), input: input.into(), id, compiled_for: None, begins: Begins::Now }
     }
 }
 
@@ -58,10 +93,10 @@ impl Command for Start<'_> {
     fn decide<'c>(
         &'c self,
         rows: &mut Rows,
-        _now: Timestamp,
+        now: Timestamp,
     ) -> Result<(Self::Answer, Writes<'c>), Refusal> {
         let mut writes = Writes::default();
-        let answers = self.runs.iter().map(|new| self.start(new, rows, &mut writes)).collect();
+        let answers = self.runs.iter().map(|new| self.start(new, rows, now, &mut writes)).collect();
         Ok((answers, writes))
     }
 }
@@ -71,6 +106,7 @@ impl<'a> Start<'a> {
         &self,
         new: &'a NewRun,
         rows: &mut Rows,
+        now: Timestamp,
         writes: &mut Writes<'c>,
     ) -> Result<Started, Refusal>
     where
@@ -82,8 +118,9 @@ impl<'a> Start<'a> {
         }
         let version = Arc::clone(self.catalog.to_start(new)?);
         let input = Arc::new(new.input.clone());
-        let (state, change) = Turn::start(&version.plan, input, &self.limits)
+        let (state, mut change) = Turn::start(&version.plan, input, &self.limits)
             .map_err(|why| refusal(why, &new.flow))?;
+        change.delay(new.begins.after(now));
         rows.runs.insert(new.id, RunRow { version, state });
         writes.started.push(NewRow { run: new.id, input: &new.input });
         writes.change(new.id, change);

@@ -36,6 +36,13 @@ impl JobClaim {
         }
         check_lease(self.lease)
     }
+
+    /// What may be taken of it: nothing of needs that are paused.
+    #[must_use]
+    pub fn without(mut self, paused: &[String]) -> Self {
+        self.needs.retain(|need| !paused.contains(need));
+        self
+    }
 }
 
 /// A lease must not be over at once.

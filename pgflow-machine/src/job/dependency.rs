@@ -39,6 +39,14 @@ impl Dependency {
         }
     }
 
+    /// The run, if it is one.
+    pub const fn run(&self) -> Option<RunId> {
+        match self {
+            Self::Run(run) => Some(*run),
+            Self::Job(_) => None,
+        }
+    }
+
     /// The name of that thing.
     pub fn name(&self) -> String {
         match self {

@@ -46,6 +46,9 @@ pub enum JobProblem {
     /// A claim of nothing.
     #[error("a claim must be for at least one job")]
     NoRoom,
+    /// It would hold a resource that is not there.
+    #[error("there is no resource `{0}`: give it a capacity first")]
+    UnknownResource(String),
     /// A lease that is over at once.
     #[error("a lease must last longer than {0:?}")]
     ShortLease(Duration),

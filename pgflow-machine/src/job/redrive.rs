@@ -51,7 +51,7 @@ impl Command<Jobs> for Redrive<'_> {
         let mut transition = Transition::new(rows, now, Some(self.by));
         let mut nth = 0;
         let answers = self.jobs.iter().map(|id| {
-            let answer = redrive(&mut transition, id, self.spacing * nth);
+            let answer = redrive(&mut transition, id, self.spacing.saturating_mul(nth));
             nth += u32::from(answer == Redriven::Redriven);
             answer
         });

@@ -171,7 +171,7 @@ impl JobRow {
     }
 
     /// Whether no attempt is left.
-    pub(super) fn is_out_of_attempts(&self) -> bool {
+    pub fn is_out_of_attempts(&self) -> bool {
         let counted = self.attempts.saturating_sub(self.forgiven);
         self.max_attempts.is_some_and(|max| counted >= max)
     }

@@ -199,6 +199,9 @@ pub(super) fn hand_over<'c>(
         row.need.clone_from(&to.need);
         (row.max_attempts, row.forgiven, row.streak) = (to.max_attempts, row.attempts, 0);
         row.wake_at = to.wake.map(|moment| moment.resolve(now));
+        if to.frees_key {
+            row.key = None;
+        }
     }
     if let Some(value) = &to.payload {
         transition.writes.payloads.insert(id.clone(), value);

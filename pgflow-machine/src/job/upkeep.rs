@@ -1,5 +1,7 @@
 //! What time does to jobs, and what the end of a run does.
 
+use std::ops::AddAssign;
+
 use super::transition::Transition;
 use super::{
     Dependency, JobId, JobNeeds, JobOutcome, JobRow, JobRows, JobState, JobWrites, Jobs, TraceKind,
@@ -17,7 +19,7 @@ pub struct Lapses {
     pub ended: u64,
 }
 
-impl std::ops::AddAssign for Lapses {
+impl AddAssign for Lapses {
     fn add_assign(&mut self, more: Self) {
         self.lapsed += more.lapsed;
         self.concerns += more.concerns;
@@ -48,13 +50,7 @@ impl Command<Jobs> for LapseJobs<'_> {
         rows: &mut JobRows,
         now: Timestamp,
     ) -> Result<(Lapses, JobWrites<'c>), Refusal> {
-        let jobs = in_line(rows, self.jobs);
-        let mut transition = Transition::new(rows, now, None);
-        let mut lapses = Lapses::default();
-        for id in jobs {
-            lapses += lapse(&mut transition, id);
-        }
-        Ok((lapses, transition.done()?))
+        each(rows, now, self.jobs, lapse)
     }
 }
 
@@ -113,17 +109,14 @@ impl Command<Jobs> for ExpireJobs<'_> {
         rows: &mut JobRows,
         now: Timestamp,
     ) -> Result<(u64, JobWrites<'c>), Refusal> {
-        let jobs = in_line(rows, self.jobs);
-        let mut transition = Transition::new(rows, now, None);
-        let mut ended = 0;
-        for id in jobs {
-            let is_over = |row: &JobRow| row.lease.is_none() && row.is_expired(now);
-            if transition.rows.jobs.get(id).is_some_and(is_over) {
+        let is_over = |row: &JobRow| row.lease.is_none() && row.is_expired(now);
+        each(rows, now, self.jobs, |transition, id| {
+            let is_over = transition.rows.jobs.get(id).is_some_and(is_over);
+            if is_over {
                 transition.end(id, JobOutcome::Expired);
-                ended += 1;
             }
-        }
-        Ok((ended, transition.done()?))
+            u64::from(is_over)
+        })
     }
 }
 
@@ -152,19 +145,16 @@ impl Command<Jobs> for WakeJobs<'_> {
         rows: &mut JobRows,
         now: Timestamp,
     ) -> Result<(u64, JobWrites<'c>), Refusal> {
-        let jobs = in_line(rows, self.jobs);
-        let mut transition = Transition::new(rows, now, None);
-        let mut woken = 0;
-        for id in jobs {
-            let is_due = |row: &JobRow| {
-                row.state == JobState::Sleeping && row.wake_at.is_none_or(|wake_at| wake_at <= now)
-            };
-            if transition.rows.jobs.get(id).is_some_and(is_due) {
+        let is_due = |row: &JobRow| {
+            row.state == JobState::Sleeping && row.wake_at.is_none_or(|wake_at| wake_at <= now)
+        };
+        each(rows, now, self.jobs, |transition, id| {
+            let is_due = transition.rows.jobs.get(id).is_some_and(is_due);
+            if is_due {
                 transition.arrive(id);
-                woken += 1;
             }
-        }
-        Ok((woken, transition.done()?))
+            u64::from(is_due)
+        })
     }
 }
 
@@ -208,12 +198,22 @@ impl RunsEnded<'_> {
     }
 }
 
-/// Jobs in the order in which they came, whatever order a store has found them in: which of two ends comes first may decide
-/// how a waiter ends.
-fn in_line<'j>(rows: &JobRows, jobs: &'j [JobId]) -> Vec<&'j JobId> {
+/// What time does to each of these, added up. In the order in which they came, whatever order a store has found them in: which of
+/// two ends comes first may decide how a waiter ends.
+fn each<'c, A: Default + AddAssign>(
+    rows: &mut JobRows,
+    now: Timestamp,
+    jobs: &[JobId],
+    act: impl Fn(&mut Transition<'_, 'c>, &JobId) -> A,
+) -> Result<(A, JobWrites<'c>), Refusal> {
     let mut line: Vec<_> = jobs.iter().collect();
     line.sort_by_key(|id| rows.jobs.get(*id).map(|row| row.seq));
-    line
+    let mut transition = Transition::new(rows, now, None);
+    let mut sum = A::default();
+    for id in line {
+        sum += act(&mut transition, id);
+    }
+    Ok((sum, transition.done()?))
 }
 
 fn needs_of_ends(rows: &JobRows, jobs: &[JobId]) -> JobNeeds {

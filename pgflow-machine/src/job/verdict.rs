@@ -83,12 +83,21 @@ pub struct HandOver {
     pub wake: Option<Moment>,
     /// How many attempts the new need has.
     pub max_attempts: Option<u32>,
+    /// Whether it gives up its key, and others of that need not wait for it any more.
+    pub frees_key: bool,
 }
 
 impl HandOver {
     /// To this capability, now, with any number of attempts.
     pub fn to(need: impl Into<String>) -> Self {
-        Self { need: need.into(), payload: None, after: Vec::new(), wake: None, max_attempts: None }
+        Self {
+            need: need.into(),
+            payload: None,
+            after: Vec::new(),
+            wake: None,
+            max_attempts: None,
+            frees_key: false,
+        }
     }
 }
 

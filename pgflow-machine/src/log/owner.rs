@@ -34,7 +34,10 @@ impl Owner {
         match self.step {
             StepStatus::Created => self.run != RunStatus::Started,
             _ if !self.is_live() => true,
-            _ => !matches!(self.task, Some((TaskStatus::Queued | TaskStatus::Started, _))),
+            _ => !matches!(
+                self.task,
+                Some((TaskStatus::Queued | TaskStatus::Started | TaskStatus::Waiting, _))
+            ),
         }
     }
 

@@ -8,9 +8,11 @@ use super::{
     Command, Needs, Retry, Rows, Settle, Settled, Standing, TaskLease, TaskRef, TaskWrite, Until,
     Verdict, Writes, cut_error, retry_delay, settle_rounds, whole_seconds,
 };
+use crate::wait::NewWait;
 use crate::{
-    Excess, Finished, Limits, NotLoaded, OUTPUT_BYTES, Output, Plan, Refusal, RunId, TaskStatus,
-    Timestamp, Violation, completed_leaves, elements, excess, is_measured, payload_bytes,
+    Change, Effect, Entry, Excess, Finished, Limits, NotLoaded, OUTPUT_BYTES, Output, Plan,
+    Refusal, RunId, TaskStatus, Timestamp, Violation, completed_leaves, elements, excess,
+    is_measured, payload_bytes,
 };
 
 /// Settles attempts; there is an outcome for each, in their order.
@@ -30,8 +32,50 @@ impl Command for SettleBatch<'_> {
     }
 
     fn more(&self, rows: &Rows) -> Needs {
+        Fence::Lease.more(self.settles, rows)
+    }
+
+    fn decide<'c>(
+        &'c self,
+        rows: &mut Rows,
+        now: Timestamp,
+    ) -> Result<(Vec<Settled>, Writes<'c>), Refusal> {
+        let settles = self.settles;
+        let mut batch = Batch::new(Fence::Lease, settles, self.limits, rows, now);
+        batch.check_fanouts()?;
+        let mut outcomes = vec![Settled::Unknown; settles.len()];
+        for round in settle_rounds(settles) {
+            batch.settle_round(&round)?;
+            for at in round {
+                let outcome = if batch.applied[at] { Settled::Applied } else { batch.refusal(at) };
+                outcomes[at] = outcome;
+            }
+        }
+        Ok((outcomes, batch.writes))
+    }
+}
+
+/// What gives the right to settle a task.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Fence {
+    /// The lease of the attempt.
+    Lease,
+    /// The wait that the attempt began.
+    Wait,
+}
+
+impl Fence {
+    fn holds(self, standing: Standing, attempt: u32) -> bool {
+        match self {
+            Self::Lease => standing.applies(attempt),
+            Self::Wait => standing.waits(attempt),
+        }
+    }
+
+    /// What is to be looked at, now that runs and tasks are loaded.
+    pub(crate) fn more(self, settles: &[Settle], rows: &Rows) -> Needs {
         let mut needs = Needs::default();
-        for (id, steps) in self.ending(rows) {
+        for (id, steps) in self.ending(settles, rows) {
             let run = &rows.runs[&id];
             let (plan, state) = (&run.version.plan, &run.state);
             let may_end = |(step, tasks): (&usize, &u32)| {
@@ -55,36 +99,14 @@ impl Command for SettleBatch<'_> {
         needs
     }
 
-    fn decide<'c>(
-        &'c self,
-        rows: &mut Rows,
-        now: Timestamp,
-    ) -> Result<(Vec<Settled>, Writes<'c>), Refusal> {
-        let (settles, limits) = (self.settles, self.limits);
-        let applied = vec![false; settles.len()];
-        let mut batch = Batch { settles, limits, rows, now, writes: Writes::default(), applied };
-        batch.check_fanouts()?;
-        let mut outcomes = vec![Settled::Unknown; settles.len()];
-        for round in settle_rounds(settles) {
-            batch.settle_round(&round)?;
-            for at in round {
-                let outcome = if batch.applied[at] { Settled::Applied } else { batch.refusal(at) };
-                outcomes[at] = outcome;
-            }
-        }
-        Ok((outcomes, batch.writes))
-    }
-}
-
-impl SettleBatch<'_> {
     /// How many tasks of each step the batch may complete; as many as there can be where it may exhaust the step.
-    fn ending(&self, rows: &Rows) -> BTreeMap<RunId, BTreeMap<usize, u32>> {
+    fn ending(self, settles: &[Settle], rows: &Rows) -> BTreeMap<RunId, BTreeMap<usize, u32>> {
         let mut ending: BTreeMap<RunId, BTreeMap<usize, u32>> = BTreeMap::new();
-        for settle in self.settles {
+        for settle in settles {
             let Some(TaskLease { task, attempt }) = settle.lease.task() else { continue };
             let at = rows.find(task);
             let applies = |at: &TaskRef| {
-                rows.standing(*at).is_some_and(|standing| standing.applies(*attempt))
+                rows.standing(*at).is_some_and(|standing| self.holds(standing, *attempt))
             };
             let Some(at) = at.filter(applies) else { continue };
             let tasks = match settle.verdict {
@@ -125,17 +147,29 @@ fn output(settle: &Settle) -> Option<&Value> {
 }
 
 /// A batch while it is being settled.
-struct Batch<'c, 'r> {
+pub(crate) struct Batch<'c, 'r> {
+    fence: Fence,
     settles: &'c [Settle],
     limits: Limits,
     rows: &'r mut Rows,
     now: Timestamp,
-    writes: Writes<'c>,
+    pub(crate) writes: Writes<'c>,
     /// Which of them took effect.
     applied: Vec<bool>,
 }
 
-impl<'c> Batch<'c, '_> {
+impl<'c, 'r> Batch<'c, 'r> {
+    pub(crate) fn new(
+        fence: Fence,
+        settles: &'c [Settle],
+        limits: Limits,
+        rows: &'r mut Rows,
+        now: Timestamp,
+    ) -> Self {
+        let applied = vec![false; settles.len()];
+        Self { fence, settles, limits, rows, now, writes: Writes::default(), applied }
+    }
+
     fn lease(&self, at: usize) -> Option<&'c TaskLease> {
         self.settles[at].lease.task()
     }
@@ -149,15 +183,29 @@ impl<'c> Batch<'c, '_> {
     }
 
     /// The task of a settle, if that takes effect.
-    fn held(&self, at: usize) -> Option<TaskRef> {
+    pub(crate) fn held(&self, at: usize) -> Option<TaskRef> {
         let attempt = self.lease(at)?.attempt;
-        self.find(at).filter(|_| self.standing(at).is_some_and(|it| it.applies(attempt)))
+        let holds = |standing| self.fence.holds(standing, attempt);
+        self.find(at).filter(|_| self.standing(at).is_some_and(holds))
     }
 
     /// What a settle that did not take effect is told, as the state is after its round.
     fn refusal(&self, at: usize) -> Settled {
-        let standing = self.standing(at).zip(self.lease(at));
+        let standing = self.standing(at).or_else(|| self.spawned(at)).zip(self.lease(at));
         standing.map_or(Settled::Unknown, |(standing, lease)| standing.refusal(lease.attempt))
+    }
+
+    /// The standing of a task that is there since this batch.
+    fn spawned(&self, at: usize) -> Option<Standing> {
+        let task = self.find(at)?;
+        let spawns = |effect: &Effect| match effect {
+            Effect::Spawn { step, tasks, .. } => *step == task.step && task.index < *tasks,
+            _ => false,
+        };
+        let state = &self.rows.runs.get(&task.run)?.state;
+        let (run, step) = (state.status, state.steps[task.step].status);
+        let is_new = self.writes.changes.get(&task.run)?.effects.iter().any(spawns);
+        is_new.then_some(Standing { run, step, task: TaskStatus::Queued, attempts: 0 })
     }
 
     fn violation(&self, at: usize) -> Option<Violation> {
@@ -296,7 +344,7 @@ impl<'c> Batch<'c, '_> {
         Ok(Value::Array(outputs.into_values().cloned().collect()))
     }
 
-    /// Fails, releases or yields a task.
+    /// Fails, releases or yields a task, or lets it wait.
     fn give_up(&mut self, item: usize) -> Result<(), Refusal> {
         let settle = &self.settles[item];
         let Some(at) = self.held(item) else {
@@ -309,11 +357,39 @@ impl<'c> Batch<'c, '_> {
             Verdict::Yielded { until: Until::After(delay), reason } => {
                 self.release(at, whole_seconds(*delay), Some(clean(reason)));
             }
-            Verdict::Released | Verdict::Completed(_) | Verdict::Job(_) => {
+            Verdict::Yielded { until: Until::Met(wait), .. } => self.wait(at, wait),
+            Verdict::Released | Verdict::Completed(_) | Verdict::Job(_) | Verdict::Messages(_) => {
                 self.release(at, 0, None);
             }
         }
         Ok(())
+    }
+
+    /// Lets a task wait, out of everybody's hands.
+    fn wait(&mut self, at: TaskRef, wait: &NewWait) {
+        self.end(at, TaskStatus::Waiting, None, None);
+        let (on, until) = (wait.on.kind(), wait.until(self.now));
+        self.log(at.run, Entry::StepWaiting { step: at.step, index: at.index, on, until });
+        self.rows.ties.entry(at.run).or_default().waits = true;
+    }
+
+    /// Ends a wait: says so, then completes or fails the task.
+    pub(crate) fn end_wait(&mut self, item: usize, entry: Entry) -> Result<(), Refusal> {
+        let Some(at) = self.held(item) else { return Ok(()) };
+        self.log(at.run, entry);
+        let Some(output) = output(&self.settles[item]) else { return self.give_up(item) };
+        let plan = &self.rows.runs[&at.run].version.plan;
+        match elements(plan, at.step, output, &self.limits) {
+            Ok(_) => self.complete(&[item]),
+            Err(error) => {
+                let error = format!("cannot store what it waited for: {error}");
+                self.fail(at, error, Retry::ByPolicy)
+            }
+        }
+    }
+
+    fn log(&mut self, run: RunId, entry: Entry) {
+        self.writes.change(run, Change { log: vec![entry], ..Change::default() });
     }
 
     fn fail(&mut self, at: TaskRef, error: String, retry: Retry) -> Result<(), Refusal> {

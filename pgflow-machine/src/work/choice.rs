@@ -28,17 +28,19 @@ pub(crate) const INPUT_BYTES: usize = 264_000_000;
 ///
 /// ```
 /// use pgflow_machine::{BULK_FROM, Timestamp, bulk_until, ready_at};
+/// use std::time::Duration;
 ///
 /// let now = Timestamp::from_micros(1_800_000_000_000_000);
-/// assert_eq!(ready_at(now, 0, 0), now);
-/// assert!(ready_at(now, 0, BULK_FROM) <= bulk_until(now));
-/// assert!(ready_at(now, 5, BULK_FROM) > now, "a delay has to be kept");
+/// let at_once = Duration::ZERO;
+/// assert_eq!(ready_at(now, at_once, 0), now);
+/// assert!(ready_at(now, at_once, BULK_FROM) <= bulk_until(now));
+/// assert!(ready_at(now, Duration::from_secs(5), BULK_FROM) > now, "a delay has to be kept");
 /// ```
-pub fn ready_at(now: Timestamp, delay: u32, index: u32) -> Timestamp {
-    if delay == 0 && index >= BULK_FROM {
+pub fn ready_at(now: Timestamp, delay: Duration, index: u32) -> Timestamp {
+    if delay.is_zero() && index >= BULK_FROM {
         return back(now, BULK) + AHEAD * index;
     }
-    now + Duration::from_secs(delay.into())
+    now + delay
 }
 
 /// When the tasks of a step are ready, as [`ready_at`] says, for stores that queue all of them with one statement.
@@ -53,8 +55,8 @@ pub struct Places {
 }
 
 impl Places {
-    /// Of tasks that are queued now, with a delay in seconds.
-    pub fn new(now: Timestamp, delay: u32) -> Self {
+    /// Of tasks that are queued now, with a delay.
+    pub fn new(now: Timestamp, delay: Duration) -> Self {
         let [first, bulk, next] =
             [0, BULK_FROM, BULK_FROM + 1].map(|index| ready_at(now, delay, index));
         Self { first, bulk, ahead: next.micros() - bulk.micros() }
@@ -71,7 +73,7 @@ impl Places {
 /// let now = Timestamp::from_micros(1_800_000_000_000_000);
 /// let (back, ahead) = to_bulk();
 /// let place = now.micros() + back + i64::from(BULK_FROM) * ahead;
-/// assert_eq!(place, ready_at(now, 0, BULK_FROM).micros());
+/// assert_eq!(place, ready_at(now, Default::default(), BULK_FROM).micros());
 /// ```
 pub fn to_bulk() -> (i64, i64) {
     let micros = |time: Duration| i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
@@ -121,7 +123,7 @@ pub struct Room {
 /// use pgflow_machine::{Choice, Ready, Room, Timestamp, ready_at};
 ///
 /// let now = Timestamp::from_micros(1_800_000_000_000_000);
-/// let of_map = (16..1_000).map(|n| Ready { task: n, queue: 0, ready_at: ready_at(now, 0, n) });
+/// let of_map = (16..1_000).map(|n| Ready { task: n, queue: 0, ready_at: ready_at(now, Default::default(), n) });
 /// let small = Ready { task: 7_777, queue: 1, ready_at: now };
 /// let room = Room { max: 20, quotas: vec![20; 2], bulk: 5 };
 /// let choice = Choice::new(of_map.chain([small]).collect(), now, room, |_| 100);
@@ -218,7 +220,11 @@ mod tests {
 
     #[test]
     fn bulk_goes_on_behind_any_number_of_others() {
-        let bulk = (16..20).map(|n| Ready { task: n, queue: 0, ready_at: ready_at(NOW, 0, n) });
+        let bulk = (16..20).map(|n| Ready {
+            task: n,
+            queue: 0,
+            ready_at: ready_at(NOW, Duration::ZERO, n),
+        });
         let ready: Vec<_> = (100..200).map(|n| since(5, n)).chain(bulk).collect();
         let choice = Choice::new(ready, NOW, room(8), |_| 0);
         assert_eq!(choice.tasks, [16, 17, 100, 101, 102, 103, 104, 105]);

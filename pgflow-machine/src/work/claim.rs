@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Choice, Ready, Room, bulk_share};
+use crate::permit::Stage;
 use crate::{Catalog, Timestamp, Version, WorkerId};
 
 /// What a worker has room for.
@@ -68,11 +69,15 @@ pub struct Want {
     pub quotas: Vec<Quota>,
     /// How long a lease of it lasts, where that is the worker's choice.
     pub lease: Option<Duration>,
+    /// What a stage of a pipeline takes of it, if it is for one.
+    pub stage: Option<Stage>,
+    /// So many of it may be claimed before there is room for them.
+    pub ahead: u32,
 }
 
 impl From<Source> for Want {
     fn from(source: Source) -> Self {
-        Self { source, quotas: Vec::new(), lease: None }
+        Self { source, quotas: Vec::new(), lease: None, stage: None, ahead: 0 }
     }
 }
 

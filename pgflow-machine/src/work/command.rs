@@ -68,7 +68,7 @@ pub struct Needs {
     pub runs: BTreeSet<RunId>,
     /// Tasks of those runs: lock them after the runs, in this order.
     pub tasks: BTreeSet<TaskKey>,
-    /// Runs all of whose tasks are wanted that are started or failed.
+    /// Runs all of whose tasks are wanted that are started, waiting or failed.
     pub attempted: Vec<RunId>,
     /// Payloads of runs that are loaded.
     pub payloads: Vec<(RunId, Payload)>,

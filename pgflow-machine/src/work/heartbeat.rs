@@ -54,30 +54,30 @@ fn beat(lease: &Lease, rows: &mut Rows, now: Timestamp, writes: &mut Writes<'_>)
     beat
 }
 
-/// Whether a lease holds: what is said with it takes effect.
+/// Which leases hold: what is said with them takes effect.
 #[derive(Clone, Copy, Debug)]
 pub struct Holds<'a> {
-    /// The lease.
-    pub lease: &'a Lease,
+    /// The leases.
+    pub leases: &'a [Lease],
 }
 
 impl Command for Holds<'_> {
-    type Answer = bool;
+    type Answer = Vec<bool>;
 
     fn needs(&self) -> Needs {
-        Needs::of_leases([self.lease])
+        Needs::of_leases(self.leases)
     }
 
     fn decide<'c>(
         &'c self,
         rows: &mut Rows,
         _now: Timestamp,
-    ) -> Result<(bool, Writes<'c>), Refusal> {
+    ) -> Result<(Vec<bool>, Writes<'c>), Refusal> {
         let applies = |lease: &TaskLease| {
             let standing = rows.find(&lease.task).and_then(|at| rows.standing(at));
             standing.is_some_and(|standing| standing.applies(lease.attempt))
         };
-        let holds = self.lease.task().is_some_and(applies);
+        let holds = self.leases.iter().map(|lease| lease.task().is_some_and(applies)).collect();
         Ok((holds, Writes::default()))
     }
 }

@@ -16,6 +16,7 @@ mod tests;
 mod verdict;
 
 pub use batch::SettleBatch;
+pub(crate) use batch::{Batch, Fence};
 pub(crate) use choice::{BULK, BULK_END, CLAIM_BYTES, INPUT_BYTES};
 pub use choice::{
     BULK_FROM, Choice, Places, Ready, Room, bulk_share, bulk_until, input_too_large, ready_at,
@@ -28,7 +29,7 @@ pub use input::InputParts;
 pub(crate) use lease::GRACE;
 pub use lease::{MAX_REQUEUES, lost_after, promise, stalled_error};
 pub use order::{settle_order, settle_rounds};
-pub use rows::{Rows, RunRow, TaskRef, TaskRow};
+pub use rows::{Rows, RunRow, TaskRef, TaskRow, Ties};
 pub(crate) use standing::{MAX_DELAY, MAX_ERROR};
 pub use standing::{Standing, cut_error, retry_delay, whole_seconds};
 pub use sweep::Sweep;

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use crate::{Lease, Settle, TaskKey, Verdict};
+use crate::{Lease, Settle, TaskKey, Until, Verdict};
 
 /// The order in which a batch of settles takes effect, as positions in it: completions, then failures, then what
-/// was released, each by run, step and index.
+/// was released, then what waits, each by run, step and index.
 ///
 /// Completions of one run take effect together: all their tasks are counted
 /// ([`Turn::count_down`](crate::Turn::count_down)) before its steps are
@@ -74,6 +74,7 @@ fn kind(verdict: &Verdict) -> u8 {
     match verdict {
         Verdict::Completed(_) => 0,
         Verdict::Failed { .. } => 1,
-        Verdict::Released | Verdict::Yielded { .. } | Verdict::Job(_) => 2,
+        Verdict::Yielded { until: Until::Met(_), .. } => 3,
+        Verdict::Released | Verdict::Yielded { .. } | Verdict::Job(_) | Verdict::Messages(_) => 2,
     }
 }

@@ -79,6 +79,17 @@ pub struct Rows {
     pub map_outputs: HashMap<(RunId, usize), BTreeMap<u32, Value>>,
     /// How many bytes the outputs of some steps have, or of their tasks so far.
     pub weights: HashMap<(RunId, usize), usize>,
+    /// Runs that are not on their own.
+    pub ties: BTreeMap<RunId, Ties>,
+}
+
+/// What a run has to do with others. Nearly all have nothing, and then nobody looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ties {
+    /// Tasks of it wait, or have waited.
+    pub waits: bool,
+    /// A task waits for its end, or has.
+    pub awaited: bool,
 }
 
 impl Rows {
@@ -122,6 +133,19 @@ impl Rows {
         let result = act(&mut turn);
         let change = turn.end();
         Some((result, change))
+    }
+
+    /// Whether this task may wait, now or later.
+    pub(crate) fn may_wait(&self, at: TaskRef) -> bool {
+        let Some(run) = self.runs.get(&at.run) else { return false };
+        let is_open = match (run.state.steps[at.step].status, self.tasks.get(&at)) {
+            (StepStatus::Created, _) => true,
+            (StepStatus::Started, Some(task)) => {
+                !matches!(task.status, TaskStatus::Completed | TaskStatus::Failed)
+            }
+            _ => false,
+        };
+        run.state.status == RunStatus::Started && is_open
     }
 
     /// Whether tasks of this step may be worked on.

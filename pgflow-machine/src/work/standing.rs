@@ -39,6 +39,12 @@ impl Standing {
         self.run == RunStatus::Started && self.step == StepStatus::Started && self.is_held(attempt)
     }
 
+    /// Whether the wait that this attempt began is open.
+    pub(crate) fn waits(self, attempt: u32) -> bool {
+        let is_live = self.run == RunStatus::Started && self.step == StepStatus::Started;
+        is_live && self.task == TaskStatus::Waiting && attempt == self.attempts
+    }
+
     /// Whether a failure said with this attempt ends the task's row although the run has ended already: it is
     /// `failed`, with the error, and nothing else follows. The outcome is [`RunEnded`](Settled::RunEnded).
     pub fn fails_quietly(self, attempt: u32) -> bool {

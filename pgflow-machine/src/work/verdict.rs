@@ -6,6 +6,8 @@ use serde_json::Value;
 
 use crate::RunId;
 use crate::job::{JobEnd, JobHold};
+use crate::permit::{MessageEnd, MessageLease};
+use crate::wait::NewWait;
 
 /// Identifies a task. Batches are settled in this order, which keeps transactions from deadlocks.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -39,6 +41,8 @@ pub enum Lease {
         /// How long a beat extends it.
         lasts: Duration,
     },
+    /// Of messages that were claimed together.
+    Messages(MessageLease),
 }
 
 impl Lease {
@@ -46,7 +50,7 @@ impl Lease {
     pub fn task(&self) -> Option<&TaskLease> {
         match self {
             Self::Task(lease) => Some(lease),
-            Self::Job { .. } => None,
+            Self::Job { .. } | Self::Messages(_) => None,
         }
     }
 
@@ -54,7 +58,7 @@ impl Lease {
     pub fn job(&self) -> Option<&JobHold> {
         match self {
             Self::Job { hold, .. } => Some(hold),
-            Self::Task(_) => None,
+            Self::Task(_) | Self::Messages(_) => None,
         }
     }
 }
@@ -98,8 +102,8 @@ pub enum Verdict {
     /// It was given up without fault, as when a worker stops: the task is queued again at once, and
     /// the attempt does not count towards `max_attempts`.
     Released,
-    /// Not now: nothing is wrong with the task, and this worker cannot do it. It is queued again, says why for as
-    /// long as it waits, and the attempt does not count towards `max_attempts`.
+    /// Not now: nothing is wrong with the task. It is queued again when a delay is over, says why for as long as it waits, and
+    /// the attempt does not count towards `max_attempts`; or it [waits](Until::Met), and the attempt counts.
     Yielded {
         /// When it is tried again.
         until: Until,
@@ -108,13 +112,17 @@ pub enum Verdict {
     },
     /// Of a job, in the words that jobs have for it.
     Job(Box<JobEnd>),
+    /// Of messages that were claimed together, in their order.
+    Messages(Vec<MessageEnd>),
 }
 
 /// What work waits for that was [yielded](Verdict::Yielded).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Until {
     /// The end of a delay, by the database's clock, rounded up to a second.
     After(Duration),
+    /// Something that completes the task from outside, or fails the attempt.
+    Met(Box<NewWait>),
 }
 
 /// Whether a failed task is tried again.

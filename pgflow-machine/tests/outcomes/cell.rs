@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use pgflow_machine::job::Moment;
+use pgflow_machine::wait::{Awaited, NewWait};
 use pgflow_machine::{
     Beat, Command, Heartbeat, Limits, Retry, Rows, Settle, SettleBatch, Settled, Until, Verdict,
 };
@@ -10,8 +12,8 @@ use serde_json::json;
 use crate::case::{Case, NOW, task_ref};
 
 /// Verdicts, then the heartbeat.
-pub(crate) const COLUMNS: [&str; 6] =
-    ["completed", "failed", "fatal", "released", "yielded", "heartbeat"];
+pub(crate) const COLUMNS: [&str; 7] =
+    ["completed", "failed", "fatal", "released", "yielded", "waits", "heartbeat"];
 
 /// A cell per column: the answer and, if that changed, what the task, its step and its run are now.
 pub(crate) fn row(case: &Case) -> Vec<String> {
@@ -21,9 +23,14 @@ pub(crate) fn row(case: &Case) -> Vec<String> {
         Verdict::Failed { error: "no".into(), retry: Retry::Never },
         Verdict::Released,
         Verdict::Yielded { until: Until::After(Duration::from_secs(5)), reason: "busy".into() },
+        Verdict::Yielded { until: Until::Met(Box::new(sleep())), reason: String::new() },
     ];
     let settled = verdicts.into_iter().map(|verdict| settle(case, verdict));
     settled.chain([beat(case)]).collect()
+}
+
+fn sleep() -> NewWait {
+    NewWait::on(Awaited::Sleep(Moment::In(Duration::from_secs(5))))
 }
 
 fn settle(case: &Case, verdict: Verdict) -> String {

@@ -62,6 +62,7 @@ impl Expand<'_> {
             Source::State => extracted("IsState", ty, consumer),
             Source::Transaction => lent(ty, consumer),
             Source::Stream => extracted("IsEmit", ty, consumer),
+            Source::Hook => extracted("IsHook", ty, consumer),
         }
     }
 }

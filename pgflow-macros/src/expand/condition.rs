@@ -1,7 +1,7 @@
 //! Conditions, compared with the types of what they test.
 
 use pgflow_syntax::{PathSegment, Step, TypeCheck, Wanted};
-use proc_macro2::{Ident, Literal, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 
 use super::{Expand, short};
@@ -34,8 +34,8 @@ impl Expand<'_> {
         let mut tested = None;
         for check in &step.type_checks {
             if tested != Some(check.step) {
-                let json = self.json(check);
-                checks.extend(quote!(let json = #json;));
+                let (name, json) = (local(Span::mixed_site()), self.json(check));
+                checks.extend(quote!(let #name = #json;));
                 tested = Some(check.step);
             }
             checks.extend(self.type_check(step, check));
@@ -55,44 +55,36 @@ impl Expand<'_> {
     }
 
     fn type_check(&self, step: &Step<'_>, check: &TypeCheck) -> TokenStream {
-        let (private, step_name) = (short(), step.name().to_string());
         let owner = check.step.map_or_else(
             || "the run's input".to_owned(),
             |at| format!("the output of `{}`", self.flow.steps[at].name()),
         );
-        let places = check.path.iter().map(|place| match place {
-            PathSegment::Field(name) => quote!(#private::PathSegment::Field(#name)),
-            PathSegment::Element => quote!(#private::PathSegment::Element),
-        });
-        let (words, wanted) = (in_words(&check.path), wanted(&check.wanted));
-        let wanted = quote!(#private::Wanted::#wanted);
-        let arguments = quote!(#step_name, #owner, &[#(#places),*], #words, #wanted, json);
+        let (who, part) = (format!("{}\0{owner}", step.name()), part(check));
         // The call is what the compiler underlines, so all of it is there.
-        let private = Ident::new(SHORT, check.span);
-        quote_spanned!(check.span=> #private::check_condition(#arguments);)
+        let (private, json) = (Ident::new(SHORT, check.span), local(check.span));
+        quote_spanned!(check.span=> #private::check_condition(#who, #part, #json);)
     }
 }
 
-fn wanted(wanted: &Wanted) -> TokenStream {
-    match wanted {
-        Wanted::Null => quote!(Null),
-        Wanted::Boolean => quote!(Boolean),
-        Wanted::Integer(number) => {
-            let number = Literal::i128_suffixed(*number);
-            quote!(Integer(#number))
-        }
-        Wanted::Fraction => quote!(Fraction),
-        Wanted::Text(text) => quote!(Text(#text)),
-        Wanted::Array => quote!(Array),
-        Wanted::Object => quote!(Object),
-    }
+/// What is tested, underlined there. It is the same variable also where a condition comes from another macro.
+fn local(span: Span) -> Ident {
+    Ident::new("json", span.resolved_at(Span::mixed_site()))
 }
 
-/// `plan.name` or `links[].url`.
-fn in_words(path: &[PathSegment]) -> String {
-    let words = path.iter().map(|place| match place {
-        PathSegment::Field(name) => format!(".{name}"),
-        PathSegment::Element => "[]".to_owned(),
+/// The way to a part of a pattern, and what is wanted there, as `check_condition` reads it.
+fn part(check: &TypeCheck) -> String {
+    let way = check.path.iter().map(|place| match place {
+        PathSegment::Field(name) => format!(".{name}\0"),
+        PathSegment::Element => "[".to_owned(),
     });
-    words.collect::<String>().trim_start_matches('.').to_owned()
+    let wanted = match &check.wanted {
+        Wanted::Null => "n".to_owned(),
+        Wanted::Boolean => "b".to_owned(),
+        Wanted::Integer(number) => format!("i{number}"),
+        Wanted::Fraction => "f".to_owned(),
+        Wanted::Text(text) => format!("t{text}"),
+        Wanted::Array => "a".to_owned(),
+        Wanted::Object => "o".to_owned(),
+    };
+    way.chain([wanted]).collect()
 }

@@ -22,6 +22,7 @@ impl Expand<'_> {
         let fields = leaves.iter().map(|step| field(step));
         let read = self.read(&leaves);
         let writes = leaves.iter().map(|step| write(step));
+        let flow = &self.flow.type_name;
         quote! {
             /// What a run of this flow ends with: the output of each step that no other depends on.
             #[allow(private_interfaces)]
@@ -37,7 +38,7 @@ impl Expand<'_> {
                 }
             }
 
-            #private::impl_output!(#name);
+            #private::impl_output!(#name of #flow);
         }
     }
 

@@ -56,9 +56,10 @@ impl Expand<'_> {
         };
         let seen = seen(step);
         let at = number(place);
-        let emits = emits(step);
+        let (emits, waits_for) = (emits(step), waits_for(step));
         quote! {
             #emits
+            #waits_for
 
             #[diagnostic::do_not_recommend]
             impl #private::Step for #name {
@@ -100,7 +101,13 @@ impl Expand<'_> {
         let deps = is_editor().then(|| self.functions(step)).into_iter().flatten();
         let waits = step.depends_on.iter().filter(|dep| !takes_output_of(step, dep.step));
         let waits = waits.map(|dep| &dep.ident);
-        let called = |future: &TokenStream| quote!(#private::future::<#name, _, _>(#future, #into_result, #report));
+        let called = |future: &TokenStream| match step.waiting {
+            None => quote!(#private::future::<#name, _, _>(#future, #into_result, #report)),
+            Some(ty) => {
+                let is_waiting = is_waiting(step, ty);
+                quote!(#private::waiting::<#name, _, _, _>(#future, #into_result, #is_waiting, #report))
+            }
+        };
         let body = self.body(step, &called);
         quote! {
             fn #call(task: &#private::Task) -> #private::Called {
@@ -240,6 +247,13 @@ fn checked(step: &Step<'_>) -> Option<TokenStream> {
     })
 }
 
+/// Makes sure that a `Waiting` is ours, and one for its output.
+fn is_waiting(step: &Step<'_>, ty: &Type) -> TokenStream {
+    let (output, rule_of) = (task_output(step), step.name());
+    let (rule, shown) = (Rule("IsWaiting", &[&output, rule_of]), Ends::of(ty));
+    Member { ty, rule: &rule, name: "waits", shown }.to_token_stream()
+}
+
 /// What the chunks of its stream are, if it has one.
 fn emits(step: &Step<'_>) -> Option<TokenStream> {
     let (private, name) = (short(), step.name());
@@ -249,6 +263,19 @@ fn emits(step: &Step<'_>) -> Option<TokenStream> {
         #[diagnostic::do_not_recommend]
         impl #private::Emits for #name {
             type Chunk = <#ty as #private::EmitOf>::Chunk;
+        }
+    })
+}
+
+/// That it waits, if it does.
+fn waits_for(step: &Step<'_>) -> Option<TokenStream> {
+    let (private, name) = (short(), step.name());
+    step.waiting?;
+    Some(quote! {
+        #[diagnostic::do_not_recommend]
+        impl #private::WaitsForAnswer for #name {
+            type Answer = <#name as #private::Step>::TaskOutput;
+            type Of = #name;
         }
     })
 }

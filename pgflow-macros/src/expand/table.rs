@@ -61,7 +61,11 @@ fn more(step: &Step<'_>) -> TokenStream {
     let takes_tx = step.takes(Source::Transaction).then(|| quote!(.takes_tx()));
     let takes_run = step.takes(Source::Run).then(|| quote!(.takes_run()));
     let has_stream = step.takes(Source::Stream).then(|| quote!(.has_stream()));
-    quote!(#map #only_if #unless #unmet #exhausted #options #needs #takes_tx #takes_run #has_stream)
+    let waits = step.waiting.is_some().then(|| {
+        let hook = step.takes(Source::Hook);
+        quote!(.waits(#hook))
+    });
+    quote!(#map #only_if #unless #unmet #exhausted #options #needs #takes_tx #takes_run #has_stream #waits)
 }
 
 fn needs(step: &Step<'_>) -> Option<TokenStream> {

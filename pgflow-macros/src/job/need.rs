@@ -1,6 +1,6 @@
 //! A need's type, and the function that calls it.
 
-use pgflow_syntax::{Need, NeedParam, NeedSource, Output, has_name, pretty};
+use pgflow_syntax::{Need, NeedParam, NeedPermits, NeedSource, Output, has_name, pretty};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Token, Type};
@@ -89,6 +89,9 @@ fn def(need: &Need<'_>) -> TokenStream {
         let name = format_ident!("{name}");
         quote!(#name: ::core::option::Option::Some(#value),)
     });
+    let NeedPermits { resources, rate } = &need.permits;
+    let resources = (!resources.is_empty()).then(|| quote!(resources: &[#(#resources),*],));
+    let rate = rate.iter().map(|rate| quote!(rate: ::core::option::Option::Some(#rate),));
     let states: Vec<_> = states(need).collect();
     let states = (!states.is_empty()).then(|| {
         quote!(states: {
@@ -107,6 +110,8 @@ fn def(need: &Need<'_>) -> TokenStream {
             payload_type: #payload,
             #external
             #(#options)*
+            #resources
+            #(#rate)*
             #states
             #takes_tx
             #call

@@ -3,9 +3,10 @@
 
 use std::ops::DerefMut;
 
-use pgflow_machine::Timestamp;
 use pgflow_machine::job::{JobHold, JobId, JobToken};
+use pgflow_machine::{RunId, Timestamp, Version};
 use sqlx::MySqlConnection;
+use uuid::Uuid;
 
 use super::names::{id, text};
 use crate::error::Result;
@@ -29,6 +30,18 @@ const HELD: &str = "
     select j.id, l.token from pgflow_job_leases l
       straight_join pgflow_jobs j force index (primary) on j.seq = l.job
      where l.worker = ?";
+
+/// Of a bounded part of the edges: of a wide join none waits for one that waits.
+const PAIRS: &str = "
+    select e.waiter, e.dependency
+      from (select waiter, dependency from pgflow_job_edges where kind = 'job' limit ?) e
+     where exists (select 1 from pgflow_job_edges d where d.waiter = e.dependency)";
+
+const AWAITED: &str = "
+    select r.id from (select distinct dependency from pgflow_job_edges where kind = 'run') e
+      straight_join pgflow_runs r force index (primary)
+         on r.id = unhex(replace(convert(e.dependency using utf8mb4), '-', ''))
+     where r.flow = ?";
 
 const EXPIRED: &str = "
     select id from pgflow_jobs force index (pgflow_jobs_expiry)
@@ -103,6 +116,24 @@ pub(crate) async fn expired<C: DerefMut<Target = MySqlConnection>>(
     let query = sqlx::query_scalar(EXPIRED).bind(session.now.micros()).bind(max);
     let found: Vec<Vec<u8>> = query.fetch_all(session.connection()).await?;
     found.into_iter().map(id).collect()
+}
+
+pub(crate) async fn waiting_pairs<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    max: u32,
+) -> Result<Vec<(JobId, JobId)>> {
+    let query = sqlx::query_as(PAIRS).bind(max);
+    let pairs: Vec<(Vec<u8>, Vec<u8>)> = query.fetch_all(session.connection()).await?;
+    pairs.into_iter().map(|(waiter, on)| Ok((id(waiter)?, id(on)?))).collect()
+}
+
+pub(crate) async fn awaited_runs<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    version: &Version,
+) -> Result<Vec<RunId>> {
+    let query = sqlx::query_scalar(AWAITED).bind(version.id);
+    let runs: Vec<Uuid> = query.fetch_all(session.connection()).await?;
+    Ok(runs.into_iter().map(RunId).collect())
 }
 
 pub(crate) async fn held<C: DerefMut<Target = MySqlConnection>>(

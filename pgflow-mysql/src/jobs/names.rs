@@ -7,7 +7,7 @@ use crate::error::{Result, broken};
 
 /// A name, as rows have it: digits, for `unhex`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Name<'n>(pub(super) &'n str);
+pub(crate) struct Name<'n>(pub(crate) &'n str);
 
 impl Serialize for Name<'_> {
     fn serialize<S: serde::Serializer>(
@@ -32,10 +32,10 @@ impl<'n> From<&'n JobId> for Name<'n> {
 }
 
 /// A name that was read.
-pub(super) fn text(bytes: Vec<u8>) -> Result<String> {
+pub(crate) fn text(bytes: Vec<u8>) -> Result<String> {
     String::from_utf8(bytes).map_err(broken)
 }
 
-pub(super) fn id(bytes: Vec<u8>) -> Result<JobId> {
+pub(crate) fn id(bytes: Vec<u8>) -> Result<JobId> {
     text(bytes).map(JobId::from_stored)
 }

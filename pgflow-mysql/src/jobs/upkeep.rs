@@ -6,6 +6,7 @@ use pgflow_machine::Timestamp;
 use pgflow_machine::job::JobState;
 use sqlx::{MySqlConnection, QueryBuilder};
 
+use super::forget::prunable;
 use super::load::{ended, live};
 use super::names::text;
 use super::read::{Found, from_ended, from_live};
@@ -14,7 +15,9 @@ use crate::load::word;
 use crate::session::MySqlSession;
 use pgflow_backend::backend::{Counted, JobDepths, JobSearch, JobSummary, JobsOf, after_all};
 
-const STATES: &str = "select need, state, count(*) from pgflow_jobs group by need, state";
+const STATES: &str = "
+    select need, state, count(*) from (select need, state from pgflow_jobs order by seq desc limit ?) s
+     group by need, state";
 
 const HELD: &str = "select worker, count(*) from pgflow_job_leases group by worker";
 
@@ -27,18 +30,18 @@ const FIRST: &str = "
        select p.seq from pgflow_jobs p
         where p.need = n.need and p.state = 'ready' order by p.urgency, p.seq limit 1)";
 
-const PRUNABLE: &str = "
-    select count(*) from (select 1 from pgflow_job_archive where ended_at <= ? limit ?) a";
+const PRUNABLE: &str = concat!("select count(*) from (select 1 ", prunable!(), " limit ?) found");
 
 const FROM_LIVE: &str = concat!(from_live!(), " where true");
 const FROM_ENDED: &str = concat!(from_ended!(), " where true");
 
 pub(crate) async fn depths<C: DerefMut<Target = MySqlConnection>>(
     session: &mut MySqlSession<C>,
+    most: u64,
 ) -> Result<JobDepths> {
     let (mut counted, now) = (Counted::default(), session.now);
     let states: Vec<(Vec<u8>, String, i64)> =
-        sqlx::query_as(STATES).fetch_all(session.connection()).await?;
+        sqlx::query_as(STATES).bind(most).fetch_all(session.connection()).await?;
     for (need, state, jobs) in states {
         counted.add(text(need)?, word(JobState::from_word(&state), &state)?, jobs.unsigned_abs());
     }
@@ -50,7 +53,7 @@ pub(crate) async fn depths<C: DerefMut<Target = MySqlConnection>>(
     for (worker, jobs) in held {
         counted.held(worker, jobs.unsigned_abs());
     }
-    Ok(counted.depths())
+    Ok(counted.depths(most))
 }
 
 type Query = QueryBuilder<sqlx::MySql>;

@@ -1,6 +1,7 @@
 //! New tasks.
 
 use std::ops::DerefMut;
+use std::time::Duration;
 
 use pgflow_machine::{BULK_FROM, InputSource, Payload, Places, RunId, RunRow};
 use serde::Serialize;
@@ -37,7 +38,7 @@ const COPIES: &str = "
       from pgflow_tasks t where t.run = ? and t.step = ?";
 
 /// What [`Effect::Spawn`](pgflow_machine::Effect::Spawn) says.
-type Spawn = (usize, u32, InputSource, u32);
+type Spawn = (usize, u32, InputSource, Duration);
 
 #[derive(Serialize)]
 struct Single {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::DerefMut;
+use std::time::Duration;
 
 use pgflow_machine::{BULK_FROM, Places, RunId, TaskStatus, TaskWrite};
 use serde::Serialize;
@@ -131,7 +132,7 @@ pub(super) async fn requeue<C: DerefMut<Target = MySqlConnection>>(
     if steps.is_empty() {
         return Ok(());
     }
-    let places = Places::new(session.now, 0);
+    let places = Places::new(session.now, Duration::ZERO);
     let query = sqlx::query(REQUEUE).bind(json_rows(steps)?);
     let bulk_from = i64::from(BULK_FROM);
     let query = query.bind(bulk_from).bind(places.first.micros()).bind(places.bulk.micros());

@@ -32,7 +32,7 @@ pub(super) fn span_of(span: Duration) -> i64 {
 }
 
 /// How long a lease lasts, in seconds.
-pub(super) fn seconds(lease: Duration) -> f64 {
+pub(crate) fn seconds(lease: Duration) -> f64 {
     lease.as_secs_f64().min(3_155_760_000.0)
 }
 
@@ -70,7 +70,7 @@ impl Edges {
 
 /// New jobs as columns.
 #[derive(Default)]
-pub(super) struct Columns<'a> {
+pub(crate) struct Columns<'a> {
     ids: Vec<&'a str>,
     needs: Vec<&'a str>,
     payloads: Vec<Json<&'a Value>>,
@@ -85,7 +85,7 @@ pub(super) struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    pub(super) fn of(jobs: impl IntoIterator<Item = &'a NewJob>) -> Self {
+    pub(crate) fn of(jobs: impl IntoIterator<Item = &'a NewJob>) -> Self {
         let mut columns = Self::default();
         for (at, job) in jobs.into_iter().enumerate() {
             columns.push(at, job);

@@ -10,6 +10,7 @@ use sqlx::Row;
 use sqlx::postgres::PgRow;
 
 use super::arrays::seconds;
+use super::ready::ready_needs;
 use super::row::{moment, required};
 use super::settle::holds;
 use crate::claim::int;
@@ -35,7 +36,11 @@ const BEAT: &str = "select outcome from pgflow.beat_jobs($1, $2, $3)";
 
 const RELEASE_UNKNOWN: &str = "select pgflow.release_unknown_jobs($1, $2, $3) as released";
 
-const SWEEP: &str = "select lapsed, concerns, ended, expired from pgflow.sweep_jobs('sweep', $1)";
+const SWEEP: &str = concat!(
+    "select lapsed, concerns, ended, expired, ",
+    ready_needs!(),
+    ", nullif(current_setting('pgflow.job_rings', true), '')::text[] as rings from pgflow.sweep_jobs('sweep', $1)"
+);
 
 impl Postgres {
     pub(super) async fn take_jobs(&self, claim: &JobClaim) -> Result<ClaimedJobs, BackendError> {
@@ -83,6 +88,8 @@ impl Postgres {
         loop {
             let statement = || sqlx::query(SWEEP).bind(BATCH);
             let rows = self.engine.ask(Lane::Worker, statement).await.map_err(translate)?;
+            self.ring_for_ready(&rows)?;
+            self.wake_after(&rows).await;
             let count = |column| -> Result<u64, BackendError> {
                 let count: i32 = rows[0].try_get(column).map_err(translate)?;
                 Ok(u64::from(count.unsigned_abs()))
@@ -90,11 +97,18 @@ impl Postgres {
             let (lapsed, ended) = (count("lapsed")?, count("ended")?);
             swept.lapses += Lapses { lapsed, concerns: count("concerns")?, ended };
             swept.expired += count("expired")?;
+            swept.rings = rings(&rows[0])?;
             if lapsed.max(ended).max(count("expired")?) < u64::from(BATCH.unsigned_abs()) {
                 return Ok(swept);
             }
         }
     }
+}
+
+/// What the sweep has noted about jobs that wait for themselves.
+fn rings(row: &PgRow) -> Result<Vec<JobId>, BackendError> {
+    let rings: Option<Vec<String>> = row.try_get("rings").map_err(translate)?;
+    Ok(rings.unwrap_or_default().into_iter().map(JobId::from_stored).collect())
 }
 
 fn beat(row: &PgRow) -> Result<JobBeat, BackendError> {
@@ -107,7 +121,7 @@ fn beat(row: &PgRow) -> Result<JobBeat, BackendError> {
 }
 
 /// Nothing if the row only says when to look again.
-fn claimed(row: &PgRow, worker: &str) -> Result<Option<ClaimedJob>, BackendError> {
+pub(crate) fn claimed(row: &PgRow, worker: &str) -> Result<Option<ClaimedJob>, BackendError> {
     let Some(id) = row.try_get::<Option<String>, _>("id").map_err(translate)? else {
         return Ok(None);
     };

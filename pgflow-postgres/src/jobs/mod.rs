@@ -5,11 +5,13 @@ mod claim;
 mod operate;
 mod problem;
 mod read;
+mod ready;
 mod row;
 mod settle;
 mod submit;
 mod submit_in;
 mod transaction;
+mod trip;
 
 use std::time::Duration;
 
@@ -18,11 +20,20 @@ use pgflow_machine::job::{
     JobSettle, JobSettled, NewJob, Operated, Redriven, Submitted, Unheld, check_name,
 };
 
+pub(crate) use arrays::{Columns as NewColumns, seconds};
+pub(crate) use claim::claimed;
+pub(crate) use problem::Problem;
+pub(crate) use ready::{ready_needs, ready_of};
+pub(crate) use row::{job_state, summary, summary_columns};
+pub(super) use settle::fork;
+pub(crate) use settle::{Columns as SettleColumns, Ending, first_once, outcome, waits_for_nothing};
+pub(crate) use submit::{outcome as submitted, statement as submit};
 pub use submit_in::submit_in;
 
 use super::open::Postgres;
 use pgflow_backend::backend::{
-    BackendError, ClaimedJobs, JobEvent, JobQuery, JobRecord, JobSummary, Jobs, JobsSwept, Reply,
+    BackendError, ClaimedJobs, JobEvent, JobQuery, JobRecord, JobStanding, JobSummary, Jobs,
+    JobsSwept, Reply, Settlement, Trip,
 };
 use pgflow_backend::tx::StepTx;
 
@@ -51,8 +62,12 @@ impl Jobs for Postgres {
         Box::pin(self.settle_attempts(settles, by))
     }
 
+    fn settle_and_claim<'a>(&'a self, trip: &'a Trip<'a>) -> Reply<'a, Settlement> {
+        Box::pin(self.exchange(trip))
+    }
+
     fn begin_job<'a>(&'a self, hold: &'a JobHold) -> Reply<'a, Option<StepTx>> {
-        Box::pin(self.begin_need(hold))
+        Box::pin(self.begin_holding(std::slice::from_ref(hold)))
     }
 
     fn commit_job<'a>(
@@ -98,6 +113,10 @@ impl Jobs for Postgres {
         Box::pin(self.read_job(id))
     }
 
+    fn job_standings<'a>(&'a self, ids: &'a [JobId]) -> Reply<'a, Vec<(JobId, JobStanding)>> {
+        Box::pin(self.read_standings(ids))
+    }
+
     fn list_jobs<'a>(&'a self, query: &'a JobQuery) -> Reply<'a, Vec<JobSummary>> {
         Box::pin(self.list_summaries(query))
     }
@@ -128,6 +147,6 @@ impl Jobs for Postgres {
 }
 
 /// A caller's name is kept, so it has to be one.
-fn check_caller(by: &str) -> Result<(), BackendError> {
+pub(crate) fn check_caller(by: &str) -> Result<(), BackendError> {
     check_name(by).map_err(|why| JobProblem::Name { what: "caller", why }.into())
 }

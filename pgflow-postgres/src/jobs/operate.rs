@@ -15,6 +15,7 @@ use sqlx::types::Json;
 use super::arrays::{Edges, moment};
 use super::check_caller;
 use super::problem::Problem;
+use super::ready::ready_needs;
 use crate::batch::without_nul;
 use crate::claim::int;
 use crate::engine::Lane;
@@ -22,17 +23,27 @@ use crate::error::{translate, unexpected};
 use crate::open::Postgres;
 use pgflow_backend::backend::{BackendError, JobStanding};
 
-const CANCEL: &str = "select outcome, ended_as from pgflow.cancel_jobs($1, $2, $3)";
-const CLEAR: &str = "select outcome from pgflow.clear_concern($1, worker => $2)";
-const REDRIVE: &str = "
-  select outcome, ended_as from pgflow.redrive_jobs($1, max_jobs => cardinality($1), rate => $2, worker => $3)";
-const COMPLETE: &str = "
-  select outcome, status, null::jsonb as problem from pgflow.complete_unheld_jobs(array[$1], array[$2], $3)";
-const RESCHEDULE: &str = "
-  select outcome, status, problem
-    from pgflow.reschedule_unheld_jobs(
+const CANCEL: &str =
+    concat!("select outcome, ended_as, ", ready_needs!(), " from pgflow.cancel_jobs($1, $2, $3)");
+const CLEAR: &str =
+    concat!("select outcome, ", ready_needs!(), " from pgflow.clear_concern($1, worker => $2)");
+const REDRIVE: &str = concat!(
+    "select outcome, ended_as, ",
+    ready_needs!(),
+    " from pgflow.redrive_jobs($1, max_jobs => cardinality($1), rate => $2, worker => $3)"
+);
+const COMPLETE: &str = concat!(
+    "select outcome, status, null::jsonb as problem, ",
+    ready_needs!(),
+    " from pgflow.complete_unheld_jobs(array[$1], array[$2], $3)"
+);
+const RESCHEDULE: &str = concat!(
+    "select outcome, status, problem, ",
+    ready_needs!(),
+    " from pgflow.reschedule_unheld_jobs(
       array[$1], array[$2], array[$3], array['epoch'::timestamptz + $4 * interval '1 microsecond'], array[$5], array[$6],
-      $7, $8, $9, $10, $11)";
+      $7, $8, $9, $10, $11)"
+);
 
 impl Postgres {
     pub(super) async fn cancel_all(
@@ -46,6 +57,8 @@ impl Postgres {
         let ids = names(jobs);
         let statement = || sqlx::query(CANCEL).bind(&ids).bind(reason.as_deref()).bind(by);
         let rows = self.engine.ask(Lane::Client, statement).await.map_err(translate)?;
+        self.ring_for_ready(&rows)?;
+        self.wake_after(&rows).await;
         rows.iter().map(cancelled).collect()
     }
 
@@ -58,6 +71,7 @@ impl Postgres {
         let ids = names(jobs);
         let statement = || sqlx::query(CLEAR).bind(&ids).bind(by);
         let rows = self.engine.ask(Lane::Client, statement).await.map_err(translate)?;
+        self.ring_for_ready(&rows)?;
         let cleared = |row: &PgRow| match row.try_get("outcome").map_err(translate)? {
             "cleared" => Ok(ConcernCleared::Cleared),
             "no_concern" => Ok(ConcernCleared::NoConcern),
@@ -80,6 +94,7 @@ impl Postgres {
         let (ids, rate) = (names(jobs), (!spacing.is_zero()).then(|| 1.0 / spacing.as_secs_f64()));
         let statement = || sqlx::query(REDRIVE).bind(&ids).bind(rate).bind(by);
         let rows = self.engine.ask(Lane::Client, statement).await.map_err(translate)?;
+        self.ring_for_ready(&rows)?;
         rows.iter().map(redriven).collect()
     }
 
@@ -108,7 +123,10 @@ impl Postgres {
             Unheld::Reschedule(to) => &to.after,
         };
         match answer {
-            Ok(rows) => operated(&rows[0], after),
+            Ok(rows) => {
+                self.ring_for_ready(&rows)?;
+                operated(&rows[0], after)
+            }
             Err(error) => match Problem::of(&error) {
                 Some(problem) => self.refuse(job, problem.about(after.iter())).await,
                 None => Err(translate(error)),
@@ -150,8 +168,8 @@ impl Postgres {
 
     /// What can't be is said only of a job that could be touched.
     async fn refuse(&self, job: &JobId, problem: JobProblem) -> Result<Operated, BackendError> {
-        let record = self.read_job(job).await?;
-        Ok(match record.map(|record| record.summary.standing) {
+        let found = self.read_standings(std::slice::from_ref(job)).await?;
+        Ok(match found.first().map(|(_, standing)| *standing) {
             None | Some(JobStanding::Ended(_)) => Operated::Unknown,
             Some(JobStanding::Live(
                 JobStatus::Ready | JobStatus::CrashConcern | JobStatus::Expired,

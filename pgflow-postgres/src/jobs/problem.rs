@@ -9,7 +9,7 @@ use sqlx::postgres::PgDatabaseError;
 /// What the core refuses of what a caller cannot know before.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(tag = "problem", rename_all = "snake_case")]
-pub(super) enum Problem {
+pub(crate) enum Problem {
     /// These are not there.
     UnknownDependency { dependencies: Vec<String> },
     /// The job would wait for itself over this one.
@@ -22,7 +22,7 @@ pub(super) enum Problem {
 
 impl Problem {
     /// Nothing if the error is none of these.
-    pub(super) fn of(error: &sqlx::Error) -> Option<Self> {
+    pub(crate) fn of(error: &sqlx::Error) -> Option<Self> {
         let error = error.as_database_error()?.try_downcast_ref::<PgDatabaseError>()?;
         let is_ours = matches!(error.code(), "22023" | "23503" | "54000");
         serde_json::from_str(error.detail().filter(|_| is_ours)?).ok()
@@ -33,7 +33,7 @@ impl Problem {
     }
 
     /// In the contract's words, for whoever was to wait for these.
-    pub(super) fn about<'w>(self, waits: impl Iterator<Item = &'w Wait>) -> JobProblem {
+    pub(crate) fn about<'w>(self, waits: impl Iterator<Item = &'w Wait>) -> JobProblem {
         match self {
             Self::UnknownDependency { dependencies } => {
                 JobProblem::UnknownDependency(first_named(waits, &dependencies))

@@ -7,26 +7,30 @@ use pgflow_machine::job::{JobId, JobSettings, JobToken, TraceKind};
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 
-use super::row::{summary, summary_columns, waits};
+use super::row::{standing, summary, summary_columns, waits};
 use crate::batch::without_nul;
 use crate::claim::int;
 use crate::engine::Lane;
 use crate::error::translate;
 use crate::open::Postgres;
-use pgflow_backend::backend::{BackendError, JobEvent, JobQuery, JobRecord, JobSummary, JobsOf};
+use pgflow_backend::backend::{
+    BackendError, JobEvent, JobQuery, JobRecord, JobStanding, JobSummary, JobsOf,
+};
 
 const JOB: &str = concat!(
     "select ",
     summary_columns!(),
-    ", g.payload, g.output, g.edge_kinds, g.dependencies, g.policies from pgflow.get_jobs(array[$1]) g"
+    ", g.settled, g.payload, g.output, g.edge_kinds, g.dependencies, g.policies from pgflow.get_jobs(array[$1]) g"
 );
 
 const LIST: &str = concat!(
     "select ",
     summary_columns!(),
-    " from pgflow.get_jobs(array(select pgflow.list_jobs($1, $2, $3, $4, $5))) g
+    ", g.settled from pgflow.get_jobs(array(select pgflow.list_jobs($1, $2, $3, $4, $5))) g
      where g.archived_at is null or $1 order by g.seq"
 );
+
+const STANDINGS: &str = "select id, status from pgflow.get_job_summaries($1)";
 
 const TRACE: &str = "
   select trace_id, (extract(epoch from at) * 1000000)::int8 as at, kind, worker, token, detail
@@ -46,6 +50,21 @@ impl Postgres {
         let statement = || sqlx::query(JOB).bind(id.as_str());
         let rows = self.engine.ask(Lane::Client, statement).await.map_err(translate)?;
         rows.first().map(record).transpose()
+    }
+
+    pub(super) async fn read_standings(
+        &self,
+        ids: &[JobId],
+    ) -> Result<Vec<(JobId, JobStanding)>, BackendError> {
+        let ids: Vec<_> = ids.iter().map(JobId::as_str).collect();
+        let statement = || sqlx::query(STANDINGS).bind(&ids);
+        let rows = self.engine.ask(Lane::Client, statement).await.map_err(translate)?;
+        let stands = |row: &PgRow| {
+            let id: String = row.try_get("id").map_err(translate)?;
+            let word = row.try_get("status").map_err(translate)?;
+            Ok((JobId::from_stored(id), standing(word)?))
+        };
+        rows.iter().map(stands).collect()
     }
 
     pub(super) async fn list_summaries(

@@ -1,4 +1,4 @@
-//! Jobs as `get_jobs` returns them.
+//! Jobs as `get_jobs` and `get_job_summaries` return them.
 
 use pgflow_machine::Timestamp;
 use pgflow_machine::job::{
@@ -12,24 +12,24 @@ use crate::error::{translate, unexpected};
 pub(super) use crate::read::moment;
 use pgflow_backend::backend::{BackendError, JobStanding, JobSummary};
 
-/// Columns of `get_jobs` that [`summary`] reads.
+/// Columns of both that [`summary`] reads, besides `settled`, which lists do not have.
 macro_rules! summary_columns {
     () => {
         "g.id, g.status, g.need, g.priority, g.key, g.waits, g.attempts, g.failures, g.lapses, g.streak, g.max_attempts, g.worker,
-         g.error, g.cancel_by, g.cancel_reason, g.seq, g.state, g.forgiven, g.token, g.settled,
+         g.error, g.cancel_by, g.cancel_reason, g.seq, g.state, g.forgiven, g.token,
          (extract(epoch from g.created_at) * 1000000)::int8 as created_at, (extract(epoch from g.wake_at) * 1000000)::int8 as wake_at,
          (extract(epoch from g.expires_at) * 1000000)::int8 as expires_at, (extract(epoch from g.lease_until) * 1000000)::int8 as lease_until,
          (extract(epoch from g.archived_at) * 1000000)::int8 as archived_at, (extract(epoch from g.cancel_at) * 1000000)::int8 as cancel_at"
     };
 }
-pub(super) use summary_columns;
+pub(crate) use summary_columns;
 
 /// A moment that is always there.
 pub(super) fn required(row: &PgRow, column: &str) -> Result<Timestamp, BackendError> {
     moment(row, column)?.ok_or_else(|| unexpected(format_args!("no {column}")))
 }
 
-pub(super) fn summary(row: &PgRow) -> Result<JobSummary, BackendError> {
+pub(crate) fn summary(row: &PgRow) -> Result<JobSummary, BackendError> {
     let id: String = row.try_get("id").map_err(translate)?;
     let standing = standing(row.try_get("status").map_err(translate)?)?;
     Ok(JobSummary {
@@ -42,7 +42,7 @@ pub(super) fn summary(row: &PgRow) -> Result<JobSummary, BackendError> {
 }
 
 /// A status or an outcome: no word is both.
-fn standing(word: &str) -> Result<JobStanding, BackendError> {
+pub(super) fn standing(word: &str) -> Result<JobStanding, BackendError> {
     let live = JobStatus::from_word(word).map(JobStanding::Live);
     let found = live.or_else(|| JobOutcome::from_word(word).map(JobStanding::Ended));
     found.ok_or_else(|| unexpected(format_args!("the status `{word}` of a job")))
@@ -54,14 +54,11 @@ fn job_row(row: &PgRow) -> Result<JobRow, BackendError> {
     };
     let max_attempts: Option<i32> = row.try_get("max_attempts").map_err(translate)?;
     let settled: Option<String> = row.try_get("settled").map_err(translate)?;
-    let state: Option<&str> = row.try_get("state").map_err(translate)?;
     Ok(JobRow {
         seq: Seq::Given(row.try_get("seq").map_err(translate)?),
         need: row.try_get("need").map_err(translate)?,
         priority: row.try_get("priority").map_err(translate)?,
-        // Here a job can also be marked as crashed or cancelled: that ends with the next sweep, like one that expired.
-        state: state
-            .map_or(JobState::Ready, |word| JobState::from_word(word).unwrap_or(JobState::Expired)),
+        state: job_state(row)?,
         wake_at: moment(row, "wake_at")?,
         waits: count("waits")?,
         key: row.try_get("key").map_err(translate)?,
@@ -77,6 +74,12 @@ fn job_row(row: &PgRow) -> Result<JobRow, BackendError> {
         settled: settled.map(JobToken),
         created_at: required(row, "created_at")?,
     })
+}
+
+/// Here a job can also be marked as crashed or cancelled: that ends with the next sweep, like one that expired.
+pub(crate) fn job_state(row: &PgRow) -> Result<JobState, BackendError> {
+    let word: Option<&str> = row.try_get("state").map_err(translate)?;
+    Ok(word.map_or(JobState::Ready, |word| JobState::from_word(word).unwrap_or(JobState::Expired)))
 }
 
 fn cancel(row: &PgRow) -> Result<Option<Asked>, BackendError> {

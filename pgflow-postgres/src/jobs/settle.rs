@@ -15,6 +15,7 @@ use sqlx::types::Json;
 use super::arrays::{moment, said, span_of};
 use super::check_caller;
 use super::problem::Problem;
+use super::ready::ready_needs;
 use crate::batch::without_nul;
 use crate::claim::int;
 use crate::engine::{Lane, Statement};
@@ -22,17 +23,23 @@ use crate::error::{translate, unexpected};
 use crate::open::Postgres;
 use pgflow_backend::backend::BackendError;
 
-const FINISH: &str = "select outcome from pgflow.finish_jobs($1, $2, $3, $4)";
+const FINISH: &str =
+    concat!("select outcome, ", ready_needs!(), " from pgflow.finish_jobs($1, $2, $3, $4)");
 
-const SETTLE: &str = "
-  select s.outcome
-    from pgflow.settle_jobs(
+const SETTLE: &str = concat!(
+    "select s.outcome, ",
+    ready_needs!(),
+    " from pgflow.settle_jobs(
       $1, $2, $3, $4, $5, $6, $7,
       (select array_agg('epoch'::timestamptz + m * interval '1 microsecond' order by n) from unnest($8::int8[]) with ordinality t(m, n)),
-      $9, $10) s";
+      $9, $10, $11) s"
+);
 
-pub(super) const SETTLE_ONE: &str =
-    "select outcome, problem from pgflow.settle_job($1, $2, $3, $4, $5)";
+pub(super) const SETTLE_ONE: &str = concat!(
+    "select outcome, problem, ",
+    ready_needs!(),
+    " from pgflow.settle_job($1, $2, $3, $4, $5)"
+);
 
 impl Postgres {
     /// What only says how attempts ended goes in one call; what forks or waits for others, each in its own. Of two settles of
@@ -56,23 +63,7 @@ impl Postgres {
                 left = &left[batch..];
             }
         }
-        for (settle, _) in
-            settles.iter().zip(&settled).filter(|(_, said)| **said == JobSettled::Applied)
-        {
-            self.ring_for_settle(settle);
-        }
         Ok(settled)
-    }
-
-    /// Tells workers of what may be had now. What the end of a job frees, they find: the one that ended it at once.
-    pub(super) fn ring_for_settle(&self, settle: &JobSettle) {
-        self.ring_for_new(settle.submits.iter());
-        match &settle.verdict {
-            JobVerdict::HandedOver(to) if to.after.is_empty() && to.wake.is_none() => {
-                self.bell.ring_need(&to.need);
-            }
-            _ => {}
-        }
     }
 
     async fn settle_batch_of_jobs(
@@ -83,7 +74,11 @@ impl Postgres {
     ) -> Result<Vec<JobSettled>, BackendError> {
         let columns = Columns::of(settles);
         match self.engine.ask(Lane::Worker, || columns.statement(by)).await {
-            Ok(rows) => rows.iter().map(outcome).collect(),
+            Ok(rows) => {
+                self.ring_for_ready(&rows)?;
+                self.wake_after(&rows).await;
+                rows.iter().map(outcome).collect()
+            }
             // A limit that is not as it was: whom does it concern?
             Err(error) if Problem::of(&error).is_some() => {
                 let mut settled = Vec::with_capacity(settles.len());
@@ -104,24 +99,41 @@ impl Postgres {
     ) -> Result<JobSettled, BackendError> {
         let ending = Ending::of(settle, limits);
         let rows = self.engine.ask(Lane::Worker, || ending.statement(settle, by)).await;
-        ending.read(settle, &rows.map_err(translate)?[0])
+        let rows = rows.map_err(translate)?;
+        self.ring_for_ready(&rows)?;
+        self.wake_after(&rows).await;
+        let settled = ending.read(settle, &rows[0])?;
+        if settled == JobSettled::Applied {
+            self.ring_for_new(settle.submits.iter());
+        }
+        Ok(settled)
     }
 }
 
 /// How many settles from the first on can go in one call.
 fn plain(settles: &[JobSettle], limits: &Limits) -> usize {
+    first_once(settles, |settle| is_plain(settle, limits))
+}
+
+/// How many settles from the first on are of this kind, each of another job.
+pub(crate) fn first_once(settles: &[JobSettle], mut fits: impl FnMut(&JobSettle) -> bool) -> usize {
     let mut seen = HashSet::new();
-    let mut is_first = |settle| seen.insert(job_of(settle));
-    settles.iter().take_while(|settle| is_plain(settle, limits) && is_first(settle)).count()
+    let mut is_first = |settle: &JobSettle| seen.insert(settle.hold.job.clone());
+    settles.iter().take_while(|settle| fits(settle) && is_first(settle)).count()
 }
 
-fn job_of(settle: &JobSettle) -> &str {
-    settle.hold.job.as_str()
+pub(super) fn is_plain(settle: &JobSettle, limits: &Limits) -> bool {
+    settle.submits.is_empty() && waits_for_nothing(settle, limits)
 }
 
-fn is_plain(settle: &JobSettle, limits: &Limits) -> bool {
-    let waits = matches!(&settle.verdict, JobVerdict::HandedOver(to) if !to.after.is_empty());
-    settle.submits.is_empty() && !waits && settle.check(limits).is_ok()
+/// Whether neither it nor what it forks waits for others, and nothing is wrong with it as far as that is known.
+pub(crate) fn waits_for_nothing(settle: &JobSettle, limits: &Limits) -> bool {
+    waits_of(settle).next().is_none() && settle.check(limits).is_ok()
+}
+
+/// Whether it gives up its key, which is not said in a trip.
+pub(super) fn frees_key(settle: &JobSettle) -> bool {
+    matches!(&settle.verdict, JobVerdict::HandedOver(to) if to.frees_key)
 }
 
 /// Ids and tokens as columns.
@@ -132,7 +144,7 @@ pub(super) fn holds<'a>(
 }
 
 /// Settles as columns.
-struct Columns<'a> {
+pub(crate) struct Columns<'a> {
     ids: Vec<&'a str>,
     tokens: Vec<Cow<'a, str>>,
     verdicts: Vec<&'static str>,
@@ -142,12 +154,13 @@ struct Columns<'a> {
     needs: Vec<Option<&'a str>>,
     wake_ats: Vec<Option<i64>>,
     max_attempts: Vec<Option<i32>>,
+    frees_keys: Vec<bool>,
 }
 
 impl<'a> Columns<'a> {
-    fn of(settles: &'a [JobSettle]) -> Self {
+    pub(crate) fn of(settles: &'a [JobSettle]) -> Self {
         let (ids, tokens) = holds(settles.iter().map(|settle| &settle.hold));
-        let said = || settles.iter().map(Said::of);
+        let said = || settles.iter().map(EndColumns::of);
         Self {
             ids,
             tokens,
@@ -158,15 +171,21 @@ impl<'a> Columns<'a> {
             needs: said().map(|said| said.need).collect(),
             wake_ats: said().map(|said| said.wake_at).collect(),
             max_attempts: said().map(|said| said.max_attempts).collect(),
+            frees_keys: settles.iter().map(frees_key).collect(),
         }
     }
 
-    fn statement<'q>(&'q self, by: &'q str) -> Statement<'q> {
+    pub(crate) fn statement<'q>(&'q self, by: &'q str) -> Statement<'q> {
         if self.verdicts.iter().all(|verdict| *verdict == FINISHED) {
             let finish = sqlx::query(FINISH).bind(&self.ids).bind(&self.tokens);
             return finish.bind(&self.payloads).bind(by);
         }
-        sqlx::query(SETTLE)
+        self.bind(sqlx::query(SETTLE)).bind(by).bind(said(&self.frees_keys, |frees| *frees))
+    }
+
+    /// The nine parameters of `settle_jobs` before the caller's name.
+    pub(super) fn bind<'q>(&'q self, statement: Statement<'q>) -> Statement<'q> {
+        statement
             .bind(&self.ids)
             .bind(&self.tokens)
             .bind(&self.verdicts)
@@ -176,7 +195,6 @@ impl<'a> Columns<'a> {
             .bind(said(&self.needs, Option::is_some))
             .bind(said(&self.wake_ats, Option::is_some))
             .bind(said(&self.max_attempts, Option::is_some))
-            .bind(by)
     }
 }
 
@@ -184,7 +202,7 @@ const FINISHED: &str = "finished";
 
 /// A verdict, in the words of the core.
 #[derive(Default)]
-struct Said<'a> {
+struct EndColumns<'a> {
     verdict: &'static str,
     payload: Option<&'a Value>,
     error: Option<Cow<'a, str>>,
@@ -194,7 +212,7 @@ struct Said<'a> {
     max_attempts: Option<i32>,
 }
 
-impl<'a> Said<'a> {
+impl<'a> EndColumns<'a> {
     fn of(settle: &'a JobSettle) -> Self {
         match &settle.verdict {
             JobVerdict::Finished(output) => {
@@ -230,25 +248,25 @@ impl<'a> Said<'a> {
 }
 
 /// A settle that goes alone.
-pub(super) struct Ending {
+pub(crate) struct Ending {
     json: Value,
     /// It is to be refused, for this reason, if nothing else is to be said.
     problem: Option<pgflow_machine::job::JobProblem>,
 }
 
 impl Ending {
-    pub(super) fn of(settle: &JobSettle, limits: &Limits) -> Self {
+    pub(crate) fn of(settle: &JobSettle, limits: &Limits) -> Self {
         match settle.check(limits) {
             Ok(()) => Self { json: ending(settle), problem: None },
             // What can't be stored is not sent.
             Err(problem) => {
-                let json = json!({ "verdict": Said::of(settle).verdict });
+                let json = json!({ "verdict": EndColumns::of(settle).verdict });
                 Self { json, problem: Some(problem) }
             }
         }
     }
 
-    pub(super) fn statement<'q>(&'q self, settle: &'q JobSettle, by: &'q str) -> Statement<'q> {
+    pub(crate) fn statement<'q>(&'q self, settle: &'q JobSettle, by: &'q str) -> Statement<'q> {
         sqlx::query(SETTLE_ONE)
             .bind(settle.hold.job.as_str())
             .bind(without_nul(&settle.hold.token.0))
@@ -257,7 +275,7 @@ impl Ending {
             .bind(self.problem.is_some())
     }
 
-    pub(super) fn read(&self, settle: &JobSettle, row: &PgRow) -> Result<JobSettled, BackendError> {
+    pub(crate) fn read(&self, settle: &JobSettle, row: &PgRow) -> Result<JobSettled, BackendError> {
         if row.try_get::<&str, _>("outcome").map_err(translate)? != "refused" {
             return outcome(row);
         }
@@ -278,7 +296,7 @@ fn waits_of(settle: &JobSettle) -> impl Iterator<Item = &Wait> {
 }
 
 fn ending(settle: &JobSettle) -> Value {
-    let said = Said::of(settle);
+    let said = EndColumns::of(settle);
     let mut ending = json!({
         "verdict": said.verdict,
         "error": said.error,
@@ -286,6 +304,7 @@ fn ending(settle: &JobSettle) -> Value {
         "need": said.need,
         "wake_at": said.wake_at,
         "max_attempts": said.max_attempts,
+        "frees_key": frees_key(settle),
         "after": match &settle.verdict {
             JobVerdict::HandedOver(to) => edges(&to.after),
             _ => Value::Array(Vec::new()),
@@ -298,7 +317,8 @@ fn ending(settle: &JobSettle) -> Value {
     ending
 }
 
-fn fork(new: &NewJob) -> Value {
+/// A job to submit, as the core takes it beside other things.
+pub(crate) fn fork(new: &NewJob) -> Value {
     let (wake_at, delay) = moment(new.wake);
     let (expires_at, lifetime) = moment(new.expires);
     json!({
@@ -322,7 +342,7 @@ fn edges(waits: &[Wait]) -> Value {
     waits.iter().filter(|wait| seen.insert(&wait.on)).map(edge).collect()
 }
 
-pub(super) fn outcome(row: &PgRow) -> Result<JobSettled, BackendError> {
+pub(crate) fn outcome(row: &PgRow) -> Result<JobSettled, BackendError> {
     match row.try_get("outcome").map_err(translate)? {
         "applied" => Ok(JobSettled::Applied),
         "fenced" => Ok(JobSettled::Fenced),

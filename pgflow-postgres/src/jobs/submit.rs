@@ -1,6 +1,7 @@
 //! Submitting.
 
 use std::collections::BTreeSet;
+use std::sync::{MutexGuard, PoisonError};
 
 use pgflow_machine::Limits;
 use pgflow_machine::job::{JobProblem, NewJob, Submitted};
@@ -83,16 +84,30 @@ impl Postgres {
     }
 
     /// What payloads may be. The core looks again, in case that has changed.
-    pub(super) async fn job_limits(&self) -> Result<Limits, BackendError> {
-        self.job_limits.get_or_try_init(|| self.read_limits()).await.copied()
+    pub(crate) async fn job_limits(&self) -> Result<Limits, BackendError> {
+        if let Some(known) = *self.known_limits() {
+            return Ok(known);
+        }
+        let limits = self.read_limits().await?;
+        *self.known_limits() = Some(limits);
+        Ok(limits)
+    }
+
+    /// They are not what they were.
+    pub(crate) fn forget_job_limits(&self) {
+        *self.known_limits() = None;
+    }
+
+    fn known_limits(&self) -> MutexGuard<'_, Option<Limits>> {
+        self.job_limits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-pub(super) fn statement<'q>(columns: &'q Columns<'_>, by: &'q str) -> Statement<'q> {
+pub(crate) fn statement<'q>(columns: &'q Columns<'_>, by: &'q str) -> Statement<'q> {
     columns.bind(sqlx::query(SUBMIT)).bind(by)
 }
 
-pub(super) fn outcome(row: &PgRow) -> Result<Submitted, BackendError> {
+pub(crate) fn outcome(row: &PgRow) -> Result<Submitted, BackendError> {
     match row.try_get("outcome").map_err(translate)? {
         "submitted" => Ok(Submitted::Submitted),
         "exists" => Ok(Submitted::Exists),

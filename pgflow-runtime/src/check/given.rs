@@ -1,4 +1,4 @@
-//! What a run is given has the type that it takes.
+//! What a run, a job or a test is given has the type that it takes.
 //!
 //! Functions take these as `&dyn`: of a wrong type, the compiler then says the sentence below at the argument and stops. With a
 //! plain `&F::Input` it would show our function as well.
@@ -34,3 +34,68 @@ impl<Input> InputOf<Input> for &Input {
         self
     }
 }
+
+/// A job is submitted with the payload of its need, by reference: to the payload, or to a `Box` or `Arc` of it.
+///
+/// ```compile_fail
+/// # use pgflow::prelude::*;
+/// #[job] mod parcel { use super::*; #[need] pub async fn send(job: u8) -> Result<Next> { Ok(Next::done(job)) } }
+/// fn wrong(db: pgflow::Db) {
+///     let _ = db.submit::<parcel::send>(&"seven".to_owned());
+/// }
+/// ```
+#[cfg(feature = "engine")]
+#[diagnostic::on_unimplemented(
+    message = "the payload of this need is `{Payload}`, not `{Self}`",
+    label = "expected `&{Payload}`"
+)]
+pub trait PayloadOf<Payload> {
+    #[doc(hidden)]
+    fn given(&self) -> &Payload;
+}
+
+/// In a test, a step returns what one of its tasks outputs.
+///
+/// ```compile_fail
+/// # use {pgflow::prelude::*, pgflow::testing::Sim};
+/// #[flow] mod ping { #[step] pub async fn pong() -> pgflow::Result<u8> { Ok(1) } }
+/// fn wrong(sim: &mut Sim) {
+///     sim.returns::<ping::pong>(&"seven".to_owned());
+/// }
+/// ```
+#[cfg(feature = "engine")]
+#[diagnostic::on_unimplemented(
+    message = "a task of this step outputs `{Output}`, not `{Self}`",
+    label = "expected `&{Output}`"
+)]
+pub trait OutputOf<Output> {
+    #[doc(hidden)]
+    fn given(&self) -> &Output;
+}
+
+/// A rule is kept by the type itself, and by what points to it.
+#[cfg(feature = "engine")]
+macro_rules! kept {
+    ($rule:ident, $($pointer:ty),*) => {
+        #[diagnostic::do_not_recommend]
+        impl<T> $rule<T> for T {
+            fn given(&self) -> &T {
+                self
+            }
+        }
+
+        $(
+            #[diagnostic::do_not_recommend]
+            impl<T> $rule<T> for $pointer {
+                fn given(&self) -> &T {
+                    self
+                }
+            }
+        )*
+    };
+}
+
+#[cfg(feature = "engine")]
+kept!(PayloadOf, &T, Box<T>, std::sync::Arc<T>);
+#[cfg(feature = "engine")]
+kept!(OutputOf, &T, Box<T>, std::sync::Arc<T>);

@@ -20,17 +20,28 @@ use crate::{DataError, Error};
 /// #[job] mod book { use super::*; #[need] pub async fn open() -> Result<Next> { Ok(Next::to::<super::page::scan>(())) } }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Need}` is not a need of this kind of job: submit a job of its own with `ctx.submit::<{Need}>(…)`",
+    message = "`{Need}` is not a need of this kind of job: one of another kind is a job of its own, `ctx.submit::<…>(…)`",
     label = "expected a need of the module that `Next` is of"
 )]
-pub trait HandsTo<Need> {}
+pub trait HandsTo<Need> {
+    #[doc(hidden)]
+    type Need: NeedOf<Self::Job, Payload = Self::Payload>;
+    #[doc(hidden)]
+    type Job;
+    /// What a job carries that is handed over. To what is no need, nothing can be handed over, so the compiler stops there.
+    type Payload;
+}
 
 #[diagnostic::do_not_recommend]
-impl<Job, N: NeedOf<Job>> HandsTo<N> for Next<Job> {}
+impl<Job, N: NeedOf<Job>> HandsTo<N> for Next<Job> {
+    type Need = N;
+    type Job = Job;
+    type Payload = N::Payload;
+}
 
 /// A need belongs to a kind of job: generated code says so.
 #[doc(hidden)]
-pub trait NeedOf<Job> {}
+pub trait NeedOf<Job>: Need {}
 
 /// A job ends with an output that can be written to the database.
 ///

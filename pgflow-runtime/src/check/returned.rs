@@ -54,3 +54,25 @@ impl<E: Into<Box<dyn std::error::Error + Send + Sync>>> MadeFrom<E> for crate::E
         error.into()
     }
 }
+
+/// An error that says whether to try again is made of any other.
+///
+/// ```compile_fail
+/// struct NotAnError;
+/// let _ = pgflow::Error::fatal(NotAnError);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "a `pgflow::Error` cannot be made from `{E}`",
+    label = "`{E}` is not an error that is `Send + Sync + 'static`"
+)]
+pub trait Wraps<E> {
+    #[doc(hidden)]
+    fn wrap(error: E) -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: Into<Self>> Wraps<E> for crate::Error {
+    fn wrap(error: E) -> Self {
+        error.into()
+    }
+}

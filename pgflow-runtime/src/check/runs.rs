@@ -56,12 +56,15 @@ pub trait Starts<F, Input> {
     #[doc(hidden)]
     const DEF: &'static FlowDef;
     #[doc(hidden)]
+    type Output;
+    #[doc(hidden)]
     fn stored(input: &Input) -> Result<Value, DataError>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<F: Flow, Who> Starts<F, F::Input> for Who {
     const DEF: &'static FlowDef = F::DEF;
+    type Output = F::Output;
     fn stored(input: &F::Input) -> Result<Value, DataError> {
         StartRun::<F>::new(input).map(StartRun::into_input)
     }
@@ -120,6 +123,32 @@ impl<J: crate::job::Job, Who> WorksOn<J> for Who {
     type Job = J;
 }
 
+/// Workers are given pipelines.
+///
+/// ```compile_fail
+/// # use {pgflow::pipeline::Queue, pgflow::prelude::*};
+/// fn wrong(db: pgflow::Db) {
+///     let _ = Worker::new(&db).pipeline(Queue::<u8>::named("words"));
+/// }
+/// ```
+#[cfg(feature = "engine")]
+#[diagnostic::on_unimplemented(
+    message = "`{P}` is not a pipeline",
+    label = "expected one that has its function: `Pipeline::new(…).process(…)`"
+)]
+pub trait WorksThrough<P> {
+    #[doc(hidden)]
+    fn through(pipeline: P) -> crate::pipeline::PipelineSpec;
+}
+
+#[cfg(feature = "engine")]
+#[diagnostic::do_not_recommend]
+impl<P: Into<crate::pipeline::PipelineSpec>, Who> WorksThrough<P> for Who {
+    fn through(pipeline: P) -> crate::pipeline::PipelineSpec {
+        pipeline.into()
+    }
+}
+
 /// Application state is shared by all tasks of a worker.
 ///
 /// ```compile_fail
@@ -129,7 +158,6 @@ impl<J: crate::job::Job, Who> WorksOn<J> for Who {
 ///     let _ = Worker::new(&db).state(NotClone);
 /// }
 /// ```
-#[cfg(feature = "engine")]
 #[diagnostic::on_unimplemented(
     message = "`{T}` cannot be handed to every task",
     label = "it is not `Clone + Send + Sync + 'static`: keep it in an `Arc`"

@@ -1,7 +1,10 @@
 //! Why a request about a run can't be met.
 
+use pgflow_cron::InvalidTimetable;
 use pgflow_machine::job::{InvalidJobId, JobId, JobOutcome, JobProblem};
 use pgflow_machine::log::{InvalidName, StreamKey, StreamProblem};
+use pgflow_machine::schedule::{InvalidPolicy, ScheduleProblem};
+use pgflow_machine::wait::{InvalidToken, SignalProblem};
 use pgflow_machine::{PayloadError, RunId, RunStatus};
 
 use crate::DataError;
@@ -112,6 +115,32 @@ pub enum ClientError {
         stream: StreamKey,
         /// What its writer said, or `abandoned`.
         reason: String,
+    },
+    /// A text that cannot be the token of a hook.
+    #[error(transparent)]
+    HookToken(#[from] InvalidToken),
+    /// An answer that cannot be sent. Nothing was written.
+    #[error(transparent)]
+    Signal(#[from] SignalProblem),
+    /// A schedule can't be made like this. Nothing was changed.
+    #[error("schedule `{name}` cannot be made: {source}")]
+    Schedule {
+        /// Its name.
+        name: String,
+        /// Why.
+        source: ScheduleProblem,
+    },
+    /// What is no cron expression, or no time zone.
+    #[error(transparent)]
+    Timetable(#[from] InvalidTimetable),
+    /// What does not say what becomes of a moment of a schedule.
+    #[error(transparent)]
+    Policy(#[from] InvalidPolicy),
+    /// There is no such schedule.
+    #[error("there is no schedule `{name}`")]
+    UnknownSchedule {
+        /// Its name.
+        name: String,
     },
     /// The database has no answer.
     #[error(transparent)]

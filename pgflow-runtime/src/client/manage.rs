@@ -11,7 +11,10 @@ use crate::db::Db;
 
 impl Db {
     /// The run of this id, if there is one. It is an error if that is of another flow.
-    pub async fn get<F: Flow>(&self, id: RunId) -> Result<Option<Run<F>>, ClientError> {
+    pub async fn get<F: Flow<Output: Sized>>(
+        &self,
+        id: RunId,
+    ) -> Result<Option<Run<F>>, ClientError> {
         let Some(found) = summary(self, id).await? else { return Ok(None) };
         if is_version_of(F::SLUG, &found.flow) {
             return Ok(Some(Run::new(self.clone(), id, false)));

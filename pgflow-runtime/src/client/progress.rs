@@ -4,7 +4,7 @@ use pgflow_machine::StepStatus;
 
 use super::{ClientError, Run};
 use crate::Flow;
-use crate::backend::{Parts, StepRecord, StepWork};
+use crate::backend::{Parts, StepRecord, StepWork, WaitRecord};
 
 /// How far a step is.
 ///
@@ -33,23 +33,30 @@ pub struct StepProgress {
     pub tasks: Option<u32>,
     /// What they are doing, while it is started: see [`StepRecord::work`].
     pub work: Option<StepWork>,
+    /// What its tasks wait for that are neither worked on nor queued, the oldest first.
+    pub waits: Vec<WaitRecord>,
 }
 
 impl<F: Flow> Run<F> {
     /// How far each step is, in the order of the flow.
     pub async fn progress(&self) -> Result<Vec<StepProgress>, ClientError> {
         let record = self.record(Parts::Steps).await?;
-        Ok(record.steps.into_iter().map(StepProgress::of).collect())
+        let mut waits = self.db.open_waits(&record).await?;
+        let of = |step: StepRecord| {
+            let own = waits.extract_if(.., |wait| wait.task.step == step.slug).collect();
+            StepProgress::of(step, own)
+        };
+        Ok(record.steps.into_iter().map(of).collect())
     }
 }
 
 impl StepProgress {
-    fn of(step: StepRecord) -> Self {
+    fn of(step: StepRecord, waits: Vec<WaitRecord>) -> Self {
         let tasks = step.tasks;
         let done = match step.status {
             StepStatus::Completed => tasks.unwrap_or(0),
             _ => tasks.zip(step.remaining_tasks).map_or(0, |(all, left)| all.saturating_sub(left)),
         };
-        Self { step: step.slug, status: step.status, done, tasks, work: step.work }
+        Self { step: step.slug, status: step.status, done, tasks, work: step.work, waits }
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use pgflow_machine::{RunId, RunStatus, StepStatus};
 use serde_json::Value;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, timeout};
 
 use super::ClientError;
 use super::patience::patiently;
@@ -150,18 +150,9 @@ pub(super) async fn ended(
     if !db.backend().abilities().multi_process {
         return ended_alone(db, run, until).await;
     }
-    loop {
-        let answer = db.waiting().join(db.backend(), run);
-        let told = match until {
-            Some(until) => timeout_at(until, answer).await,
-            None => Ok(answer.await),
-        };
-        match told {
-            Ok(Ok(status)) => return status.map(Some),
-            // The task that looked for all is gone with its runtime.
-            Ok(Err(_)) => {}
-            Err(_) => return last_look(db, run).await,
-        }
+    match db.waiting().ended(db.backend(), &run, until).await? {
+        Some(status) => Ok(Some(status)),
+        None => last_look(db, run).await,
     }
 }
 

@@ -3,8 +3,9 @@
 use std::future::IntoFuture;
 use std::marker::PhantomData;
 use std::pin::Pin;
+use std::time::Duration;
 
-use pgflow_machine::RunId;
+use pgflow_machine::{Begins, RunId, Timestamp};
 use serde_json::Value;
 
 use super::check::input_of;
@@ -12,7 +13,7 @@ use super::patience::unless_dropped;
 use super::{ClientError, Run};
 use crate::backend::{NewRun, Started};
 use crate::check::{Starts, Takes};
-use crate::db::Db;
+use crate::db::{Db, program};
 use crate::{DataError, Flow, FlowDef, StartIn, StartRun};
 
 impl Db {
@@ -88,12 +89,13 @@ pub struct Start<'a, F> {
     flow: &'static FlowDef,
     input: Result<Value, DataError>,
     id: Option<RunId>,
+    begins: Begins,
     of: PhantomData<fn() -> F>,
 }
 
 impl<'a, F> Start<'a, F> {
     fn new(db: &'a Db, flow: &'static FlowDef, input: Result<Value, DataError>) -> Self {
-        Self { db, flow, input, id: None, of: PhantomData }
+        Self { db, flow, input, id: None, begins: Begins::Now, of: PhantomData }
     }
 }
 
@@ -111,6 +113,17 @@ impl<F: 'static> Start<'_, F> {
         self.id(id)
     }
 
+    /// It begins at this moment by the clock of the database, at once if that is over. The run is there before, can be watched and
+    /// cancelled, and its first tasks wait: [`StepWork::next_at`](crate::backend::StepWork::next_at) says until when.
+    pub fn at(self, moment: impl Into<Timestamp>) -> Self {
+        Self { begins: Begins::At(moment.into()), ..self }
+    }
+
+    /// It begins after so long, by the clock of the database: see [`at`](Self::at).
+    pub fn delay(self, delay: Duration) -> Self {
+        Self { begins: Begins::After(delay), ..self }
+    }
+
     /// Starts it in a transaction: see [`Db::start_in`]. Workers may take a second to notice it.
     pub async fn within(self, tx: &mut (dyn StartIn + Send)) -> Result<Run<F>, ClientError> {
         let db = self.db.clone();
@@ -124,8 +137,9 @@ impl<F: 'static> Start<'_, F> {
         let limits = self.db.limits().await?;
         let input = input_of(self.flow, self.input, &limits)?;
         let id = self.id.unwrap_or_else(RunId::new);
-        let compiled_for = Some(self.db.program(self.flow));
-        Ok(NewRun { flow: self.flow.slug.to_owned(), input, id, compiled_for })
+        let compiled_for = Some(program(self.flow));
+        let run = NewRun::new(self.flow.slug, input, id);
+        Ok(NewRun { compiled_for, begins: self.begins, ..run })
     }
 
     async fn send(self) -> Result<Run<F>, ClientError> {

@@ -9,7 +9,8 @@ pub use reason::{Reason, Why};
 
 use super::ClientError;
 use crate::backend::{
-    Definition, Parts, RunRecord, StepRecord, TaskQuery, TaskRecord, WorkerQuery, WorkerRecord,
+    Definition, Parts, RunRecord, StepRecord, TaskQuery, TaskRecord, WaitRecord, WorkerQuery,
+    WorkerRecord,
 };
 use crate::db::Db;
 
@@ -48,6 +49,7 @@ impl Db {
             let tasks = self.open_tasks(run, &step.slug).await?;
             look.at_step(step, &tasks, &mut reasons);
         }
+        reasons.extend(waits(&self.open_waits(&record).await?));
         let definition = self.definition(&record.flow).await?;
         reasons.extend(waiting(&record, definition.as_ref()));
         Ok(Why { run, flow: record.flow.clone(), status: record.status, now, reasons })
@@ -93,6 +95,25 @@ fn waiting(record: &RunRecord, definition: Option<&Definition>) -> Vec<Reason> {
         Reason::Dependencies { step: step.slug.clone(), on }
     };
     created.map(reason).collect()
+}
+
+/// Steps whose tasks wait for something else; the oldest of each speaks for the others.
+fn waits(all: &[WaitRecord]) -> Vec<Reason> {
+    let mut reasons: Vec<Reason> = Vec::new();
+    for wait in all {
+        let same = reasons.iter_mut().find(|reason| reason.step() == Some(&wait.task.step));
+        match same {
+            Some(Reason::Waiting { tasks, .. }) => *tasks += 1,
+            _ => reasons.push(Reason::Waiting {
+                step: wait.task.step.clone(),
+                tasks: 1,
+                on: wait.on.clone(),
+                since: wait.since,
+                until: wait.until,
+            }),
+        }
+    }
+    reasons
 }
 
 /// What is known of who could work.

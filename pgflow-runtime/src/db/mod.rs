@@ -12,19 +12,19 @@ mod url;
 use std::fmt;
 use std::sync::Arc;
 
-use pgflow_machine::{CompiledFor, Limits};
+use pgflow_machine::Limits;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 pub use error::{ConnectError, RegisterFlowError};
 pub use pgflow_backend::shown::shown;
+pub(crate) use programs::program;
 pub(crate) use register::version_of;
 pub use url::UrlError;
 
 use crate::backend::{Backend, BackendError};
 use crate::calls;
-use crate::client::{Hub, Waiting};
-use programs::Programs;
+use crate::client::{Hub, JobEnds, RunEnds, Waiting};
 
 /// A database with runs in it. Cheap to clone.
 ///
@@ -48,9 +48,9 @@ pub struct Db {
     limits: Arc<OnceCell<Limits>>,
     /// Workers stop when it is closed.
     closed: CancellationToken,
-    waiting: Arc<Waiting>,
+    waiting: Arc<Waiting<RunEnds>>,
+    job_waiting: Arc<Waiting<JobEnds>>,
     hub: Arc<Hub>,
-    programs: Arc<Programs>,
 }
 
 impl Db {
@@ -67,8 +67,8 @@ impl Db {
             limits: Arc::default(),
             closed: CancellationToken::new(),
             waiting: Arc::default(),
+            job_waiting: Arc::default(),
             hub: Arc::default(),
-            programs: Arc::default(),
         }
     }
 
@@ -96,18 +96,18 @@ impl Db {
         calls::apart(&self.backend, |backend| backend.close()).await
     }
 
-    /// What this program's code of a flow was compiled for.
-    pub(crate) fn program(&self, flow: &'static crate::FlowDef) -> Arc<CompiledFor> {
-        self.programs.of(flow)
-    }
-
-    /// Those of this process who wait for runs.
     /// What readers of streams share.
     pub(crate) fn hub(&self) -> &Hub {
         &self.hub
     }
 
-    pub(crate) fn waiting(&self) -> &Arc<Waiting> {
+    /// Those of this process who wait for jobs.
+    pub(crate) fn job_waiting(&self) -> &Arc<Waiting<JobEnds>> {
+        &self.job_waiting
+    }
+
+    /// Those of this process who wait for runs.
+    pub(crate) fn waiting(&self) -> &Arc<Waiting<RunEnds>> {
         &self.waiting
     }
 

@@ -1,7 +1,7 @@
 //! What this program was compiled for.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use pgflow_machine::CompiledFor;
 
@@ -10,17 +10,14 @@ use crate::schema::interface;
 
 /// What each flow was compiled for, by the address of its definition: schemas are put together once per flow,
 /// not at every start.
-#[derive(Debug, Default)]
-pub(super) struct Programs(Mutex<HashMap<usize, Arc<CompiledFor>>>);
+static KNOWN: LazyLock<Mutex<HashMap<usize, Arc<CompiledFor>>>> = LazyLock::new(Mutex::default);
 
-impl Programs {
-    pub(super) fn of(&self, flow: &'static FlowDef) -> Arc<CompiledFor> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let program = known
-            .entry(std::ptr::from_ref(flow).addr())
-            .or_insert_with(|| compiled_for(flow).into());
-        Arc::clone(program)
-    }
+/// What this program's code of a flow was compiled for.
+pub(crate) fn program(flow: &'static FlowDef) -> Arc<CompiledFor> {
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let program =
+        known.entry(std::ptr::from_ref(flow).addr()).or_insert_with(|| compiled_for(flow).into());
+    Arc::clone(program)
 }
 
 fn compiled_for(flow: &FlowDef) -> CompiledFor {

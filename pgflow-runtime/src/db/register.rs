@@ -35,7 +35,7 @@ impl Db {
                 return Err(RegisterFlowError::Conflict { slug, differences });
             }
         }
-        if let Some(interface) = &self.program(flow).interface {
+        if let Some(interface) = &super::program(flow).interface {
             self.backend.set_interface(flow.version_slug, interface).await?;
         }
         if let Some(schema) = input_schema(flow) {

@@ -2,7 +2,7 @@
 
 use pgflow_model::{OnSkip, StepKind, StepOptions};
 
-use super::StepDef;
+use super::{StepDef, Waits};
 use crate::extract::Need;
 use crate::kept::AnyKept;
 use crate::task::Call;
@@ -54,6 +54,10 @@ impl StepDef {
 
     pub const fn has_stream(self) -> Self {
         Self { has_stream: true, ..self }
+    }
+
+    pub const fn waits(self, takes_hook: bool) -> Self {
+        Self { waits: Some(Waits { takes_hook }), ..self }
     }
 
     pub const fn takes_run(self) -> Self {

@@ -5,12 +5,14 @@ mod writing;
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::pin::Pin;
 
 use serde::Serialize;
 
 pub use outlet::EmitError;
 pub(crate) use outlet::Outlet;
 
+use crate::check::Sends;
 use crate::data_error::{What, write};
 use crate::{DataError, Error, Task};
 
@@ -48,16 +50,20 @@ pub struct Emit<T> {
 }
 
 impl<T: Serialize> Emit<T> {
-    /// Says something. Ready when it will be written: at once, unless much is waiting to be.
+    /// Says something; a stream of texts takes them borrowed too. Ready when it will be written: at once, unless much is waiting to be.
     ///
     /// An error means that the stream cannot be written any more, or that the value cannot be a chunk. A step passes it on with
     /// `?`, and is tried again.
-    pub async fn send(&self, value: T) -> Result<(), EmitError> {
-        let chunk = written(&value).map_err(EmitError::Unwritable)?;
-        drop(value);
-        self.outlet.send(chunk).await
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn send<V>(&self, value: V) -> Emitting<'_> where Self: Sends<V, T> {
+        let chunk = written(&Self::sent_as(value)).map_err(EmitError::Unwritable);
+        Box::pin(async move { self.outlet.send(chunk?).await })
     }
 }
+
+/// A value on its way into a stream. It has a name: a future that had none would be of what is sent, and the compiler would
+/// say of each what is wrong with that.
+pub type Emitting<'a> = Pin<Box<dyn Future<Output = Result<(), EmitError>> + Send + 'a>>;
 
 /// A value as a chunk.
 pub(crate) fn written<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, DataError> {

@@ -6,16 +6,19 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use pgflow_machine::log::End;
-use pgflow_machine::{Limits, Retry, Until, Verdict};
+use pgflow_machine::wait::HookToken;
+use pgflow_machine::{Limits, Retry, TaskLease, Until, Verdict};
 use pgflow_model::with_causes;
 
 use super::excuses::{Excuse, held_up};
 use super::shared::Shared;
-use super::{task_input, transaction, verdict};
-use crate::backend::{Backend, ClaimedTask};
+use super::{task_input, transaction, verdict, waiting};
+use crate::backend::{Backend, BackendError, ClaimedTask, Reply};
+use crate::calls;
 use crate::emit::Outlet;
+use crate::task::StepEnd;
 use crate::worker::{Ended, Signals, panicked, tidy};
-use crate::{DataError, Error, Served, StepDef, Task};
+use crate::{DataError, Error, Served, StepDef, Task, Waits};
 
 /// An attempt that is about to run.
 #[derive(Debug)]
@@ -32,6 +35,11 @@ impl Attempt {
             Ok(task) => task,
             Err(error) => return held_up(shared, "read", &with_causes(&error)),
         };
+        let task = match self.with_hook(task, &shared.backend).await {
+            Ok(Some(task)) => task,
+            Ok(None) => return Ended::Nothing,
+            Err(error) => return held_up(shared, "announce", &with_causes(&error)),
+        };
         let (task, outlet) = self.with_outlet(task, &shared.backend, shared.limits);
         let ended = if self.step.takes_tx {
             transaction::run(&self, shared, task).await
@@ -44,6 +52,20 @@ impl Attempt {
             tracing::warn!(error, is_final, "attempt failed");
         }
         ended
+    }
+
+    /// With the token of its hook, if it takes one; nothing if the lease is gone.
+    ///
+    /// It is there before the function is called, which may send it to somebody who is faster than the attempt.
+    pub(crate) async fn with_hook(
+        &self,
+        task: Task,
+        backend: &Arc<dyn Backend>,
+    ) -> Result<Option<Task>, BackendError> {
+        let Some(Waits { takes_hook: true }) = self.step.waits else { return Ok(Some(task)) };
+        let lease = self.task.lease.clone();
+        let announced = calls::apart(backend, move |backend| announce(backend, lease)).await?;
+        Ok(announced.into_iter().next().flatten().map(|token| task.with_hook(token)))
     }
 
     /// With what its stream is written to, if it has one.
@@ -83,9 +105,10 @@ impl Attempt {
                 },
             };
             match output {
-                Ok(output) => {
+                Ok(StepEnd::Output(output)) => {
                     (verdict::completed(output, self.served.flow(), self.step, limits), None)
                 }
+                Ok(StepEnd::Waits(wait)) => (waiting::verdict(*wait, self.step, limits), None),
                 Err(error) => (verdict::failed(&error, self.step), transaction::excuse(&error)),
             }
         };
@@ -103,17 +126,23 @@ impl Attempt {
     }
 }
 
+fn announce(backend: &dyn Backend, lease: TaskLease) -> Reply<'_, Vec<Option<HookToken>>> {
+    Box::pin(async move { backend.waits()?.announce(&[lease]).await })
+}
+
 /// Ends the stream of an attempt as the attempt ended: it is not completed before all that it said is written.
 pub(crate) async fn finish(outlet: Option<Outlet>, verdict: Verdict) -> Verdict {
     let Some(outlet) = outlet else { return verdict };
     let end = match &verdict {
-        Verdict::Completed(_) => End::Eof,
+        Verdict::Completed(_) | Verdict::Yielded { until: Until::Met(_), .. } => End::Eof,
         Verdict::Failed { error, .. } => End::error(error),
         // Another attempt begins anew.
-        Verdict::Released | Verdict::Yielded { .. } | Verdict::Job(_) => return verdict,
+        Verdict::Released | Verdict::Yielded { .. } | Verdict::Job(_) | Verdict::Messages(_) => {
+            return verdict;
+        }
     };
     match (outlet.finish(end).await, verdict) {
-        (Err(error), Verdict::Completed(_)) => {
+        (Err(error), Verdict::Completed(_) | Verdict::Yielded { .. }) => {
             let error = tidy(&with_causes(&error));
             Verdict::Failed { error, retry: Retry::ByPolicy }
         }

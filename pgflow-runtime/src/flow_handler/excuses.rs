@@ -132,7 +132,7 @@ pub(super) fn is_read_only(error: &(dyn StdError + 'static)) -> bool {
 
 #[cfg(feature = "sql")]
 fn sqlx_error<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a sqlx::Error> {
-    let said = error.downcast_ref::<crate::backend::Said>().map(crate::backend::Said::sqlx);
+    let said = error.downcast_ref::<crate::backend::SqlError>().map(crate::backend::SqlError::sqlx);
     error.downcast_ref::<sqlx::Error>().or(said)
 }
 

@@ -9,7 +9,7 @@ use super::shared::Shared;
 use super::{FlowHandler, served};
 use crate::backend::Backend;
 use crate::worker::{WorkerError, persistently};
-use crate::{Flow, RegisterError, Registry, States, Step};
+use crate::{Flow, FlowDef, RegisterError, Registry, States, Step};
 
 /// The flows that a program brings along, with what their steps need.
 #[derive(Debug)]
@@ -51,6 +51,11 @@ impl Flows {
     /// Whether there are none; what is wrong with one counts as one.
     pub(crate) fn is_empty(&self) -> bool {
         self.registry.as_ref().is_ok_and(|registry| registry.flows().next().is_none())
+    }
+
+    /// What the flows are.
+    pub(crate) fn defs(&self) -> Vec<&'static FlowDef> {
+        self.registry.iter().flat_map(Registry::flows).collect()
     }
 
     /// Names of the flows.

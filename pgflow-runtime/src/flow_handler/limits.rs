@@ -50,7 +50,13 @@ impl StepLimits {
             let quotas = self.limits.iter().flat_map(|limit| limit.quotas(self.round));
             quotas.filter(|(version, _)| *version == slug).map(|(_, quota)| quota).collect()
         };
-        let want = |slug| Want { source: Source::queue(slug), quotas: quotas(slug), lease: None };
+        let want = |slug| Want {
+            source: Source::queue(slug),
+            quotas: quotas(slug),
+            lease: None,
+            stage: None,
+            ahead: 0,
+        };
         served.iter().map(|version| want(version.slug())).collect()
     }
 }

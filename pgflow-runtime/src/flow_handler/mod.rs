@@ -5,6 +5,7 @@
 //! | `flows`, `served` | what a program brings along, compared with what the database has |
 //! | `limits` | steps that fewer tasks of may run at once |
 //! | `attempt`, `task_input`, `run_inputs`, `verdict`, `span` | one attempt |
+//! | `waiting` | attempts that end by waiting |
 //! | `transaction`, `excuses` | steps with a transaction, and databases in trouble |
 
 pub(crate) mod attempt;
@@ -18,6 +19,7 @@ mod span;
 pub(crate) mod task_input;
 mod transaction;
 mod verdict;
+mod waiting;
 
 use std::sync::Arc;
 

@@ -7,6 +7,7 @@ use pgflow_machine::job::{JobId, NewJob};
 use super::{JobSpec, Need};
 use crate::DataError;
 use crate::cancel::{Cancel, Cancelled};
+use crate::check::{PayloadOf, PayloadsOf};
 
 /// Handed to any need that has a parameter called `ctx`.
 ///
@@ -126,7 +127,7 @@ impl JobContext {
 
     /// Forks: a job that exists if and only if this attempt ends well, since it is submitted in the transaction that
     /// records the end. A crash before leaves nothing, and a second attempt forks anew.
-    pub fn submit<N: Need>(&self, payload: &N::Payload) -> Result<JobId, DataError> {
+    pub fn submit<N: Need>(&self, payload: &dyn PayloadOf<N::Payload>) -> Result<JobId, DataError> {
         Ok(self.submit_spec(JobSpec::<N>::new(payload)?))
     }
 
@@ -138,9 +139,9 @@ impl JobContext {
     /// [Forks](Self::submit) a job per payload.
     pub fn submit_all<N: Need>(
         &self,
-        payloads: impl IntoIterator<Item = N::Payload>,
+        payloads: impl PayloadsOf<N::Payload, Each: Sized>,
     ) -> Result<Vec<JobId>, DataError> {
-        payloads.into_iter().map(|payload| self.submit::<N>(&payload)).collect()
+        payloads.each().map(|payload| self.submit::<N>(&payload)).collect()
     }
 
     /// What would be submitted if the attempt ended well now: for tests.

@@ -128,6 +128,10 @@ pub struct NeedDef {
     pub max_attempts: Option<u32>,
     /// Seconds before the second attempt, if the need says so; each further one waits twice as long.
     pub base_delay: Option<u32>,
+    /// [Resources](crate::Db::resource) that an attempt holds a unit of.
+    pub resources: &'static [&'static str],
+    /// The [rate](crate::Db::rate) that an attempt takes a token of.
+    pub rate: Option<&'static str>,
     /// Application state it needs.
     pub states: &'static [Option<extract::Need>],
     /// Whether it takes the transaction that records how its attempt ended.
@@ -146,6 +150,8 @@ impl NeedDef {
         lease: None,
         max_attempts: None,
         base_delay: None,
+        resources: &[],
+        rate: None,
         states: &[],
         takes_tx: false,
         call: |_| Err(Error::fatal("nobody handles this need here")),

@@ -4,11 +4,11 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::time::Duration;
 
-use pgflow_machine::job::{HandOver, Moment, Wait};
+use pgflow_machine::job::{HandOver, Moment};
 use serde_json::Value;
 
 use super::Need;
-use crate::check::{EndsWith, HandsTo};
+use crate::check::{EndsWith, HandsTo, WaitsFor};
 use crate::{DataError, Timestamp};
 
 /// What comes next for a job, as its need returns it: it is done, or it needs something else.
@@ -76,8 +76,12 @@ impl<Job> Next<Job> {
     /// moment at which it expires.
     #[expect(clippy::needless_pass_by_value, reason = "the job takes it along")]
     #[rustfmt::skip] // One line, which the compiler shows.
-    pub fn to<N: Need>(payload: N::Payload) -> Self where Self: HandsTo<N> {
-        let payload = ((N::KEPT)().write)(&payload);
+    pub fn to<N>(payload: <Self as HandsTo<N>>::Payload) -> Self where Self: HandsTo<N> {
+        Self::handing_over::<<Self as HandsTo<N>>::Need>(&payload)
+    }
+
+    fn handing_over<N: Need>(payload: &N::Payload) -> Self {
+        let payload = ((N::KEPT)().write)(payload);
         Self::ending(payload.map(|payload| {
             let max_attempts = N::DEF.max_attempts;
             Ending::HandedOver(HandOver {
@@ -103,8 +107,9 @@ impl<Job> Next<Job> {
     }
 
     /// Not before these are over: jobs, and runs of flows. A job that is done waits for nothing.
-    pub fn after<W: Into<Wait>>(self, waits: impl IntoIterator<Item = W>) -> Self {
-        self.handed_over(|hand_over| hand_over.after.extend(waits.into_iter().map(Into::into)))
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn after<I>(self, waits: I) -> Self where Self: WaitsFor<I> {
+        self.handed_over(|hand_over| hand_over.after.extend(<Self as WaitsFor<I>>::waits(waits)))
     }
 
     /// Not before so much time has passed, by the database's clock.

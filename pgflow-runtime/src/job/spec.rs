@@ -3,9 +3,10 @@
 use std::marker::PhantomData;
 use std::time::Duration;
 
-use pgflow_machine::job::{InvalidJobId, JobId, Moment, NewJob, Wait};
+use pgflow_machine::job::{InvalidJobId, JobId, Moment, NewJob};
 
 use super::Need;
+use crate::check::{PayloadOf, WaitsFor};
 use crate::{DataError, Timestamp};
 
 /// A job that is to be submitted: its payload is checked by the compiler.
@@ -30,8 +31,8 @@ pub struct JobSpec<N> {
 
 impl<N: Need> JobSpec<N> {
     /// A job that needs this first. Its id is made, in the order of time, unless it is [given](Self::id).
-    pub fn new(payload: &N::Payload) -> Result<Self, DataError> {
-        let payload = ((N::KEPT)().write)(payload)?;
+    pub fn new(payload: &dyn PayloadOf<N::Payload>) -> Result<Self, DataError> {
+        let payload = ((N::KEPT)().write)(payload.given())?;
         let mut job = NewJob::new(JobId::new(), N::DEF.name, payload);
         job.max_attempts = N::DEF.max_attempts;
         Ok(Self { job, need: PhantomData })
@@ -58,8 +59,9 @@ impl<N> JobSpec<N> {
     }
 
     /// Not before these are over: jobs, and runs of flows.
-    pub fn after<W: Into<Wait>>(mut self, waits: impl IntoIterator<Item = W>) -> Self {
-        self.job.after.extend(waits.into_iter().map(Into::into));
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn after<I>(mut self, waits: I) -> Self where Self: WaitsFor<I> {
+        self.job.after.extend(<Self as WaitsFor<I>>::waits(waits));
         self
     }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use pgflow_machine::Verdict;
 use pgflow_machine::job::{JobEnd, JobRetry, JobVerdict, NewJob};
+use pgflow_machine::permit::{Message, MessageEnd, MessageLease};
 use pgflow_model::with_causes;
 
 use super::kinds::Code;
@@ -28,6 +29,8 @@ pub(crate) struct Attempt {
     pub(crate) states: States,
     pub(crate) signals: Signals,
     pub(crate) backend: Arc<dyn Backend>,
+    /// What it was claimed with, if its need holds something.
+    pub(crate) permits: Option<MessageLease>,
 }
 
 /// How an attempt ended, and what it forks.
@@ -47,7 +50,7 @@ impl Attempt {
             let is_final = *retry == JobRetry::Never;
             tracing::warn!(error, is_final, "attempt failed");
         }
-        ended
+        if self.permits.is_some() { as_message(ended) } else { ended }
     }
 
     /// Calls the handler, in this transaction if there is one.
@@ -87,6 +90,22 @@ impl Attempt {
     }
 }
 
+/// The end of a job that was claimed as a message is.
+fn as_message(ended: Ended) -> Ended {
+    match ended {
+        Ended::Verdict(Verdict::Job(end)) => {
+            Ended::Verdict(Verdict::Messages(vec![message_end(*end)]))
+        }
+        ended => ended,
+    }
+}
+
+/// What a job forks is what a message emits.
+pub(super) fn message_end(end: JobEnd) -> MessageEnd {
+    let emits = end.submits.into_iter().map(Message::from).collect();
+    MessageEnd { emits, ..end.verdict.into() }
+}
+
 /// To be recorded.
 pub(super) fn end(verdict: JobVerdict, submits: Vec<NewJob>) -> Ended {
     Ended::Verdict(Verdict::Job(Box::new(JobEnd { verdict, submits })))
@@ -109,7 +128,7 @@ fn failed(error: &Error, later: JobRetry) -> JobVerdict {
 }
 
 /// Twice as long each time.
-fn back_off(base: u32, failures: u32) -> Duration {
+pub(crate) fn back_off(base: u32, failures: u32) -> Duration {
     let factor = 2_u32.checked_pow(failures).unwrap_or(u32::MAX);
     Duration::from_secs(base.into()).saturating_mul(factor).min(LONGEST_DELAY)
 }

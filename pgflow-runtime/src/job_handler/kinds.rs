@@ -1,18 +1,19 @@
 //! The kinds of jobs that a program brings along.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use pgflow_machine::permit::{PermitProblem, Stage};
 use serde_json::Value;
 
 use super::{JobHandler, NeedLimit};
-use crate::backend::Backend;
+use crate::backend::{Backend, BackendError};
 use crate::job::{Ending, Job, JobContext, JobTask, NeedDef, Next};
 use crate::tx::TxSlot;
-use crate::worker::{InUse, WorkerError};
+use crate::worker::{InUse, WorkerError, persistently};
 use crate::{Error, Result, States};
 
 /// What a need's function leads to, behind JSON.
@@ -59,6 +60,17 @@ impl Code {
             }
             Self::Raw(raw) => raw(payload, context.clone()).await,
         }
+    }
+
+    /// What a claim has to get for an attempt, if that is anything.
+    pub(crate) fn stage(&self) -> Option<Stage> {
+        let Self::Typed(NeedDef { resources, rate, .. }) = self else { return None };
+        let stage = Stage {
+            resources: resources.iter().map(|slug| ((*slug).to_owned(), 1)).collect(),
+            rates: rate.iter().map(|slug| (*slug).to_owned()).collect(),
+            ..Stage::default()
+        };
+        (stage != Stage::default()).then_some(stage)
     }
 
     /// How long a lease lasts, if it says so.
@@ -144,12 +156,16 @@ impl Kinds {
     }
 
     /// Ready to work, or why not.
-    pub(crate) fn start(self, backend: Arc<dyn Backend>) -> Result<JobHandler, WorkerError> {
+    pub(crate) async fn start(self, backend: Arc<dyn Backend>) -> Result<JobHandler, WorkerError> {
         let Self { needs, states, twice, limits } = self;
         if let Some(need) = twice {
             return Err(WorkerError::NeedTwice { need });
         }
         backend.jobs()?;
+        let stages: Vec<_> = needs.values().filter_map(|code| code.stage()).collect();
+        for stage in &stages {
+            check_permits(backend.as_ref(), stage).await?;
+        }
         for (need, code) in &needs {
             let Code::Typed(def) = &**code else { continue };
             if def.takes_tx && !backend.abilities().transactions {
@@ -170,4 +186,18 @@ impl Kinds {
         let limits = limits.into_iter().map(limit).collect();
         Ok(JobHandler { needs, states, backend, limits })
     }
+}
+
+/// An error if there is no such resource or rate.
+async fn check_permits(backend: &dyn Backend, stage: &Stage) -> Result<(), BackendError> {
+    let queues = backend.pipelines()?;
+    let resources: Vec<_> = stage.resources.keys().cloned().collect();
+    let none = BTreeMap::new();
+    persistently(|| queues.declare(&none, &resources)).await?;
+    for slug in &stage.rates {
+        if persistently(|| queues.rate(slug)).await?.is_none() {
+            return Err(PermitProblem::UnknownRate(slug.clone()).into());
+        }
+    }
+    Ok(())
 }

@@ -13,13 +13,14 @@ mod transaction;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use pgflow_machine::permit::MessageLease;
 use pgflow_machine::{Quota, Source, Want};
 
-pub(crate) use attempt::Attempt;
+pub(crate) use attempt::{Attempt, back_off};
 pub(crate) use kinds::Kinds;
 
 use crate::States;
-use crate::backend::{Backend, ClaimedWork};
+use crate::backend::{Backend, ClaimedBatch, ClaimedJob, ClaimedWork};
 use crate::worker::{Handler, InUse, Label, Prepared, Signals};
 use kinds::Code;
 
@@ -57,13 +58,17 @@ impl Handler for JobHandler {
             source: Source::Need((*need).to_owned()),
             quotas: self.limits.get(*need).map(|limit| limit.quota(need)).into_iter().collect(),
             lease: code.lease(),
+            stage: code.stage(),
+            ahead: 0,
         };
         self.needs.iter().map(want).collect()
     }
 
     fn call(&mut self, work: ClaimedWork, signals: Signals) -> Result<Prepared, String> {
-        let ClaimedWork::Job(job, _) = work else {
-            return Err("tasks are not work for jobs".to_owned());
+        let (job, permits) = match work {
+            ClaimedWork::Job(job, _) => (*job, None),
+            ClaimedWork::Messages(batch) => alone(*batch)?,
+            ClaimedWork::Task(_) => return Err("tasks are not work for jobs".to_owned()),
         };
         let need = job.taken.row.need.as_str();
         let Some((name, code)) = self.needs.get_key_value(need) else {
@@ -79,7 +84,14 @@ impl Handler for JobHandler {
         let (code, states) = (Arc::clone(code), self.states.clone());
         let permit = self.limits.get(*name).map(|limit| limit.in_use.take());
         let backend = Arc::clone(&self.backend);
-        let attempt = Attempt { code, job: *job, states, signals, backend };
+        let attempt = Attempt { code, job, states, signals, backend, permits };
         Ok(Prepared { label, permit, span, run: Box::pin(attempt.run()) })
     }
+}
+
+/// A job that was claimed with what its need holds.
+fn alone(batch: ClaimedBatch) -> Result<(ClaimedJob, Option<MessageLease>), String> {
+    let lease = batch.lease;
+    let job = batch.messages.into_iter().next().ok_or("a claim of nothing")?;
+    Ok((job, Some(lease)))
 }

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use pgflow_backend::tx::StepTx;
-use pgflow_machine::job::{JobHold, JobRetry, JobSettle, JobSettled, JobVerdict, NewJob};
+use pgflow_machine::job::{JobEnd, JobHold, JobRetry, JobSettle, JobSettled, JobVerdict, NewJob};
+use pgflow_machine::permit::MessageSettle;
 use pgflow_machine::{Settled, Verdict};
 use pgflow_model::with_causes;
 use tokio::time::{sleep, timeout};
 
-use super::attempt::{Attempt, end};
-use crate::backend::{Backend, BackendError};
+use super::attempt::{Attempt, end, message_end};
+use crate::backend::BackendError;
 use crate::tx::{Tx, TxSlot};
 use crate::worker::{Ended, tidy};
 
@@ -20,7 +21,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Runs a need between the beginning of its transaction and the commit that records its end.
 pub(super) async fn run(attempt: &Attempt) -> Ended {
     let hold = attempt.job.taken.hold.clone();
-    let tx = match begin(attempt.backend.as_ref(), &hold).await {
+    let tx = match begin(attempt, &hold).await {
         Ok(Some(tx)) => Tx(tx),
         Ok(None) => return Ended::Nothing,
         Err(error) => return give_back(&with_causes(&error)).await,
@@ -48,8 +49,24 @@ pub(super) async fn run(attempt: &Attempt) -> Ended {
     }
 }
 
-async fn begin(backend: &dyn Backend, hold: &JobHold) -> Result<Option<StepTx>, BackendError> {
-    backend.jobs()?.begin_job(hold).await
+async fn begin(attempt: &Attempt, hold: &JobHold) -> Result<Option<StepTx>, BackendError> {
+    if attempt.permits.is_some() {
+        return attempt.backend.pipelines()?.begin_messages(std::slice::from_ref(hold)).await;
+    }
+    attempt.backend.jobs()?.begin_job(hold).await
+}
+
+/// Records the end, with what is free again then if the need held something.
+async fn record(attempt: &Attempt, tx: Tx, settle: JobSettle) -> Result<JobSettled, BackendError> {
+    let by = attempt.worker();
+    let Some(lease) = &attempt.permits else {
+        return attempt.backend.jobs()?.commit_job(tx.0, &settle, by).await;
+    };
+    let JobSettle { hold, verdict, submits } = settle;
+    let end = message_end(JobEnd { verdict, submits });
+    let settles = [MessageSettle { hold, need: lease.need.clone(), end }];
+    let answers = attempt.backend.pipelines()?.commit_messages(tx.0, &settles, by).await?;
+    Ok(answers.into_iter().next().unwrap_or(JobSettled::Unknown))
 }
 
 /// No attempt is used up.
@@ -64,12 +81,7 @@ fn failed(error: &str, retry: JobRetry) -> Ended {
 }
 
 async fn commit(attempt: &Attempt, tx: Tx, settle: JobSettle) -> Ended {
-    let by = attempt.worker();
-    let committed = match attempt.backend.jobs() {
-        Ok(jobs) => jobs.commit_job(tx.0, &settle, by).await,
-        Err(error) => Err(error),
-    };
-    let error = match committed {
+    let error = match record(attempt, tx, settle).await {
         Ok(JobSettled::Applied) => return Ended::Recorded(Settled::Applied),
         Ok(JobSettled::Fenced) => return Ended::Recorded(Settled::Fenced),
         Ok(JobSettled::AlreadySettled) => return Ended::Recorded(Settled::AlreadySettled),

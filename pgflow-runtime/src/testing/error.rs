@@ -52,6 +52,21 @@ pub enum RunError {
         /// Slug of the step.
         step: &'static str,
     },
+    /// A step waits for an answer that the test does not give.
+    #[error(
+        "step `{step}` waits for an answer\n\
+         help: give it one with `Runner::signal`, or test when it comes with `Sim`"
+    )]
+    Answer {
+        /// Slug of the step.
+        step: &'static str,
+    },
+    /// A step waits for jobs, and there is nobody to work on them.
+    #[error("step `{step}` waits for jobs\nhelp: test it with `Sim`, which has a worker")]
+    Jobs {
+        /// Slug of the step.
+        step: &'static str,
+    },
 }
 
 pgflow_model::debug_with_causes!(RunError);

@@ -14,7 +14,7 @@ use crate::{DataError, Flow, RunOutputs};
 /// assert_eq!(run.output()?.pong, 1);
 /// # Ok::<(), pgflow::Error>(())
 /// ```
-pub struct FinishedRun<F: Flow> {
+pub struct FinishedRun<F> {
     pub(super) outputs: RunOutputs<F>,
     pub(super) steps: HashMap<&'static str, StepStatus>,
 }
@@ -93,7 +93,7 @@ impl<F: Flow> FinishedRun<F> {
     }
 }
 
-impl<F: Flow> std::fmt::Debug for FinishedRun<F> {
+impl<F> std::fmt::Debug for FinishedRun<F> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("FinishedRun")
             .field("steps", &self.steps)

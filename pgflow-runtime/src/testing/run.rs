@@ -10,8 +10,11 @@ use pgflow_machine::{
 use pgflow_model::StepKind;
 use serde_json::Value;
 
+use super::runner::Given;
+use super::waits::awaited;
 use super::{FinishedRun, RunError, StepStatus};
-use crate::{Context, DataError, Error, Flow, FlowDef, RunOutputs, States, StepDef, Task};
+use crate::task::StepEnd;
+use crate::{Context, DataError, Error, FlowDef, HookToken, RunOutputs, StepDef, Task, Waits};
 
 /// A test has no database whose limits would count.
 const LIMITS: Limits =
@@ -23,22 +26,24 @@ pub(super) struct TestRun {
     state: RunState,
     id: Arc<str>,
     input: Arc<Value>,
-    states: States,
+    given: Given,
     /// Calls of each step's function.
     attempts: HashMap<&'static str, u32>,
 }
 
-/// A task that has no attempts left.
-struct Exhausted {
-    attempt: u32,
-    error: Error,
+/// A task that has no output.
+enum Stopped {
+    /// It has no attempts left.
+    Exhausted { attempt: u32, error: Error },
+    /// The test cannot go on.
+    Run(RunError),
 }
 
 impl TestRun {
     pub(super) fn start(
         flow: &'static FlowDef,
         input: Value,
-        states: States,
+        given: Given,
     ) -> Result<Self, RunError> {
         // What the macro accepts is a graph.
         let plan = Plan::new(&flow.shape()).expect("a flow's steps depend on each other in order");
@@ -46,16 +51,36 @@ impl TestRun {
         let (state, _) =
             Turn::start(&plan, Arc::clone(&input), &LIMITS).map_err(|why| refusal(flow, &why))?;
         let (id, attempts) = (Arc::from("test"), HashMap::new());
-        Ok(Self { flow, plan, state, id, input, states, attempts })
+        Ok(Self { flow, plan, state, id, input, given, attempts })
     }
 
     /// Calls steps until none is left.
-    pub(super) async fn finish<F: Flow>(mut self) -> Result<FinishedRun<F>, RunError> {
+    async fn drive(&mut self) -> Result<(), RunError> {
         self.expect_no_unmet()?;
         while let Some((step, at)) = self.next() {
             self.tasks(step, at).await?;
             self.expect_no_unmet()?;
         }
+        Ok(())
+    }
+
+    /// What it puts out, for a step of another run that waits for it.
+    pub(super) async fn child(
+        flow: &'static FlowDef,
+        input: Value,
+        given: Given,
+    ) -> Result<Value, RunError> {
+        let mut run = Self::start(flow, input, given)?;
+        run.drive().await?;
+        let is_leaf = |step: &&StepDef| run.plan.step(run.at(step)).dependents.is_empty();
+        let output =
+            |step: &StepDef| Some((step.slug.to_owned(), (*run.output(step.slug)?).clone()));
+        Ok(Value::Object(flow.steps.iter().filter(is_leaf).filter_map(output).collect()))
+    }
+
+    /// Runs it to its end.
+    pub(super) async fn finish<F>(mut self) -> Result<FinishedRun<F>, RunError> {
+        self.drive().await?;
         let output = |step: &StepDef| Some((step.slug, self.output(step.slug)?));
         let outputs = self.flow.steps.iter().filter_map(output);
         let outputs = RunOutputs::new(outputs);
@@ -78,7 +103,10 @@ impl TestRun {
         for task in self.tasks_of(step) {
             match self.attempt(step, at, &task).await {
                 Ok(output) => outputs.push(output),
-                Err(failed) => return self.exhaust(step, at, failed),
+                Err(Stopped::Run(error)) => return Err(error),
+                Err(Stopped::Exhausted { attempt, error }) => {
+                    return self.exhaust(step, at, attempt, error);
+                }
             }
         }
         let tasks = u32::try_from(outputs.len()).unwrap_or(u32::MAX);
@@ -103,8 +131,13 @@ impl TestRun {
         Ok(())
     }
 
-    fn exhaust(&mut self, step: &StepDef, at: usize, failed: Exhausted) -> Result<(), RunError> {
-        let Exhausted { attempt, error } = failed;
+    fn exhaust(
+        &mut self,
+        step: &StepDef,
+        at: usize,
+        attempt: u32,
+        error: Error,
+    ) -> Result<(), RunError> {
         loaded(Turn::new(&self.plan, &mut self.state).exhaust(at, &error.to_string()));
         if self.state.steps[at].status == Status::Failed {
             return Err(RunError::Step { step: step.slug, attempt, source: error.into_source() });
@@ -115,20 +148,28 @@ impl TestRun {
     /// Calls a step for a task, until it succeeds or has no attempts left.
     async fn attempt(
         &mut self,
-        step: &StepDef,
+        step: &'static StepDef,
         at: usize,
         task: &Task,
-    ) -> Result<Value, Exhausted> {
+    ) -> Result<Value, Stopped> {
         let mut attempt = 1;
         loop {
             *self.attempts.entry(step.slug).or_default() += 1;
-            let error = match task.at_attempt(attempt).run(step).await {
+            let ended = match task.at_attempt(attempt).end(step).await {
+                Ok(StepEnd::Output(output)) => Ok(output),
+                Ok(StepEnd::Waits(wait)) => {
+                    let (flow, given) = (self.flow, &self.given);
+                    awaited(flow, step, *wait, given).await.map_err(Stopped::Run)?
+                }
+                Err(error) => Err(error),
+            };
+            let error = match ended {
                 Ok(output) => return Ok(output),
                 Err(error) => error,
             };
             let retry = if error.retry().is_final() { Retry::Never } else { Retry::ByPolicy };
             if retry_delay(self.plan.step(at), attempt, retry).is_none() {
-                return Err(Exhausted { attempt, error });
+                return Err(Stopped::Exhausted { attempt, error });
             }
             attempt += 1;
         }
@@ -138,14 +179,14 @@ impl TestRun {
     fn tasks_of(&self, step: &'static StepDef) -> Vec<Task> {
         let context = Context::new(self.id.clone(), self.flow.slug, step.slug);
         let mut task =
-            Task::new(context).with_run(self.input.clone()).with_states(self.states.clone());
+            Task::new(context).with_run(self.input.clone()).with_states(self.given.states.clone());
         for &dep in step.depends_on {
             if let Some(output) = self.output(dep) {
                 task = task.with_output(dep, output);
             }
         }
         if step.kind == StepKind::Single {
-            return vec![task];
+            return vec![hooked(task, step)];
         }
         let whole = match step.depends_on.first() {
             None => Some(Arc::clone(&self.input)),
@@ -153,7 +194,8 @@ impl TestRun {
         };
         let items = whole.as_deref().and_then(Value::as_array).cloned().unwrap_or_default();
         let items = items.into_iter().enumerate();
-        items.map(|(index, item)| task.clone().with_item(item).at_index(index)).collect()
+        let of = |(index, item)| hooked(task.clone().with_item(item).at_index(index), step);
+        items.map(of).collect()
     }
 
     /// What a step has put out.
@@ -183,6 +225,14 @@ impl TestRun {
             .iter()
             .find(|step| self.state.steps[self.at(step)].status == Status::Failed);
         failed.map_or(Ok(()), |step| Err(RunError::Condition { step: step.slug }))
+    }
+}
+
+/// With a token, if it takes a hook.
+fn hooked(task: Task, step: &StepDef) -> Task {
+    match step.waits {
+        Some(Waits { takes_hook: true }) => task.with_hook(HookToken::new()),
+        _ => task,
     }
 }
 

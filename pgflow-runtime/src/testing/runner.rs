@@ -1,9 +1,24 @@
 //! What a test starts a run with.
 
+use std::collections::HashMap;
+use std::pin::Pin;
+
+use serde_json::Value;
+
 use super::run::TestRun;
 use super::{FinishedRun, RunError};
+use crate::check::{AnswerOf, Shares, Starts, Takes, WaitsForAnswer};
+use crate::kept::kept;
 use crate::registry::check_states;
-use crate::{Flow, States, pattern_check};
+use crate::{DataError, Flow, FlowDef, States, Step, pattern_check};
+
+/// What a test gives to its runs.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Given {
+    pub(super) states: States,
+    /// Answers to steps, by flow and step.
+    pub(super) answers: HashMap<(&'static str, &'static str), Value>,
+}
 
 /// Runs a flow in this process: see the [module](super) for what that means.
 ///
@@ -14,9 +29,13 @@ use crate::{Flow, States, pattern_check};
 /// assert_eq!(run.output()?.next, 8);
 /// # Ok::<(), pgflow::Error>(())
 /// ```
-pub async fn run<F: Flow>(flow: F, input: F::Input) -> Result<FinishedRun<F>, RunError> {
-    Runner::default().run(flow, input).await
+#[rustfmt::skip] // One line, which the compiler shows.
+pub fn run<F, I, G>(flow: F, input: G) -> Running<F> where Runner: Starts<F, I> + Takes<G, I> {
+    Runner::default().run(flow, input)
 }
+
+/// What becomes of a run.
+type Running<F> = Pin<Box<dyn Future<Output = Result<FinishedRun<F>, RunError>> + Send>>;
 
 /// Runs flows in this process, with application state.
 ///
@@ -40,7 +59,14 @@ pub async fn run<F: Flow>(flow: F, input: F::Input) -> Result<FinishedRun<F>, Ru
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Runner {
-    states: States,
+    given: Given,
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Clone + Send + Sync + 'static> Shares<T> for Runner {
+    fn sharing(self, value: T) -> Self {
+        Self { given: Given { states: self.given.states.with(value), ..self.given } }
+    }
 }
 
 impl Runner {
@@ -51,8 +77,40 @@ impl Runner {
     /// # let _ = runner;
     /// ```
     #[must_use]
-    pub fn state<T: Clone + Send + Sync + 'static>(self, value: T) -> Self {
-        Self { states: self.states.with(value) }
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn state<T>(self, value: T) -> Self where Self: Shares<T> {
+        self.sharing(value)
+    }
+
+    /// The same runner with an answer for a step that waits for one. Without, a step with a `wait_timeout` is not answered
+    /// in time, and one without cannot be run.
+    ///
+    /// ```
+    /// use pgflow::prelude::*;
+    /// use pgflow::testing::{self, Runner};
+    ///
+    /// #[flow]
+    /// mod article {
+    ///     use super::*;
+    ///     #[step]
+    ///     pub async fn approval(hook: Hook<bool>) -> Result<Waiting<bool>> { Ok(hook.wait()) }
+    /// }
+    ///
+    /// # fn main() -> Result<()> {
+    /// let runner = Runner::default().signal::<article::approval>(&true)?;
+    /// let run = testing::block_on(runner.run(article::Flow, ()))?;
+    /// assert!(run.output()?.approval);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn signal<S: WaitsForAnswer>(
+        mut self,
+        answer: &dyn AnswerOf<S::Answer>,
+    ) -> Result<Self, DataError> {
+        let answer = (kept::<S::Of>().write)(answer.given())?;
+        let flow = <<S::Of as Step>::Flow as Flow>::SLUG;
+        self.given.answers.insert((flow, S::Of::SLUG), answer);
+        Ok(self)
     }
 
     /// Runs a flow from its input to its output.
@@ -64,17 +122,24 @@ impl Runner {
     /// assert_eq!(run.output()?.pong, 1);
     /// # Ok::<(), pgflow::Error>(())
     /// ```
-    pub async fn run<F: Flow>(
-        &self,
-        _flow: F,
-        input: F::Input,
-    ) -> Result<FinishedRun<F>, RunError> {
-        pattern_check::check(F::DEF)?;
-        check_states(F::DEF, &self.states)?;
-        if let Some(step) = F::DEF.steps.iter().find(|step| step.takes_tx) {
-            return Err(RunError::Transaction { step: step.slug });
-        }
-        let input = F::start(&input)?.into_input();
-        TestRun::start(F::DEF, input, self.states.clone())?.finish().await
+    #[expect(clippy::needless_pass_by_value, reason = "an input may be owned")]
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn run<F, I, G>(&self, _flow: F, input: G) -> Running<F> where Self: Starts<F, I> + Takes<G, I> {
+        let input = <Self as Starts<F, I>>::stored(<Self as Takes<G, I>>::taken(&input));
+        let started = start(<Self as Starts<F, I>>::DEF, input, self.given.clone());
+        Box::pin(async move { started?.finish().await })
     }
+}
+
+fn start(
+    flow: &'static FlowDef,
+    input: Result<Value, DataError>,
+    given: Given,
+) -> Result<TestRun, RunError> {
+    pattern_check::check(flow)?;
+    check_states(flow, &given.states)?;
+    if let Some(step) = flow.steps.iter().find(|step| step.takes_tx) {
+        return Err(RunError::Transaction { step: step.slug });
+    }
+    TestRun::start(flow, input?, given)
 }

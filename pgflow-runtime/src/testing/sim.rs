@@ -2,13 +2,14 @@
 
 mod crash;
 #[cfg_attr(not(feature = "sqlite"), path = "sim/no_database.rs")]
-mod database;
-mod drive;
+pub(super) mod database;
+pub(super) mod drive;
 mod error;
 mod faults;
 mod jobs;
 mod numbers;
 mod observe;
+mod signals;
 
 use std::collections::HashMap;
 use std::mem;
@@ -21,7 +22,7 @@ pub use crash::{Crash, every_crash};
 pub use error::SimError;
 
 use super::block_on;
-use crate::check::{Runs, Starts, Takes};
+use crate::check::{Runs, Shares, Starts, Takes};
 use crate::client::Run;
 use crate::db::{Db, version_of};
 use crate::flow_handler::served::check_flows;
@@ -105,6 +106,8 @@ pub struct Sim {
     jobs: Kinds,
     /// When the next job may be had, as the last claim that got none was told.
     next_job: Option<Timestamp>,
+    /// Schedules that flows declare are there.
+    is_scheduled: bool,
 }
 
 /// Names of a flow and a step of it.
@@ -112,6 +115,13 @@ type StepKey = (&'static str, &'static str);
 
 fn key_of<S: Step<Flow: Flow>>() -> StepKey {
     (<S::Flow as Flow>::SLUG, S::SLUG)
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Clone + Send + Sync + 'static> Shares<T> for Sim {
+    fn sharing(self, value: T) -> Self {
+        Self { states: self.states.with(value), ..self }
+    }
 }
 
 impl Sim {
@@ -136,6 +146,7 @@ impl Sim {
             database: None,
             jobs: Kinds::default(),
             next_job: None,
+            is_scheduled: false,
             memory,
         }
     }
@@ -183,8 +194,9 @@ impl Sim {
 
     /// The same simulation with one more value of application state.
     #[must_use]
-    pub fn state<T: Clone + Send + Sync + 'static>(self, value: T) -> Self {
-        Self { states: self.states.with(value), ..self }
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn state<T>(self, value: T) -> Self where Self: Shares<T> {
+        self.sharing(value)
     }
 
     /// Starts a run, under an id that is the same each time the test runs.

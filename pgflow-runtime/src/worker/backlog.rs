@@ -7,7 +7,7 @@ use std::time::Duration;
 use metrics::gauge;
 use tokio::time::sleep;
 
-use super::metrics::{OLDEST_SECONDS, OPEN_RUNS, OPEN_TASKS, gauged};
+use super::metrics::{OLDEST_SECONDS, OPEN_RUNS, OPEN_TASKS, QUEUE_DEPTH, QUEUE_OLDEST, gauged};
 use crate::backend::Backend;
 use pgflow_backend::backoff::jittered;
 
@@ -18,13 +18,14 @@ const SHORTEST: Duration = Duration::from_secs(1);
 pub(super) async fn watch(
     backend: Arc<dyn Backend>,
     flows: Vec<&'static str>,
+    queues: Vec<&'static str>,
     every: Option<Duration>,
 ) -> Infallible {
     let Some(every) = every else { return std::future::pending().await };
     loop {
+        watch_queues(backend.as_ref(), &queues).await;
         for version in backend.versions(&flows).await.unwrap_or_default() {
             let flow = version.slug;
-            let count = |number: u64| gauged(usize::try_from(number).unwrap_or(usize::MAX));
             let oldest = version.oldest.unwrap_or_default().as_secs_f64();
             gauge!(OPEN_RUNS, "flow" => flow.clone()).set(count(version.open_runs));
             gauge!(OPEN_TASKS, "flow" => flow.clone()).set(count(version.open_tasks));
@@ -32,4 +33,26 @@ pub(super) async fn watch(
         }
         sleep(jittered(every.max(SHORTEST))).await;
     }
+}
+
+/// Jobs that are looked at for that.
+const MOST: u64 = 1_000_000;
+
+async fn watch_queues(backend: &dyn Backend, queues: &[&'static str]) {
+    if queues.is_empty() {
+        return;
+    }
+    let Ok(upkeep) = backend.job_upkeep() else { return };
+    let Ok(depths) = upkeep.job_depths(MOST).await else { return };
+    for queue in queues {
+        let found = depths.needs.iter().find(|depth| depth.need == *queue);
+        let depth = found.map_or(0, |depth| depth.live() - depth.running);
+        let oldest = found.and_then(|depth| depth.first_ready).unwrap_or_default();
+        gauge!(QUEUE_DEPTH, "queue" => *queue).set(count(depth));
+        gauge!(QUEUE_OLDEST, "queue" => *queue).set(oldest.as_secs_f64());
+    }
+}
+
+fn count(number: u64) -> f64 {
+    gauged(usize::try_from(number).unwrap_or(usize::MAX))
 }

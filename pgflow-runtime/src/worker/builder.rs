@@ -15,11 +15,12 @@ use super::report::WorkerReport;
 use super::trip::BoxFuture;
 use super::{WorkerError, backlog, retention, signals, startup, thread};
 use crate::backend::{BackendError, Wakes};
-use crate::check::{Runs, Shares, WorksOn};
+use crate::check::{Runs, Shares, WorksOn, WorksThrough};
 use crate::db::Db;
 use crate::flow_handler::Flows;
 use crate::job::{JobContext, Next};
 use crate::job_handler::Kinds;
+use crate::pipeline::Pipelines;
 use crate::{Flow, Step};
 
 /// Runs the steps of flows.
@@ -54,6 +55,7 @@ pub struct Worker {
     pub(super) db: Db,
     pub(super) flows: Flows,
     pub(super) jobs: Kinds,
+    pub(super) pipelines: Pipelines,
     pub(super) concurrency: Option<usize>,
     pub(super) grace: Duration,
     pub(super) health: Health,
@@ -79,6 +81,7 @@ impl Worker {
             db: db.clone(),
             flows: Flows::default(),
             jobs: Kinds::default(),
+            pipelines: Pipelines::default(),
             concurrency: None,
             grace: Duration::from_secs(20),
             health: Health::default(),
@@ -118,6 +121,23 @@ impl Worker {
     #[rustfmt::skip] // One line, which the compiler shows.
     pub fn job<J>(self, _job: J) -> Self where Self: WorksOn<J> {
         Self { jobs: self.jobs.with::<<Self as WorksOn<J>>::Job>(), ..self }
+    }
+
+    /// With this pipeline, among others: see [`pipeline`](crate::pipeline).
+    ///
+    /// ```
+    /// use pgflow::pipeline::{Pipeline, Queue};
+    ///
+    /// # fn example(db: &pgflow::Db) -> pgflow::Worker {
+    /// let words = Queue::<String>::named("words");
+    /// let shout = Pipeline::new("shout", &words)
+    ///     .process(|word, _ctx| async move { Ok(word.to_uppercase()) });
+    /// pgflow::Worker::new(db).pipeline(shout)
+    /// # }
+    /// ```
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn pipeline<P>(self, pipeline: P) -> Self where Self: WorksThrough<P> {
+        Self { pipelines: self.pipelines.with(<Self as WorksThrough<P>>::through(pipeline)), ..self }
     }
 
     /// With a handler for a need that other programs, or other languages, hand jobs to: its payload is any JSON.
@@ -252,8 +272,13 @@ impl Worker {
     /// What goes on beside the work, until that ends.
     fn aside(&self) -> impl Future<Output = Infallible> + Send + use<> {
         let backend = self.db.backend().clone();
-        let retain = retention::retain(backend.clone(), self.retain);
-        let backlog = backlog::watch(backend, self.flows.slugs(), self.report_backlog);
+        let retain = retention::retain(backend.clone(), self.retain, self.pipelines.keeping());
+        let backlog = backlog::watch(
+            backend,
+            self.flows.slugs(),
+            self.pipelines.needs(),
+            self.report_backlog,
+        );
         async {
             tokio::select! {
                 never = retain => never,

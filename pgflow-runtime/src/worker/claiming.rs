@@ -8,6 +8,7 @@ use super::engine::Engine;
 use super::handler::{Prepared, Signals};
 use super::metrics::{self, gauged};
 use super::running::RunningAttempt;
+use super::shutdown::Stage;
 use super::trip::Returned;
 use super::trouble::Call;
 use super::upkeep;
@@ -19,18 +20,27 @@ impl Engine {
         if !self.has_room() || (with_results && !self.settles.may_claim()) {
             return None;
         }
-        let max = u32::try_from(self.slots.free()).unwrap_or(u32::MAX);
+        let free = u32::try_from(self.slots.free()).unwrap_or(u32::MAX);
+        let max = free.saturating_add(self.may_fetch());
         let is_due = self.pace.due() <= now || with_results;
         is_due.then(|| {
             self.pace.sent(now);
-            Claim { wants: self.handlers.wants(), max, worker: self.id }
+            let is_last = self.stage.is_flushing();
+            let wants = if is_last { self.handlers.last_wants() } else { self.handlers.wants() };
+            Claim { wants, max, worker: self.id }
         })
     }
 
     /// Whether tasks could start, and their results be kept.
     pub(super) fn has_room(&self) -> bool {
-        let is_able = self.stage.is_working() && !self.handlers.is_empty();
-        is_able && self.slots.free() > 0 && !self.settles.refused.is_full()
+        let is_able = self.stage.may_claim() && !self.handlers.is_empty();
+        let has_room = self.slots.free() > 0 || self.may_fetch() > 0;
+        is_able && has_room && !self.settles.refused.is_full()
+    }
+
+    /// How many may be claimed before there is room for them.
+    fn may_fetch(&self) -> u32 {
+        if self.stage.is_working() { self.handlers.ahead() } else { 0 }
     }
 
     /// A trip is over.
@@ -78,16 +88,34 @@ impl Engine {
             self.recorded(&settle.lease, &settle.verdict, outcome);
         }
         let now = Instant::now();
+        if work.claimed.is_partial {
+            self.lost_claim.lost(now);
+        }
         if let Some(claim) = claim {
             ::metrics::counter!(metrics::CLAIMS).increment(1);
             let got = work.claimed.len();
             self.pace.answered(now, claim.max, got, work.claimed.next_in);
+            if let Stage::Flushing(until) = self.stage
+                && got == 0
+                && is_last(claim)
+                && self.running.is_empty()
+                // What these hand over is to be flushed too.
+                && self.settles.is_empty()
+            {
+                self.stage = Stage::Draining(until);
+            }
             self.health.set(|health| {
                 health.last_claim = Some(now.into_std());
                 health.last_error = None;
             });
         }
-        work.claimed.into_work().for_each(|work| self.begin(work));
+        let claimed: Vec<_> = work.claimed.into_work().collect();
+        self.handlers.claimed(&claimed);
+        for work in claimed {
+            if let Some(work) = self.waits(work) {
+                self.begin(work);
+            }
+        }
     }
 
     /// What became of a result.
@@ -141,7 +169,7 @@ impl Engine {
     }
 
     /// Starts a handler.
-    fn begin(&mut self, work: ClaimedWork) {
+    pub(super) fn begin(&mut self, work: ClaimedWork) {
         let (lease, timeout, signals) = (work.lease(), work.timeout(), Signals::default());
         if self.stage.is_releasing() {
             // It was claimed before the shutdown, which does not wait for new handlers.
@@ -165,4 +193,9 @@ impl Engine {
         let verdict = Verdict::Failed { error, retry: Retry::ByPolicy };
         self.settles.push(Settle { lease, verdict });
     }
+}
+
+/// Whether it was for partial batches: one that was under way when the worker was told to stop does not count.
+fn is_last(claim: &Claim) -> bool {
+    claim.wants.iter().any(|want| want.stage.as_ref().is_some_and(|stage| stage.drains))
 }

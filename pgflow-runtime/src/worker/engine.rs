@@ -7,6 +7,7 @@ use pgflow_machine::{Settle, Verdict, WorkerId};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{Instant, sleep_until};
 
+use super::ahead::Ahead;
 use super::attempt::{Attempts, Done};
 use super::handler::{Ended, Handlers};
 use super::health::Health;
@@ -19,6 +20,7 @@ use super::settles::Settles;
 use super::shutdown::Stage;
 use super::slots::Slots;
 use super::sweep::Sweeps;
+use super::ticks::Ticks;
 use super::trip::{self, BoxFuture, ReleaseRequest, Returned, Upkeep, arrival};
 use super::trouble::{LogLimit, Trouble};
 use crate::backend::{Backend, Topic, Wake, Wakes};
@@ -34,6 +36,7 @@ pub(super) struct Engine {
     pub(super) slots: Slots,
     pub(super) running: RunningAttempts,
     pub(super) leases: Leases,
+    pub(super) ahead: Ahead,
     pub(super) settles: Settles,
     /// Results of the trip that is under way.
     pub(super) in_flight: usize,
@@ -42,6 +45,7 @@ pub(super) struct Engine {
     pub(super) lost_claim: LostClaim,
     pub(super) pace: Pace,
     pub(super) sweeps: Sweeps,
+    pub(super) ticks: Ticks,
     pub(super) trouble: Trouble,
     pub(super) refusals: LogLimit,
     pub(super) stage: Stage,
@@ -62,6 +66,7 @@ impl Engine {
         let (mut trip, mut upkeep) = (None, None);
         loop {
             self.gather().await;
+            self.begin_ahead();
             self.set_out(&mut trip);
             self.keep_up(&mut upkeep);
             if self.is_over(trip.is_some()) {
@@ -104,7 +109,8 @@ impl Engine {
         let refused = self.settles.refused.due().map(|due| self.pace.not_before(due));
         let trips = [trip, asking, refused].into_iter().flatten().filter(|_| !trip_is_out);
         let sweep = self.may_sweep().then(|| self.sweeps.due());
-        let upkeep = [self.leases.next_beat(), sweep];
+        let tick = self.ticks.due().filter(|_| self.may_tick());
+        let upkeep = [self.leases.next_beat(), sweep, tick];
         let upkeep = upkeep.into_iter().flatten().filter(|_| !upkeep_is_out);
         let others = [self.running.next_abort(), self.stage.due(), self.next_look()];
         let others = others.into_iter().flatten();
@@ -185,6 +191,10 @@ impl Engine {
             *upkeep = Some(trip::beat(backend.clone(), leases));
         } else if may_sweep && self.sweeps.go_alone(now) {
             *upkeep = Some(trip::sweep(backend.clone(), self.handlers.have_needs()));
+        } else if self.may_tick()
+            && let Some(ticker) = self.ticks.go(now)
+        {
+            *upkeep = Some(trip::tick(self.backend.clone(), ticker));
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::RegisterError;
 use crate::backend::BackendError;
+use crate::client::ClientError;
 
 /// Why a worker does not start.
 ///
@@ -122,6 +123,9 @@ pub enum WorkerError {
         /// Slug of the step.
         step: &'static str,
     },
+    /// The schedule that a flow declares can't be kept.
+    #[error("the schedules of the worker's flows cannot be registered")]
+    Schedules(#[source] Box<ClientError>),
     /// The operating system has no signals for us.
     #[error("cannot listen for signals")]
     Signals(#[source] std::io::Error),

@@ -20,6 +20,32 @@ pub(crate) trait Handler: fmt::Debug + Send + Sync {
     /// What it has room for now, of its sources. Called for each claim.
     fn wants(&mut self) -> Vec<Want>;
 
+    /// What it takes along before the worker leaves: partial batches. Called for each claim until there is no more.
+    fn last_wants(&mut self) -> Vec<Want> {
+        Vec::new()
+    }
+
+    /// How many more may be claimed before there is room for them.
+    fn ahead(&self) -> u32 {
+        0
+    }
+
+    /// What one claim got, before any of it begins.
+    fn claimed(&mut self, work: &[ClaimedWork]) {
+        let _ = work;
+    }
+
+    /// A place among what was claimed ahead, if this cannot begin now; `is_full` says that the worker has no room for anything.
+    fn wait(&mut self, work: &ClaimedWork, is_full: bool) -> Option<Permit> {
+        let _ = (work, is_full);
+        None
+    }
+
+    /// What was claimed will not begin here.
+    fn forget(&mut self, work: &ClaimedWork) {
+        let _ = work;
+    }
+
     /// An attempt at what was claimed from one of its sources; an error says that there is no code for it.
     fn call(&mut self, work: ClaimedWork, signals: Signals) -> Result<Prepared, String>;
 }
@@ -89,6 +115,31 @@ impl Handlers {
 
     pub(super) fn wants(&mut self) -> Vec<Want> {
         self.all.iter_mut().flat_map(|handler| handler.wants()).collect()
+    }
+
+    pub(super) fn last_wants(&mut self) -> Vec<Want> {
+        self.all.iter_mut().flat_map(|handler| handler.last_wants()).collect()
+    }
+
+    /// How many more may be claimed before there is room for them.
+    pub(super) fn ahead(&self) -> u32 {
+        self.all.iter().map(|handler| handler.ahead()).sum()
+    }
+
+    /// What one claim got, before any of it begins.
+    pub(super) fn claimed(&mut self, work: &[ClaimedWork]) {
+        self.all.iter_mut().for_each(|handler| handler.claimed(work));
+    }
+
+    /// A place among what was claimed ahead, if this cannot begin now.
+    pub(super) fn wait(&mut self, work: &ClaimedWork, is_full: bool) -> Option<Permit> {
+        let at = *self.by_source.get(&work.source())?;
+        self.all[at].wait(work, is_full)
+    }
+
+    /// What was claimed will not begin here.
+    pub(super) fn forget(&mut self, work: &ClaimedWork) {
+        self.all.iter_mut().for_each(|handler| handler.forget(work));
     }
 
     /// Whether there are jobs among them.

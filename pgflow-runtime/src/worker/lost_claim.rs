@@ -85,7 +85,8 @@ impl LostClaim {
 impl Engine {
     /// All tasks that this worker knows it has.
     pub(super) fn known(&self) -> Vec<Lease> {
-        self.running.leases().chain(self.settles.leases()).cloned().collect()
+        let known = self.running.leases().chain(self.settles.leases()).cloned();
+        known.chain(self.ahead.leases()).collect()
     }
 
     /// Tasks that we did not know of were given back, or not.

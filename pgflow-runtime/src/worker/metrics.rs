@@ -35,6 +35,54 @@ pub(super) const OPEN_TASKS: &str = "pgflow_open_tasks";
 /// How long the oldest of those has been there, in seconds, by `flow`.
 pub(super) const OLDEST_SECONDS: &str = "pgflow_oldest_task_seconds";
 
+/// Messages of an attempt, by `pipeline`.
+pub(super) const BATCH_SIZE: &str = "pgflow_batch_size";
+/// How long the oldest message of an attempt could have been taken, in seconds, by `pipeline`.
+pub(super) const BATCH_WAIT: &str = "pgflow_batch_wait_seconds";
+/// Batches, by `pipeline` and `trigger`: size, bytes, timeout or drain.
+pub(super) const BATCH_TRIGGERS: &str = "pgflow_batch_trigger_total";
+/// Messages whose last attempt failed, by `pipeline`.
+pub(super) const DEAD: &str = "pgflow_dead_total";
+
+/// How long what holds a resource could have been taken before, in seconds, by `pipeline` and `resource`.
+pub(super) const RESOURCE_WAIT: &str = "pgflow_resource_wait_seconds";
+/// How long what took a token of a rate could have been taken before, in seconds, by `pipeline` and `rate`.
+pub(super) const RATE_WAIT: &str = "pgflow_rate_wait_seconds";
+/// Messages that wait, by `queue`.
+pub(super) const QUEUE_DEPTH: &str = "pgflow_queue_depth";
+/// How long the first in line of a queue could have been taken, in seconds, by `queue`.
+pub(super) const QUEUE_OLDEST: &str = "pgflow_queue_oldest_seconds";
+
+/// Counts messages that were claimed.
+pub(crate) fn claimed(
+    pipeline: &'static str,
+    stage: &pgflow_machine::permit::Stage,
+    batch: &crate::backend::ClaimedBatch,
+) {
+    for resource in batch.fences.keys() {
+        let resource = resource.clone();
+        ::metrics::histogram!(RESOURCE_WAIT, "pipeline" => pipeline, "resource" => resource)
+            .record(batch.waited);
+    }
+    for rate in &stage.rates {
+        let rate = rate.clone();
+        ::metrics::histogram!(RATE_WAIT, "pipeline" => pipeline, "rate" => rate)
+            .record(batch.waited);
+    }
+    ::metrics::histogram!(BATCH_SIZE, "pipeline" => pipeline).record(gauged(batch.messages.len()));
+    ::metrics::histogram!(BATCH_WAIT, "pipeline" => pipeline).record(batch.waited);
+    if let Some(trigger) = batch.trigger {
+        let trigger = trigger.word();
+        ::metrics::counter!(BATCH_TRIGGERS, "pipeline" => pipeline, "trigger" => trigger)
+            .increment(1);
+    }
+}
+
+/// Counts a message whose last attempt failed.
+pub(crate) fn dead(pipeline: &'static str) {
+    ::metrics::counter!(DEAD, "pipeline" => pipeline).increment(1);
+}
+
 /// Describes all metrics to the recorder.
 pub(super) fn describe() {
     describe_counter!(CLAIMS, "Claims that were answered");
@@ -49,6 +97,18 @@ pub(super) fn describe() {
     describe_counter!(REQUEUED, "Tasks of lost workers that were queued again");
     describe_counter!(GIVEN_BACK, "Tasks of claims whose answer got lost, given back");
     describe_counter!(DATABASE_ERRORS, "Calls that the database did not answer");
+    describe_histogram!(BATCH_SIZE, Unit::Count, "Messages of an attempt");
+    describe_histogram!(
+        BATCH_WAIT,
+        Unit::Seconds,
+        "How long the oldest message of an attempt waited"
+    );
+    describe_counter!(BATCH_TRIGGERS, "Batches, by why they were formed");
+    describe_counter!(DEAD, "Messages whose last attempt failed");
+    describe_histogram!(RESOURCE_WAIT, Unit::Seconds, "How long what holds a resource waited");
+    describe_histogram!(RATE_WAIT, Unit::Seconds, "How long what took a token of a rate waited");
+    describe_gauge!(QUEUE_DEPTH, Unit::Count, "Messages that wait");
+    describe_gauge!(QUEUE_OLDEST, Unit::Seconds, "How long the first in line of a queue waits");
     crate::backend::describe_ended();
     describe_gauge!(OPEN_RUNS, Unit::Count, "Runs that have not ended");
     describe_gauge!(OPEN_TASKS, Unit::Count, "Tasks that wait or are being worked on");

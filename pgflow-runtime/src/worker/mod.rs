@@ -7,7 +7,8 @@
 //! | `engine`, `thread`, `home` | the one loop, where it runs, and where attempts do |
 //! | `handler` | what a kind of work says and is asked |
 //! | `pace`, `slots`, `permit`, `claiming` | when to claim, how much, and what comes of it |
-//! | `kinds` | tasks and jobs in one trip |
+//! | `ahead` | what was claimed before there was room for it |
+//! | `kinds`, `stages` | tasks, jobs and messages in one trip |
 //! | `settles`, `refused`, `trip` | results gather while a batch is on its way; the next claim goes along |
 //! | `lost_claim` | tasks of a claim whose answer got lost are given back |
 //! | `attempt`, `verdict` | an attempt while it runs |
@@ -17,6 +18,7 @@
 //! | `health`, `metrics`, `backlog`, `trouble` | what can be seen from outside |
 //! | `retention` | runs that ended long ago are deleted |
 
+mod ahead;
 mod attempt;
 mod backlog;
 mod builder;
@@ -31,7 +33,7 @@ mod home;
 mod kinds;
 mod leases;
 mod lost_claim;
-mod metrics;
+pub(crate) mod metrics;
 mod pace;
 mod permit;
 mod pulse;
@@ -43,17 +45,19 @@ mod settles;
 mod shutdown;
 mod signals;
 mod slots;
+mod stages;
 mod startup;
 mod sweep;
 mod thread;
+mod ticks;
 mod trip;
 mod trouble;
 mod upkeep;
 mod verdict;
 mod watchdog;
 
+pub(crate) use crate::backend::LEASE;
 pub(crate) use handler::{Ended, Handler, Label, Prepared, Signals};
-pub(crate) use kinds::LEASE;
 pub(crate) use permit::{InUse, Permit};
 pub(crate) use pulse::Pulse;
 pub(crate) use trouble::LogLimit;

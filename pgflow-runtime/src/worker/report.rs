@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use pgflow_machine::{Settled, Verdict};
+use pgflow_machine::{Settled, Until, Verdict};
 
 /// What a worker did until it stopped.
 ///
@@ -40,7 +40,10 @@ impl WorkerReport {
 
     pub(super) fn count(&mut self, verdict: &Verdict, outcome: Settled) {
         match (outcome, verdict) {
-            (Settled::Applied, Verdict::Released | Verdict::Yielded { .. }) => self.released += 1,
+            (
+                Settled::Applied,
+                Verdict::Released | Verdict::Yielded { until: Until::After(_), .. },
+            ) => self.released += 1,
             (Settled::Applied | Settled::AlreadySettled, _) => self.settled += 1,
             (Settled::Fenced | Settled::RunEnded | Settled::Unknown, _) => self.superseded += 1,
         }

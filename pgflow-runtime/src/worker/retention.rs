@@ -1,4 +1,4 @@
-//! Deleting runs that are old enough, and streams whose time is over.
+//! Deleting runs and dead messages that are old enough, and streams whose time is over.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -9,6 +9,7 @@ use tokio::time::sleep;
 
 use crate::backend::{Backend, BackendError};
 use crate::client::BATCH;
+use crate::pipeline::{Keeping, prune_dead};
 use pgflow_backend::backoff::jittered;
 
 /// Soon after the start, but not all processes of a deployment at once.
@@ -18,7 +19,11 @@ const EVERY: Duration = Duration::from_hours(1);
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Prunes every hour, as long as it is polled: runs only where somebody says how old they may get.
-pub(super) async fn retain(backend: Arc<dyn Backend>, days: Option<u32>) -> Infallible {
+pub(super) async fn retain(
+    backend: Arc<dyn Backend>,
+    days: Option<u32>,
+    keeping: Vec<Keeping>,
+) -> Infallible {
     sleep(jittered(FIRST)).await;
     loop {
         if let Err(error) = prune_streams(&*backend).await {
@@ -27,6 +32,16 @@ pub(super) async fn retain(backend: Arc<dyn Backend>, days: Option<u32>) -> Infa
         }
         if let Some(days) = days {
             retain_runs(&*backend, days).await;
+        }
+        for Keeping { need, keep } in &keeping {
+            match prune_dead(&*backend, need, *keep).await {
+                Ok(0) => {}
+                Ok(messages) => tracing::info!(messages, queue = need, "deleted dead messages"),
+                Err(error) => {
+                    let error = with_causes(&error);
+                    tracing::warn!(error, queue = need, "cannot delete dead messages");
+                }
+            }
         }
         sleep(jittered(EVERY)).await;
     }

@@ -101,6 +101,13 @@ impl RunningAttempts {
     pub(super) fn lose(&mut self, now: Instant, lease: &Lease) {
         if let Some(holding) = self.tasks.get_mut(lease) {
             holding.is_unwanted = true;
+        }
+        self.call_off(now, lease);
+    }
+
+    /// Its handler is told to stop, and what comes of that is still wanted.
+    pub(super) fn call_off(&mut self, now: Instant, lease: &Lease) {
+        if let Some(holding) = self.tasks.get_mut(lease) {
             holding.signals.cancel.set();
             self.stopping.push_back((now + TIDY_UP, lease.clone()));
         }

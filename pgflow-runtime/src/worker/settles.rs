@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::ops::Bound::{Excluded, Unbounded};
 
 use pgflow_machine::job::{JobEnd, JobVerdict};
-use pgflow_machine::{Lease, Settle, Verdict};
+use pgflow_machine::permit::MessageEnd;
+use pgflow_machine::wait::{Awaited, NewWait};
+use pgflow_machine::{Lease, Settle, Until, Verdict};
 use tokio::time::Instant;
 
 use super::refused::Refused;
@@ -164,7 +166,7 @@ impl Settles {
         now: Instant,
     ) {
         match &mut batch[..] {
-            [Settle { verdict: verdict @ Verdict::Completed(_), .. }] if !with_claim => {
+            [Settle { verdict, .. }] if !with_claim && is_refusable(verdict) => {
                 let error = format!("the database refused the output: {why}");
                 *verdict = Verdict::Failed { error, retry: pgflow_machine::Retry::Never };
                 self.push_all(batch);
@@ -195,25 +197,48 @@ impl Settles {
     }
 }
 
+/// Whether a verdict has something of the step's in it, which would be refused again: an output, or what it waits for.
+fn is_refusable(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::Completed(_) | Verdict::Yielded { until: Until::Met(_), .. })
+}
+
 /// About as many bytes as it has when it is sent.
 pub(super) fn weight_of(verdict: &Verdict) -> usize {
     match verdict {
         Verdict::Completed(output) => weight(output),
         Verdict::Failed { error, .. } => error.len(),
         Verdict::Released => 0,
+        Verdict::Yielded { until: Until::Met(wait), reason } => reason.len() + weight_of_wait(wait),
         Verdict::Yielded { reason, .. } => reason.len(),
         Verdict::Job(end) => weight_of_job(end),
+        Verdict::Messages(ends) => ends.iter().map(weight_of_message).sum(),
+    }
+}
+
+fn weight_of_wait(wait: &NewWait) -> usize {
+    let own = wait.schema.as_ref().map_or(0, weight);
+    own + match &wait.on {
+        Awaited::Hook(_) | Awaited::Sleep(_) => 0,
+        Awaited::Runs { children, .. } => children.iter().map(|child| weight(&child.input)).sum(),
+        Awaited::Jobs { jobs, .. } => jobs.iter().map(|job| weight(&job.payload)).sum(),
     }
 }
 
 fn weight_of_job(JobEnd { verdict, submits }: &JobEnd) -> usize {
-    let own = match verdict {
+    weight_of_end(verdict) + submits.iter().map(|new| weight(&new.payload)).sum::<usize>()
+}
+
+fn weight_of_message(MessageEnd { verdict, emits, .. }: &MessageEnd) -> usize {
+    weight_of_end(verdict) + emits.iter().map(|new| weight(&new.job.payload)).sum::<usize>()
+}
+
+fn weight_of_end(verdict: &JobVerdict) -> usize {
+    match verdict {
         JobVerdict::Finished(output) => weight(output),
         JobVerdict::Failed { error, .. } => error.len(),
         JobVerdict::HandedOver(to) => to.payload.as_ref().map_or(0, weight),
         JobVerdict::Released => 0,
-    };
-    own + submits.iter().map(|new| weight(&new.payload)).sum::<usize>()
+    }
 }
 
 #[cfg(test)]

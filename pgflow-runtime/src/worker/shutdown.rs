@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use pgflow_machine::Verdict;
+use pgflow_machine::job::JobVerdict;
 use tokio::time::{Instant, timeout};
 
 use super::engine::Engine;
@@ -22,6 +23,8 @@ const GOODBYE: Duration = Duration::from_secs(1);
 pub(super) enum Stage {
     /// It takes tasks.
     Working,
+    /// It takes partial batches, as long as there are any, and waits for what it has, until then.
+    Flushing(Instant),
     /// It waits for the tasks it has, until then.
     Draining(Instant),
     /// Handlers were told to stop, and are aborted then.
@@ -35,6 +38,15 @@ impl Stage {
         matches!(self, Self::Working)
     }
 
+    /// Whether it takes work.
+    pub(super) fn may_claim(&self) -> bool {
+        matches!(self, Self::Working | Self::Flushing(_))
+    }
+
+    pub(super) fn is_flushing(&self) -> bool {
+        matches!(self, Self::Flushing(_))
+    }
+
     pub(super) fn is_releasing(&self) -> bool {
         matches!(self, Self::Releasing(_))
     }
@@ -43,15 +55,27 @@ impl Stage {
     pub(super) fn due(&self) -> Option<Instant> {
         match self {
             Self::Working => None,
-            Self::Draining(until) | Self::Stopping(until) | Self::Releasing(until) => Some(*until),
+            Self::Flushing(until)
+            | Self::Draining(until)
+            | Self::Stopping(until)
+            | Self::Releasing(until) => Some(*until),
         }
     }
 
     /// A handler that fails because it was told to stop has not failed.
     pub(super) fn judge(&self, verdict: Verdict, was_told: bool) -> Verdict {
+        if !was_told || !matches!(self, Self::Stopping(_)) {
+            return verdict;
+        }
+        let has_failed = |verdict: &JobVerdict| matches!(verdict, JobVerdict::Failed { .. });
         match verdict {
-            Verdict::Failed { .. } if was_told && matches!(self, Self::Stopping(_)) => {
-                Verdict::Released
+            Verdict::Failed { .. } => Verdict::Released,
+            Verdict::Job(end) if has_failed(&end.verdict) => Verdict::Released,
+            Verdict::Messages(mut ends) => {
+                for end in ends.iter_mut().filter(|end| has_failed(&end.verdict)) {
+                    *end = JobVerdict::Released.into();
+                }
+                Verdict::Messages(ends)
             }
             verdict => verdict,
         }
@@ -63,7 +87,13 @@ impl Engine {
     pub(super) fn drain(&mut self) {
         tracing::info!(running = self.running.len(), "shutting down: no more tasks are taken");
         self.health.phase(Phase::Draining);
-        self.stage = Stage::Draining(after(Instant::now(), self.grace));
+        self.release_ahead();
+        let until = after(Instant::now(), self.grace);
+        let flushes = !self.handlers.last_wants().is_empty();
+        self.stage = if flushes { Stage::Flushing(until) } else { Stage::Draining(until) };
+        if flushes {
+            self.pace.hint(Instant::now());
+        }
     }
 
     /// Everything is given back at once.
@@ -76,7 +106,7 @@ impl Engine {
         match self.stage {
             // No handler is left to wait for.
             Stage::Draining(_) | Stage::Stopping(_) if self.running.is_empty() => self.release(now),
-            Stage::Draining(until) if until <= now => {
+            Stage::Draining(until) | Stage::Flushing(until) if until <= now => {
                 tracing::warn!(
                     running = self.running.len(),
                     "out of time: telling handlers to stop"
@@ -91,6 +121,7 @@ impl Engine {
 
     fn release(&mut self, now: Instant) {
         self.health.phase(Phase::Releasing);
+        self.release_ahead();
         for settle in self.running.give_up() {
             self.settles.push(settle);
         }
@@ -99,7 +130,8 @@ impl Engine {
 
     /// Whether nothing is left but perhaps a claim whose answer got lost.
     pub(super) fn is_leaving(&self) -> bool {
-        !self.stage.is_working() && self.running.is_empty() && self.settles.is_empty()
+        let is_idle = self.running.is_empty() && self.ahead.is_empty();
+        !self.stage.may_claim() && is_idle && self.settles.is_empty()
     }
 
     /// The last chance to give back what a lost claim took.
@@ -125,7 +157,7 @@ impl Engine {
         self.ask_for_the_last_time(trip_is_out);
         let is_done = self.is_leaving() && self.lost_claim.is_over() && !trip_is_out;
         let is_late = matches!(self.stage, Stage::Releasing(until) if until <= Instant::now());
-        if self.stage.is_working() || !(is_done || is_late) {
+        if self.stage.may_claim() || !(is_done || is_late) {
             return false;
         }
         self.report.lost += (self.settles.len() + self.in_flight) as u64;

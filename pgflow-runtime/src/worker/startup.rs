@@ -6,6 +6,7 @@ use pgflow_machine::WorkerId;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::time::Instant;
 
+use super::ahead::Ahead;
 use super::attempt::Attempts;
 use super::builder::Worker;
 use super::concurrency::{self, variable};
@@ -21,25 +22,33 @@ use super::settles::Settles;
 use super::shutdown::Stage;
 use super::slots::Slots;
 use super::sweep::Sweeps;
+use super::ticks::Ticks;
 use super::trouble::{Call, LogLimit, Trouble};
 use super::{WorkerError, metrics};
+use crate::FlowDef;
 use crate::backend::{Backend, BackendError, Reply, Source, Wakes, WorkerCard};
+use crate::db::Db;
 use crate::flow_handler::Flows;
 use crate::job_handler::Kinds;
+use crate::pipeline::Pipelines;
+use crate::schedule::{self, Ticker};
 
 /// A worker that is ready to work, or why it should not.
 pub(super) async fn start(worker: Worker, home: Home, wakes: Wakes) -> Result<Engine, WorkerError> {
-    let Worker { db, flows, jobs, concurrency, grace, health, .. } = worker;
+    let Worker { db, flows, jobs, pipelines, concurrency, grace, health, .. } = worker;
     metrics::describe();
     let backend = db.backend().clone();
     let slots = slots(concurrency::find(concurrency, variable)?)?;
-    let handlers = handlers(flows, jobs, &backend).await?;
+    let defs = flows.defs();
+    let handlers = handlers(flows, jobs, pipelines, &backend).await?;
+    let ticker = ticker(&db, defs).await?;
     let sources = handlers.sources();
     resume(backend.as_ref(), &sources).await?;
     let id = sign_on(backend.as_ref(), &sources, slots.free()).await?;
     let (sender, done) = unbounded_channel();
     let attempts = Attempts { home, done: sender };
     let now = Instant::now();
+    let ticks = Ticks::new(ticker, backend.schedules().is_ok(), now);
     Ok(Engine {
         id,
         backend,
@@ -50,12 +59,14 @@ pub(super) async fn start(worker: Worker, home: Home, wakes: Wakes) -> Result<En
         slots,
         running: RunningAttempts::default(),
         leases: Leases::default(),
+        ahead: Ahead::default(),
         settles: Settles::default(),
         in_flight: 0,
         is_asking: false,
         lost_claim: LostClaim::default(),
         pace: Pace::new(now),
         sweeps: Sweeps::new(now),
+        ticks,
         trouble: Trouble::new(),
         refusals: LogLimit::default(),
         stage: Stage::Working,
@@ -70,16 +81,29 @@ pub(super) async fn start(worker: Worker, home: Home, wakes: Wakes) -> Result<En
 async fn handlers(
     flows: Flows,
     jobs: Kinds,
+    pipelines: Pipelines,
     backend: &Arc<dyn Backend>,
 ) -> Result<Handlers, WorkerError> {
     let mut all: Vec<Box<dyn Handler>> = Vec::new();
-    if !flows.is_empty() || jobs.is_empty() {
+    if !flows.is_empty() || (jobs.is_empty() && pipelines.is_empty()) {
         all.push(Box::new(flows.start(Arc::clone(backend)).await?));
     }
     if !jobs.is_empty() {
-        all.push(Box::new(jobs.start(Arc::clone(backend))?));
+        all.push(Box::new(jobs.start(Arc::clone(backend)).await?));
+    }
+    if !pipelines.is_empty() {
+        all.push(Box::new(pipelines.start(Arc::clone(backend)).await?));
     }
     Ok(Handlers::new(all))
+}
+
+/// Keeps the schedules that flows declare in the database, and knows how to start what is due.
+async fn ticker(db: &Db, flows: Vec<&'static FlowDef>) -> Result<Ticker, WorkerError> {
+    if db.backend().schedules().is_ok() {
+        let why = |error| WorkerError::Schedules(Box::new(error));
+        schedule::register(db, &flows).await.map_err(why)?;
+    }
+    Ok(Ticker::new(flows))
 }
 
 /// Says who is about to work, for people who look at what workers there are.

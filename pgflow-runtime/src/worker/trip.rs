@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 use futures_util::FutureExt;
 use pgflow_machine::{Beat, Lease, Settle, Source, WorkerId};
 
-use super::kinds;
 use super::verdict::panic_text;
+use super::{kinds, stages};
 use crate::backend::{Backend, BackendError, Claim, Claimed, Settlement, Swept};
+use crate::schedule::Ticker;
 
 /// A call that takes longer than this counts as lost: the connection may be dead without anybody saying so.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -63,7 +64,7 @@ pub(super) fn set_out(
         let since = Instant::now();
         let work = match (&claim, settles.is_empty()) {
             (Some(claim), true) => {
-                bounded(async { kinds::claim(&*backend, claim).await }).await.map(claimed)
+                bounded(async { stages::claim(&*backend, claim).await }).await.map(claimed)
             }
             (claim, _) => settle(&*backend, worker, &settles, claim.as_ref()).await,
         };
@@ -105,7 +106,7 @@ async fn swept_and_claimed(
         return backend.sweep_and_claim(claim).await;
     }
     let swept = kinds::sweep(backend, true).await?;
-    Ok((swept, kinds::claim(backend, claim).await?))
+    Ok((swept, stages::claim(backend, claim).await?))
 }
 
 fn claimed(claimed: Claimed) -> Settlement {
@@ -127,7 +128,7 @@ pub(super) fn ask(
             settle(&*backend, question.worker, &settles, None).await
         };
         let ReleaseRequest { worker, sources, known } = question;
-        let unknown = kinds::release_unknown(&*backend, worker, &sources, &known);
+        let unknown = stages::release_unknown(&*backend, worker, &sources, &known);
         let unknown = bounded(unknown).await;
         let (claim, swept, unknown) = (None, None, Some(unknown));
         Returned { settles, is_again: false, claim, work, swept, unknown, took: since.elapsed() }
@@ -139,11 +140,13 @@ pub(super) fn ask(
 pub(super) enum Upkeep {
     Heartbeat(Vec<Lease>, Result<Vec<Beat>, BackendError>),
     Sweep(Result<Swept, BackendError>),
+    /// How long it is until a schedule is due, if that is known.
+    Tick(Result<Option<Duration>, BackendError>),
 }
 
 pub(super) fn beat(backend: Arc<dyn Backend>, leases: Vec<Lease>) -> BoxFuture<Upkeep> {
     Box::pin(async move {
-        let beats = bounded(async { kinds::beat(&*backend, &leases).await }).await;
+        let beats = bounded(async { stages::beat(&*backend, &leases).await }).await;
         Upkeep::Heartbeat(leases, beats)
     })
 }
@@ -152,6 +155,13 @@ pub(super) fn sweep(backend: Arc<dyn Backend>, with_jobs: bool) -> BoxFuture<Upk
     Box::pin(async move {
         let swept = bounded(async { kinds::sweep(&*backend, with_jobs).await }).await;
         Upkeep::Sweep(swept)
+    })
+}
+
+pub(super) fn tick(backend: Arc<dyn Backend>, ticker: Arc<Ticker>) -> BoxFuture<Upkeep> {
+    Box::pin(async move {
+        let next_in = bounded(async { ticker.tick(&*backend).await }).await;
+        Upkeep::Tick(next_in)
     })
 }
 
@@ -173,7 +183,7 @@ async fn settle(
     settles: &[Settle],
     next: Option<&Claim>,
 ) -> Result<Settlement, BackendError> {
-    bounded(async { kinds::settle(backend, worker, settles, next).await }).await
+    bounded(async { stages::settle(backend, worker, settles, next).await }).await
 }
 
 /// An answer in bounded time. A panic counts as a refusal: what caused it is told apart from the rest, and the worker's

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pgflow_machine::job::JobVerdict;
-use pgflow_machine::{Beat, Lease, Verdict};
+use pgflow_machine::{Beat, Lease, Until, Verdict};
 use tokio::time::Instant;
 
 use super::engine::Engine;
@@ -13,12 +13,14 @@ use super::running::RunningAttempt;
 use super::trip::Upkeep;
 use super::trouble::Call;
 use crate::backend::{BackendError, Swept};
+use crate::pipeline::word_of;
 
 impl Engine {
     pub(super) fn on_upkeep(&mut self, upkeep: Upkeep) {
         match upkeep {
             Upkeep::Heartbeat(leases, beats) => self.on_heartbeats(&leases, beats),
             Upkeep::Sweep(swept) => self.on_sweep(swept),
+            Upkeep::Tick(next_in) => self.on_tick(next_in),
         }
     }
 
@@ -29,10 +31,18 @@ impl Engine {
                 self.on_answer(Call::Upkeep);
                 for (lease, beat) in leases.iter().zip(beats) {
                     count(beat);
-                    if beat != Beat::Extended {
-                        self.leases.remove(lease);
-                        self.running.lose(now, lease);
+                    match beat {
+                        Beat::Extended => continue,
+                        // Its key and what it holds are free only when it was settled.
+                        Beat::Cancelled if lease.job().is_some() => {
+                            self.running.call_off(now, lease);
+                        }
+                        Beat::Cancelled | Beat::Lost => {
+                            self.running.lose(now, lease);
+                            self.lose_ahead(lease);
+                        }
                     }
+                    self.leases.remove(lease);
                 }
             }
             Err(error) => {
@@ -55,6 +65,26 @@ impl Engine {
                 self.trouble.failed(Call::Upkeep, "sweep", &error);
             }
         }
+    }
+
+    fn on_tick(&mut self, next_in: Result<Option<Duration>, BackendError>) {
+        match next_in {
+            Ok(next_in) => {
+                self.on_answer(Call::Upkeep);
+                self.ticks.on_look(Instant::now(), next_in);
+            }
+            Err(error) => {
+                self.ticks.on_error(&error);
+                if !matches!(error, BackendError::Unsupported { .. }) {
+                    self.trouble.failed(Call::Upkeep, "schedules", &error);
+                }
+            }
+        }
+    }
+
+    /// Whether this worker starts what schedules want: one that is about to stop leaves it to others.
+    pub(super) fn may_tick(&self) -> bool {
+        self.stage.is_working() && !self.trouble.is_on()
     }
 
     /// The database answered. If that is news, results go at once, then heartbeats, and only then a sweep: it must not take
@@ -110,8 +140,10 @@ impl RunningAttempt {
             Ended::Verdict(Verdict::Completed(_)) => "completed",
             Ended::Verdict(Verdict::Failed { .. }) => "failed",
             Ended::Verdict(Verdict::Released) => "released",
+            Ended::Verdict(Verdict::Yielded { until: Until::Met(_), .. }) => "waiting",
             Ended::Verdict(Verdict::Yielded { .. }) => "held_back",
             Ended::Verdict(Verdict::Job(end)) => outcome_of_job(&end.verdict),
+            Ended::Verdict(Verdict::Messages(ends)) => word_of(ends),
             Ended::Nothing => "dropped",
         };
         ::metrics::counter!(metrics::ATTEMPTS, "flow" => flow, "step" => step, "outcome" => outcome)

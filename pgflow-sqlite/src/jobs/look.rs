@@ -1,7 +1,8 @@
 //! Which jobs a claim or sweep finds.
 
-use pgflow_machine::Timestamp;
 use pgflow_machine::job::{JobHold, JobId, JobToken};
+use pgflow_machine::{RunId, Timestamp, Version};
+use uuid::Uuid;
 
 use super::names;
 use crate::error::Result;
@@ -30,6 +31,16 @@ const EXPIRED: &str = "
 /// Leases are as many as workers have slots.
 const HELD: &str = "
     select j.id, l.token from pgflow_job_leases l cross join pgflow_jobs j on j.seq = l.job where l.worker = ?1";
+
+/// Of a bounded part of the edges: of a wide join none waits for one that waits.
+const PAIRS: &str = "
+    select e.waiter, e.dependency from (select waiter, dependency from pgflow_job_edges where kind = 'job' limit ?1) e
+     where exists (select 1 from pgflow_job_edges d where d.waiter = e.dependency)";
+
+const AWAITED: &str = "
+    select r.run_id from (select distinct dependency from pgflow_job_edges where kind = 'run') e
+      cross join pgflow_runs r on r.run_id = unhex(replace(e.dependency, '-', ''))
+     where r.flow = ?1";
 
 const NEXT: &str = "
     select min(at) from (
@@ -85,6 +96,25 @@ pub(super) async fn expired<C: Conn>(
 ) -> Result<Vec<JobId>> {
     let query = sqlx::query_scalar(EXPIRED).bind(session.now.micros()).bind(max);
     Ok(found(query.fetch_all(&mut *session.connection).await?))
+}
+
+pub(super) async fn waiting_pairs<C: Conn>(
+    session: &mut SqliteSession<C>,
+    max: u32,
+) -> Result<Vec<(JobId, JobId)>> {
+    let query = sqlx::query_as(PAIRS).bind(max);
+    let pairs: Vec<(String, String)> = query.fetch_all(&mut *session.connection).await?;
+    let pair = |(waiter, on)| (JobId::from_stored(waiter), JobId::from_stored(on));
+    Ok(pairs.into_iter().map(pair).collect())
+}
+
+pub(super) async fn awaited_runs<C: Conn>(
+    session: &mut SqliteSession<C>,
+    version: &Version,
+) -> Result<Vec<RunId>> {
+    let query = sqlx::query_scalar(AWAITED).bind(version.id);
+    let runs: Vec<Uuid> = query.fetch_all(&mut *session.connection).await?;
+    Ok(runs.into_iter().map(RunId).collect())
 }
 
 pub(super) async fn held<C: Conn>(

@@ -3,6 +3,7 @@
 mod check;
 mod load;
 mod look;
+mod pause;
 mod read;
 mod submit_in;
 mod upkeep;
@@ -10,8 +11,8 @@ mod write;
 
 use std::collections::HashMap;
 
-use pgflow_machine::Timestamp;
 use pgflow_machine::job::{JobHold, JobId, JobNeeds, JobRows, JobSettings, JobWrites};
+use pgflow_machine::{RunId, Timestamp, Version};
 use serde_json::Value;
 
 pub(super) use check::INVARIANTS;
@@ -62,6 +63,14 @@ impl<C: Conn> JobSession for SqliteSession<C> {
 
     async fn expired_jobs(&mut self, max: u32) -> Stored<Vec<JobId>> {
         Ok(look::expired(self, max).await?)
+    }
+
+    async fn waiting_pairs(&mut self, max: u32) -> Stored<Vec<(JobId, JobId)>> {
+        Ok(look::waiting_pairs(self, max).await?)
+    }
+
+    async fn awaited_runs(&mut self, version: &Version) -> Stored<Vec<RunId>> {
+        Ok(look::awaited_runs(self, version).await?)
     }
 
     async fn held_jobs(&mut self, worker: &str) -> Stored<Vec<JobHold>> {

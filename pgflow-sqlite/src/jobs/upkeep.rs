@@ -5,35 +5,46 @@ use pgflow_machine::job::JobState;
 use sqlx::{QueryBuilder, Sqlite};
 
 use super::load::{ended, live};
+use super::pause;
 use super::read::{Found, from_ended, from_live, summary};
+use super::write::prunable;
 use crate::error::Result;
 use crate::load::word;
 use crate::session::{Conn, SqliteSession};
-use pgflow_backend::backend::{Counted, JobDepths, JobSearch, JobSummary, JobsOf, after_all};
+use pgflow_backend::backend::{
+    Counted, JobDepths, JobSearch, JobSummary, JobsOf, PausedNeed, after_all,
+};
 use pgflow_backend::store::{JobUpkeepSession, Stored};
 
-const STATES: &str = "select need, state, count(*) from pgflow_jobs group by need, state";
+const STATES: &str = "
+    select need, state, count(*) from (select need, state from pgflow_jobs order by seq desc limit ?1)
+     group by need, state";
 
 const HELD: &str = "select worker, count(*) from pgflow_job_leases group by worker";
 
-/// The first in line of each need, and when it got there: the trace knows that best.
+/// The first in line of each need, and when it got there: the trace knows that best. Needs are found one after the other, since
+/// there may be millions of jobs of each.
 const FIRST: &str = "
+    with recursive needs (need) as (
+      select (select need from pgflow_jobs where state = 'ready' order by need limit 1)
+       union all
+      select (select p.need from pgflow_jobs p where p.state = 'ready' and p.need > n.need order by p.need limit 1)
+        from needs n where n.need is not null)
     select j.need, max(j.created_at, coalesce(j.wake_at, 0), coalesce(
              (select t.at from pgflow_job_trace t where t.job = j.id order by t.number desc limit 1), 0))
-      from (select distinct need from pgflow_jobs where state = 'ready') n
+      from needs n
      cross join pgflow_jobs j on j.seq = (
        select p.seq from pgflow_jobs p
         where p.need = n.need and p.state = 'ready' order by p.priority desc, p.seq limit 1)";
 
-const PRUNABLE: &str = "
-    select count(*) from (select 1 from pgflow_job_archive where ended_at <= ?1 limit ?2)";
+const PRUNABLE: &str = concat!("select count(*) from (select 1 ", prunable!(), " limit ?2)");
 
 const FROM_LIVE: &str = concat!(from_live!(), " where true");
 const FROM_ENDED: &str = concat!(from_ended!(), " where true");
 
 impl<C: Conn> JobUpkeepSession for SqliteSession<C> {
-    async fn job_depths(&mut self) -> Stored<JobDepths> {
-        Ok(depths(self).await?)
+    async fn job_depths(&mut self, most: u64) -> Stored<JobDepths> {
+        Ok(depths(self, most).await?)
     }
 
     async fn find_jobs(&mut self, search: &JobSearch) -> Stored<Vec<JobSummary>> {
@@ -51,12 +62,25 @@ impl<C: Conn> JobUpkeepSession for SqliteSession<C> {
     async fn prunable_jobs(&mut self, ended_by: Timestamp, max: u64) -> Stored<u64> {
         Ok(prunable(self, ended_by, max).await?)
     }
+
+    async fn pause_needs(&mut self, needs: &[String], by: &str) -> Stored<u64> {
+        Ok(pause::pause(self, needs, by).await?)
+    }
+
+    async fn resume_needs(&mut self, needs: &[String]) -> Stored<u64> {
+        Ok(pause::resume(self, needs).await?)
+    }
+
+    async fn paused_needs(&mut self) -> Stored<Vec<PausedNeed>> {
+        Ok(pause::paused(self).await?)
+    }
 }
 
-async fn depths<C: Conn>(session: &mut SqliteSession<C>) -> Result<JobDepths> {
+async fn depths<C: Conn>(session: &mut SqliteSession<C>, most: u64) -> Result<JobDepths> {
     let (mut counted, now) = (Counted::default(), session.now);
+    let limit = i64::try_from(most).unwrap_or(i64::MAX);
     let states: Vec<(String, String, i64)> =
-        sqlx::query_as(STATES).fetch_all(&mut *session.connection).await?;
+        sqlx::query_as(STATES).bind(limit).fetch_all(&mut *session.connection).await?;
     for (need, state, jobs) in states {
         counted.add(need, word(JobState::from_word(&state), &state)?, jobs.unsigned_abs());
     }
@@ -69,7 +93,7 @@ async fn depths<C: Conn>(session: &mut SqliteSession<C>) -> Result<JobDepths> {
     for (worker, jobs) in held {
         counted.held(worker, jobs.unsigned_abs());
     }
-    Ok(counted.depths())
+    Ok(counted.depths(most))
 }
 
 type Query = QueryBuilder<Sqlite>;

@@ -97,11 +97,23 @@ const TRACE: &str = "
     insert into pgflow_job_trace (job, at, kind, by, token, detail)
     select value ->> 0, ?2, value ->> 1, value ->> 2, value ->> 3, value ->> 4 from json_each(?1) order by key";
 
-const PRUNE: &str =
-    "select id from pgflow_job_archive where ended_at <= ?1 order by ended_at limit ?2";
+/// Jobs `a` that ended by ?1, and whose outputs no wait has still to read.
+macro_rules! prunable {
+    () => {
+        "from pgflow_job_archive a
+          where a.ended_at <= ?1 and not exists (
+            select 1 from pgflow_awaited w where w.child = a.id and w.kind = 'job' and w.orphaned is null)"
+    };
+}
+pub(super) use prunable;
+
+const PRUNE: &str = concat!("select a.id ", prunable!(), " order by a.ended_at limit ?2");
 
 const PRUNE_TRACE: &str =
     "delete from pgflow_job_trace where job in (select value from json_each(?1))";
+
+const PRUNE_MESSAGES: &str =
+    "delete from pgflow_messages where job in (select value from json_each(?1))";
 
 const SETTINGS: &str =
     "update pgflow_job_settings set trace = ?1, crash_threshold = ?2 where id = 1";
@@ -237,7 +249,7 @@ pub(super) async fn prune<C: Conn>(
     let query = sqlx::query_scalar(PRUNE).bind(ended_by.micros()).bind(max);
     let old: Vec<String> = query.fetch_all(&mut *session.connection).await?;
     let old_names = names(old.iter().map(String::as_str));
-    for delete in [FORGET, PRUNE_TRACE] {
+    for delete in [FORGET, PRUNE_TRACE, PRUNE_MESSAGES] {
         sqlx::query(delete).bind(&old_names).execute(&mut *session.connection).await?;
     }
     Ok(old.len() as u64)

@@ -4,7 +4,7 @@ use pgflow_model::OptionRule;
 use syn::parse::ParseStream;
 use syn::{Attribute, Ident, LitStr, Meta, Path, Token};
 
-use super::NeedOptions;
+use super::{NeedOptions, NeedPermits, permits};
 use crate::args::{crate_path, each_option, flag};
 use crate::errors::Errors;
 use crate::options::number_of;
@@ -50,10 +50,12 @@ pub(super) struct NeedArgs {
     pub(super) capability: Option<LitStr>,
     pub(super) external: Option<Ident>,
     pub(super) options: NeedOptions,
+    pub(super) permits: NeedPermits,
 }
 
 impl NeedArgs {
-    const KNOWN: &'static [&'static str] = &["external", "lease", "max_attempts", "base_delay"];
+    const KNOWN: &'static [&'static str] =
+        &["external", "lease", "max_attempts", "base_delay", "resources", "rate"];
 
     pub(super) fn read(marker: &Attribute, errors: &mut Errors) -> Self {
         let mut out = Self::default();
@@ -89,6 +91,14 @@ impl NeedArgs {
         let place = match word.as_str() {
             "external" => {
                 self.external = Some(flag(args, name)?);
+                return Ok(());
+            }
+            "resources" => {
+                self.permits.resources = permits::resources(args, name)?;
+                return Ok(());
+            }
+            "rate" => {
+                self.permits.rate = Some(permits::rate(args, name)?);
                 return Ok(());
             }
             "lease" => lease,

@@ -63,6 +63,8 @@ fn needs<'a>(item: &'a FlowItem, job: &str, own: &OwnItems, errors: &mut Errors)
         let mut found = Errors::default();
         let mut need = need(item, job, own, &mut found);
         let name = need.name().to_string();
+        // Two types of one name would be reported once more.
+        need.is_duplicate = own.defined(&name).is_some();
         match seen.get(&need.capability) {
             // The compiler reports two functions of one name, and shows both of them.
             Some(first) if *first == name => need.is_duplicate = true,
@@ -100,6 +102,7 @@ fn need<'a>(item: &'a StepItem, job: &str, own: &OwnItems, errors: &mut Errors) 
         capability: named.unwrap_or_else(|| format!("{job}.{}", item.sig.ident.unraw())),
         external,
         options: args.options,
+        permits: args.permits,
         params: if is_generic { Vec::new() } else { params::resolve(item, errors) },
         output,
         error: error.flatten(),

@@ -3,12 +3,14 @@
 mod args;
 mod check;
 mod params;
+mod permits;
 
 use syn::parse::{Parse, ParseStream};
 use syn::{Ident, Path, Type};
 
 pub use check::check as check_job;
 pub use params::{NeedParam, NeedSource};
+pub use permits::NeedPermits;
 
 use crate::flow::Output;
 use crate::item::{FlowItem, StepItem, Words};
@@ -59,6 +61,8 @@ pub struct Need<'a> {
     pub external: Option<Ident>,
     /// Numbers of its options, with their names.
     pub options: NeedOptions,
+    /// What an attempt has to get before it begins.
+    pub permits: NeedPermits,
     /// What it takes.
     pub params: Vec<NeedParam<'a>>,
     /// What it returns in its `Result`.

@@ -58,10 +58,11 @@ fn is_taken(params: &[NeedParam<'_>], source: NeedSource) -> bool {
 
 fn source(item: &StepItem, arg: &PatType) -> syn::Result<NeedSource> {
     let ty = &*arg.ty;
+    let at_type = |message: String| syn::Error::new_spanned(ty.to_token_stream(), message);
     let Pat::Ident(pat) = &*arg.pat else {
         // Application state is known by its type, so it can be taken apart at once.
         return if is_state(ty) {
-            Ok(NeedSource::State)
+            check_arguments(item, "", ty).map(|()| NeedSource::State).map_err(at_type)
         } else {
             let message =
                 format!("{} must name this parameter: it is matched by name", item.what());
@@ -69,7 +70,6 @@ fn source(item: &StepItem, arg: &PatType) -> syn::Result<NeedSource> {
         };
     };
     let word = &*matched_name(&pat.ident);
-    let at_type = |message: String| syn::Error::new_spanned(ty.to_token_stream(), message);
     if word == TRANSACTION {
         return param_shape::check_transaction(item, ty)
             .map(|()| NeedSource::Transaction)

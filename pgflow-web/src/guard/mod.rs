@@ -10,6 +10,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 pub(crate) use csrf::{Token, check};
+pub(crate) use headers::add as add_headers;
 pub(crate) use hosts::only_known_hosts;
 
 use crate::Access;

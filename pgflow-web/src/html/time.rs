@@ -32,7 +32,8 @@ pub(crate) fn precise(at: Timestamp) -> String {
     format!("{hour:02}:{minute:02}:{second:02}.{millis:03}")
 }
 
-fn iso(at: Timestamp) -> String {
+/// `2026-11-17T12:03:11.042Z`
+pub(crate) fn iso(at: Timestamp) -> String {
     let (year, month, day) = date(at);
     format!("{year:04}-{month:02}-{day:02}T{}Z", precise(at))
 }

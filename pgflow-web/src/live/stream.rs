@@ -2,7 +2,6 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{Path, Query};
@@ -22,8 +21,6 @@ use crate::pages::{JobView, job_id, run_id};
 use crate::request::Asked;
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
-/// Proxies end connections that are quiet for long.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 pub(crate) fn routes() -> Router<App> {
     Router::new()
@@ -95,7 +92,7 @@ fn stream(
         let event = listener.next().await?;
         Some((Ok(event), listener))
     });
-    Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE))
+    Sse::new(events).keep_alive(KeepAlive::new().interval(app.options.keep_alive))
 }
 
 struct Listener {

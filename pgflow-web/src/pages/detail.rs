@@ -1,20 +1,22 @@
 //! What is known of a run, of one of its steps, or of one of its tasks: also what they were given and put out.
 
 use maud::{Markup, html};
-use pgflow_machine::TaskStatus;
-use pgflow_runtime::backend::{TaskQuery, TaskRecord};
+use pgflow_machine::log::StreamKey;
+use pgflow_machine::{TaskKey, TaskStatus};
+use pgflow_runtime::backend::{TaskQuery, TaskRecord, WaitRecord};
 use pgflow_runtime::{RunId, StepStatus};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::run::{first_line, href};
-use super::waiting;
+use super::{said, waiting, waits};
 use crate::PayloadKind;
 use crate::actions::Said;
 use crate::app::App;
 use crate::error::PageError;
 use crate::html::status::{Look, badge};
 use crate::html::{payload, time};
+use crate::request::Asked;
 use crate::run_view::{RunView, StepView};
 
 /// Tasks on a page.
@@ -47,24 +49,26 @@ impl Chosen {
 
 /// The part of the page that says more about what was chosen.
 pub(super) async fn detail(
-    app: &App,
+    asked: &Asked,
     view: &RunView,
     chosen: &Chosen,
 ) -> Result<Markup, PageError> {
+    let Asked { app, base, .. } = asked;
     if chosen.step.is_empty() {
-        return of_run(app, view, chosen.why.is_some()).await;
+        return of_run(asked, view, chosen.why.is_some()).await;
     }
     let unknown = || PageError::NotFound(format!("the run has no step `{}`", chosen.step));
     let step = view.step(&chosen.step).ok_or_else(unknown)?;
-    let reader = Reader { app, view, run: view.record.id };
+    let reader = Reader { app, base, view, run: view.record.id };
     match chosen.task {
         Some(index) if step.record.is_map => of_task(&reader, &step, index).await,
         _ => of_step(&reader, &step, chosen).await,
     }
 }
 
-async fn of_run(app: &App, view: &RunView, is_asked_why: bool) -> Result<Markup, PageError> {
-    let reader = Reader { app, view, run: view.record.id };
+async fn of_run(asked: &Asked, view: &RunView, is_asked_why: bool) -> Result<Markup, PageError> {
+    let Asked { app, base, .. } = asked;
+    let reader = Reader { app, base, view, run: view.record.id };
     let waiting = waiting::reasons(app, view, is_asked_why).await?;
     let input = reader.run_input().await?;
     let mut outputs = Vec::new();
@@ -75,6 +79,7 @@ async fn of_run(app: &App, view: &RunView, is_asked_why: bool) -> Result<Markup,
     Ok(html! {
         h2 { "Run" }
         (waiting)
+        @if !view.waits.is_empty() { h3 { "Open waits" } (waits::table(base, &view.waits)) }
         (payload::payload("Input", input.as_ref()))
         @for (slug, output) in &outputs { (payload::payload(&format!("Output of {slug}"), output.as_ref())) }
         p.none { "Choose a step to see more of it." }
@@ -90,11 +95,13 @@ async fn of_step(
     let tasks = reader.tasks(step, chosen).await?;
     let (input, output) = (reader.step_input(slug).await?, reader.output(step).await?);
     let error = step.error().map(|error| reader.error(slug, error));
+    let said = reader.said(slug, 0).await?;
     Ok(html! {
         (heading(&html! { (slug) }, "?", step.look))
         (facts(step, &tasks))
         @if let Some(error) = error { h3 { "Error" } (payload::error(&error)) }
-        @if step.record.is_map { (task_table(reader, step, chosen, &tasks)) }
+        (reader.waits(slug, None))
+        @if step.record.is_map { (task_table(reader, step, chosen, &tasks)) } @else { (said) }
         (payload::payload("Input", input.as_ref()))
         (payload::payload("Output", output.as_ref()))
     })
@@ -112,10 +119,13 @@ async fn of_task(
     let task = found.into_iter().find(|task| task.index == index).ok_or_else(unknown)?;
     let (item, output) = (reader.item(slug, index).await?, reader.task_output(step, index).await?);
     let error = task.error.as_deref().map(|error| reader.error(slug, error));
+    let said = reader.said(slug, index).await?;
     Ok(html! {
         (heading(&html! { (slug) " [" (index) "]" }, &href(slug), look_of(task.status)))
         dl.facts { (task_facts(&task)) }
         @if let Some(error) = error { h3 { "Error" } (payload::error(&error)) }
+        (reader.waits(slug, Some(index)))
+        (said)
         (payload::payload("Item", item.as_ref()))
         (payload::payload("Output", output.as_ref()))
     })
@@ -208,6 +218,7 @@ fn look_of(status: TaskStatus) -> Look {
     match status {
         TaskStatus::Queued => Look::Queued,
         TaskStatus::Started => Look::Running,
+        TaskStatus::Waiting => Look::Waiting,
         TaskStatus::Completed => Look::Completed,
         TaskStatus::Failed => Look::Failed,
     }
@@ -216,6 +227,7 @@ fn look_of(status: TaskStatus) -> Look {
 /// Reads payloads, a bounded part of each, and lets nobody see more of them than they may.
 struct Reader<'a> {
     app: &'a App,
+    base: &'a str,
     view: &'a RunView,
     run: RunId,
 }
@@ -227,6 +239,22 @@ impl Reader<'_> {
 
     fn error(&self, step: &str, error: &str) -> String {
         self.app.options.redacted_error(&self.view.record.flow, Some(step), error)
+    }
+
+    /// What a step, or one of its tasks, waits for from outside.
+    fn waits(&self, slug: &str, index: Option<u32>) -> Markup {
+        let is_of =
+            |task: &TaskKey| task.step == slug && index.is_none_or(|index| task.index == index);
+        let waits = self.view.waits.iter().filter(|wait| is_of(&wait.task));
+        let waits: Vec<WaitRecord> = waits.cloned().collect();
+        html! { @if !waits.is_empty() { h3 { "Waits for" } (waits::table(self.base, &waits)) } }
+    }
+
+    /// The last of what a task says while it runs.
+    async fn said(&self, slug: &str, index: u32) -> Result<Markup, PageError> {
+        let task = TaskKey { run: self.run, step: slug.to_owned(), index };
+        let shown = |value| self.shown(Some(slug), PayloadKind::Chunk, value);
+        said::said(self.app, &StreamKey::Task(task), shown).await
     }
 
     async fn run_input(&self) -> Result<Option<Value>, PageError> {

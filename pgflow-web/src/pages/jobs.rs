@@ -6,7 +6,7 @@ use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::get;
 use maud::{Markup, html};
 use pgflow_runtime::Timestamp;
-use pgflow_runtime::backend::{JobPlace, JobSearch, JobSummary, JobsOf, NeedDepth};
+use pgflow_runtime::backend::{JobDepths, JobPlace, JobSearch, JobSummary, JobsOf, NeedDepth};
 use pgflow_runtime::job::{JobId, JobOutcome, JobState};
 use serde::Deserialize;
 
@@ -22,6 +22,8 @@ pub(super) const PAGE: Page = Page { path: "/jobs", title: "Jobs", routes };
 
 /// Jobs on a page.
 const MAX: u32 = 50;
+/// Live jobs that are counted: a page must not take longer when there are millions.
+pub(super) const COUNTED: u64 = 10_000;
 
 /// What a list can be of, besides all live ones.
 const STATES: &[JobState] = &[
@@ -71,11 +73,11 @@ async fn show(
     notice: Option<&str>,
 ) -> Result<Html<String>, PageError> {
     let page = asked.app.db.find_jobs(&filter.search()?).await?;
-    let needs = asked.app.db.job_depths().await?.needs;
+    let JobDepths { needs, is_part, .. } = asked.app.db.job_depths_of(COUNTED).await?;
     let next = page.next.and_then(|next| next.after).map(position);
     let body = html! {
         h1 { "Jobs" }
-        (need_table(&asked.base, &needs))
+        (need_table(&asked.base, &needs, is_part, None))
         (form(asked, filter, &needs))
         @if let Some(notice) = notice { p.notice role="status" { (notice) } }
         (table(&asked.app, &asked.base, &page.jobs))
@@ -93,9 +95,7 @@ impl Filter {
             .ok_or_else(|| PageError::Wrong(format!("there is no status `{}`", self.status)))?;
         let after = match self.after.as_str() {
             "" => None,
-            text => Some(place(text).ok_or_else(|| {
-                PageError::Wrong(format!("`{text}` is not the end of a page of jobs"))
-            })?),
+            text => Some(place(text)?),
         };
         let given = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
         let (need, key) = (given(&self.need), given(&self.key));
@@ -121,18 +121,23 @@ fn which(status: &str) -> Option<(JobsOf, Option<JobState>)> {
     }
 }
 
-fn position(place: JobPlace) -> String {
+/// A place in a list, as a part of an address.
+pub(super) fn position(place: JobPlace) -> String {
     let at = place.ended_at.map(|at| at.micros().to_string()).unwrap_or_default();
     format!("{at}_{}", place.seq)
 }
 
-fn place(text: &str) -> Option<JobPlace> {
-    let (at, seq) = text.split_once('_')?;
-    let ended_at = match at {
-        "" => None,
-        micros => Some(Timestamp::from_micros(micros.parse().ok()?)),
+/// The place that an address names.
+pub(super) fn place(text: &str) -> Result<JobPlace, PageError> {
+    let place = |at: &str, seq: &str| {
+        let ended_at = match at {
+            "" => None,
+            micros => Some(Timestamp::from_micros(micros.parse().ok()?)),
+        };
+        Some(JobPlace { ended_at, seq: seq.parse().ok()? })
     };
-    Some(JobPlace { ended_at, seq: seq.parse().ok()? })
+    let read = text.split_once('_').and_then(|(at, seq)| place(at, seq));
+    read.ok_or_else(|| PageError::Wrong(format!("`{text}` is not the end of a page of jobs")))
 }
 
 /// Goes to the job of this name; lists those whose names begin like this.
@@ -218,16 +223,25 @@ fn table(app: &App, base: &str, jobs: &[JobSummary]) -> Markup {
     }
 }
 
+/// What can be done about a need.
+pub(super) type Steering<'a> = Option<&'a dyn Fn(&str) -> Markup>;
+
 /// What waits, by need.
-pub(super) fn need_table(base: &str, needs: &[NeedDepth]) -> Markup {
+pub(super) fn need_table(
+    base: &str,
+    needs: &[NeedDepth],
+    is_part: bool,
+    steering: Steering<'_>,
+) -> Markup {
     let href = |need: &str, status: &str| {
         format!("{base}{}?need={}&status={status}", PAGE.path, encoded(need))
     };
     html! {
         @if needs.is_empty() { p.none { "No job is live." } } @else {
+            @if is_part { p { "There are more live jobs; " (COUNTED) " of them were counted." } }
             div.scroll tabindex="0" role="region" aria-label="Needs" {
                 table {
-                    thead { tr { th scope="col" { "Need" } @for head in ["Ready", "Running", "Sleeping", "Waiting", "Parked", "Concern", "First ready"] { th.number scope="col" { (head) } } } }
+                    thead { tr { th scope="col" { "Need" } @for head in ["Ready", "Running", "Sleeping", "Waiting", "Parked", "Concern", "First ready"] { th.number scope="col" { (head) } } @if steering.is_some() { th scope="col" {} } } }
                     tbody {
                         @for need in needs {
                             tr {
@@ -235,6 +249,7 @@ pub(super) fn need_table(base: &str, needs: &[NeedDepth]) -> Markup {
                                 @for count in [need.ready, need.running, need.sleeping, need.waiting, need.parked] { td.number { (count) } }
                                 td.number { @if need.concern > 0 { a.is-failed href=(href(&need.need, "concern")) { (need.concern) } } @else { "0" } }
                                 td.number { @if let Some(first) = need.first_ready { (time::whole_seconds(first)) } }
+                                @if let Some(steering) = steering { td { (steering(&need.need)) } }
                             }
                         }
                     }

@@ -1,15 +1,20 @@
 //! Pages: a file each, and a line in [`PAGES`].
 
+mod dead;
 mod detail;
 mod flow;
 mod flows;
 mod job;
 mod jobs;
 mod overview;
+mod queues;
 mod run;
 mod runs;
+mod said;
+mod schedules;
 mod timeline;
 mod waiting;
+mod waits;
 mod workers;
 
 pub(crate) use job::{JobView, href as job_href, id_of as job_id, region as job_region};
@@ -41,8 +46,17 @@ impl Page {
 }
 
 /// In the order of the navigation.
-pub(crate) const PAGES: &[Page] =
-    &[overview::PAGE, runs::PAGE, jobs::PAGE, flows::PAGE, workers::PAGE];
+pub(crate) const PAGES: &[Page] = &[
+    overview::PAGE,
+    runs::PAGE,
+    jobs::PAGE,
+    queues::PAGE,
+    dead::PAGE,
+    waits::PAGE,
+    schedules::PAGE,
+    flows::PAGE,
+    workers::PAGE,
+];
 
 pub(crate) fn routes() -> Router<App> {
     PAGES.iter().fold(Router::new(), |router, page| router.merge((page.routes)()))

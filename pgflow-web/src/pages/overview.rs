@@ -7,7 +7,7 @@ use axum::response::Html;
 use axum::routing::get;
 use maud::{Markup, html};
 use pgflow_runtime::backend::{
-    Activity, Minute, NeedDepth, QueueDepth, RunQuery, RunSummary, WorkerQuery, WorkerRecord,
+    Activity, JobDepths, Minute, QueueDepth, RunQuery, RunSummary, WorkerQuery, WorkerRecord,
 };
 use pgflow_runtime::{RunStatus, Timestamp};
 
@@ -49,7 +49,7 @@ struct Overview {
     latencies: Vec<f64>,
     failures: Vec<RunSummary>,
     queues: Vec<QueueDepth>,
-    needs: Vec<NeedDepth>,
+    jobs: JobDepths,
     workers: Vec<WorkerRecord>,
 }
 
@@ -66,7 +66,11 @@ impl Overview {
             latencies: completed.iter().rev().filter_map(took).collect(),
             failures: backend.list(&newest(RunStatus::Failed, FAILURES)).await?,
             queues: backend.queues().await?,
-            needs: if app.db.has_jobs() { app.db.job_depths().await?.needs } else { Vec::new() },
+            jobs: if app.db.has_jobs() {
+                app.db.job_depths_of(jobs::COUNTED).await?
+            } else {
+                JobDepths::default()
+            },
             workers: backend
                 .workers(&WorkerQuery { max: WORKERS, ..WorkerQuery::default() })
                 .await?,
@@ -84,7 +88,7 @@ pub(crate) async fn region(app: &App, base: &str) -> Result<Markup, PageError> {
                 section { h2 { "Latest failures" } (runs::table(base, &all.failures)) }
                 section { h2 { "Queues" } (flows::queue_table(base, &all.queues)) }
             }
-            @if !all.needs.is_empty() { section { h2 { "Jobs" } (jobs::need_table(base, &all.needs)) } }
+            @if !all.jobs.needs.is_empty() { section { h2 { "Jobs" } (jobs::need_table(base, &all.jobs.needs, all.jobs.is_part, None)) } }
         }
     })
 }

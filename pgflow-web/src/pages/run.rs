@@ -9,7 +9,6 @@ use pgflow_runtime::{RunId, RunStatus};
 
 use super::detail::{Chosen, detail};
 use super::{runs, timeline};
-use crate::actions;
 use crate::app::App;
 use crate::error::PageError;
 use crate::graph::{Node, draw};
@@ -19,6 +18,7 @@ use crate::live::Frame;
 use crate::query::encoded;
 use crate::request::Asked;
 use crate::run_view::{RunView, StepView};
+use crate::{actions, signal_action};
 
 pub(super) fn routes() -> Router<App> {
     Router::new().route("/runs/{id}", get(show))
@@ -37,7 +37,7 @@ async fn show(
 ) -> Result<Html<String>, PageError> {
     let id = id_of(&id)?;
     let view = RunView::read(&asked.app, id).await?;
-    let detail = detail(&asked.app, &view, &chosen).await?;
+    let detail = detail(&asked, &view, &chosen).await?;
     let region = region(&asked.app, &view);
     let live = format!("{}/live/runs/{id}?seen={}", asked.base, Frame::id_of(&region));
     let body = html! {
@@ -45,6 +45,7 @@ async fn show(
         @if let Some(notice) = chosen.notice() { p.notice role="status" { (notice) } }
         div.run {
             (actions::forms(&asked, id))
+            (signal_action::forms(&asked, &view))
             div.live data-live=(live) { (region) }
             aside #detail aria-live="polite" { (detail) }
         }

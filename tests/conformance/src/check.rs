@@ -33,6 +33,12 @@ pub enum Needs {
     Jobs,
     /// Streams.
     Streams,
+    /// Tasks that wait.
+    Waits,
+    /// Schedules.
+    Schedules,
+    /// Pipelines.
+    Pipelines,
 }
 
 impl Needs {
@@ -44,6 +50,9 @@ impl Needs {
             Self::Transactions => backend.abilities().transactions,
             Self::Jobs => backend.jobs().is_ok(),
             Self::Streams => backend.streams().is_ok(),
+            Self::Waits => backend.waits().is_ok(),
+            Self::Schedules => backend.schedules().is_ok(),
+            Self::Pipelines => backend.pipelines().is_ok(),
         }
     }
 }

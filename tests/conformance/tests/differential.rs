@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use pgflow_conformance::Subject;
-use pgflow_conformance::differential::{compare, compare_jobs, seed_from_env, sequences_from_env};
+use pgflow_conformance::differential::{
+    compare, compare_jobs, compare_pipelines, seed_from_env, sequences_from_env,
+};
 use pgflow_conformance::subjects::{InMemory, OnMySql, OnPostgres, SqliteFile};
 
 async fn compare_all(subjects: &[Arc<dyn Subject>], default: u64) {
@@ -63,4 +65,33 @@ async fn jobs_on_postgres_do_what_memory_does() {
 #[tokio::test(flavor = "multi_thread")]
 async fn jobs_on_mysql_do_what_memory_does() {
     compare_all_jobs(Arc::new(OnMySql::new()), 60).await;
+}
+
+async fn compare_all_pipelines(subject: Arc<dyn Subject>, default: u64) {
+    let (name, seed) = (subject.name(), seed_from_env());
+    println!("pipelines on {name}: PGFLOW_TEST_SEED={seed}");
+    match compare_pipelines(&subject, seed, sequences_from_env(default)).await {
+        Ok(compared) => println!("pipelines on {name}: {compared:?}"),
+        Err(difference) => panic!("{difference}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pipelines_on_memory_are_deterministic() {
+    compare_all_pipelines(Arc::new(InMemory), 300).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pipelines_on_sqlite_do_what_memory_does() {
+    compare_all_pipelines(Arc::new(SqliteFile::new()), 150).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pipelines_on_postgres_do_what_memory_does() {
+    compare_all_pipelines(Arc::new(OnPostgres::new()), 60).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pipelines_on_mysql_do_what_memory_does() {
+    compare_all_pipelines(Arc::new(OnMySql::new()), 60).await;
 }

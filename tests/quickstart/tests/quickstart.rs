@@ -1,48 +1,18 @@
 //! `cargo run --example quickstart`, all its ways.
 
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
+use pgflow_quickstart_tests::{Dir, example, what_it_shows};
 use pgflow_test_support::{MariaDbDatabase, TestDb};
 
-/// `cargo run --example quickstart -- …`, as a person types it, in `dir`.
 fn quickstart(dir: &Path, args: &[&str]) -> Output {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.toml");
-    Command::new(env!("CARGO"))
-        .args(["run", "--quiet", "--example", "quickstart", "--manifest-path"])
-        .arg(manifest)
-        .arg("--")
-        .args(args)
-        .current_dir(dir)
-        .output()
-        .expect("cargo runs")
+    example("quickstart", dir, args)
 }
 
-/// What it printed, after it ended well.
 fn shown(dir: &Path, args: &[&str]) -> String {
-    let output = quickstart(dir, args);
-    let (stdout, stderr) =
-        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{stdout}\n{stderr}");
-    stdout.into_owned()
-}
-
-/// A directory of its own, gone after the test.
-struct Dir(PathBuf);
-
-impl Dir {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("pgflow-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("a directory");
-        Self(path)
-    }
-}
-
-impl Drop for Dir {
-    fn drop(&mut self) {
-        _ = std::fs::remove_dir_all(&self.0);
-    }
+    what_it_shows("quickstart", dir, args)
 }
 
 /// Every step is seen, in an order that the graph allows, and the output is there.

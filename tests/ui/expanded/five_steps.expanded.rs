@@ -88,6 +88,25 @@ pub mod analyze_text {
             ::core::result::Result::Ok(leaves.finish())
         }
     }
+    impl<'de> ::pgflow_runtime::__private::serde::Deserialize<'de> for Output
+        {
+        fn deserialize<D: ::pgflow_runtime::__private::serde::Deserializer<'de>>(json:
+                D) -> ::core::result::Result<Self, D::Error> {
+            ::pgflow_runtime::__private::read_output::<Flow, D>(json)
+        }
+    }
+    impl ::pgflow_runtime::__private::schemars::JsonSchema for Output {
+        fn schema_name() -> ::std::borrow::Cow<'static, str> {
+            ::pgflow_runtime::__private::outputs_name(<Flow as
+                    ::pgflow_runtime::__private::Flow>::SLUG)
+        }
+        fn json_schema(generator:
+                &mut ::pgflow_runtime::__private::schemars::SchemaGenerator)
+            -> ::pgflow_runtime::__private::schemars::Schema {
+            ::pgflow_runtime::__private::outputs_schema(<Flow as
+                    ::pgflow_runtime::__private::Flow>::DEF, generator)
+        }
+    }
     impl ::core::fmt::Debug for Output {
         fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>)
             -> ::core::fmt::Result {

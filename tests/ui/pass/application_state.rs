@@ -24,9 +24,9 @@ mod greet {
 
 fn main() {
     let runner = Runner::default().state(Mailer("Hello"));
-    block_on(runner.run(greet::Flow, "Ann".into())).expect_err("the limit is missing");
+    block_on(runner.run(greet::Flow, &"Ann".into())).expect_err("the limit is missing");
     let runner = runner.state(5_usize);
-    let ran = block_on(runner.run(greet::Flow, "Ann".into())).expect("it runs");
+    let ran = block_on(runner.run(greet::Flow, &"Ann".into())).expect("it runs");
     assert_eq!(ran.step::<greet::write>().expect("a text").as_deref(), Some("Hello Ann"));
     assert_eq!(ran.output().expect("its output").count, 5);
 }

@@ -46,6 +46,6 @@ fn main() {
         block_on(run(billing::Flow, 1)).expect("it runs").output().expect("a number").fetch,
         2
     );
-    let reminder = block_on(run(reminders::Flow, "four".into())).expect("it runs");
+    let reminder = block_on(run(reminders::Flow, &"four".into())).expect("it runs");
     assert_eq!(reminder.output().expect("a number").fetch, 4);
 }

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 /// A program with one mistake.
 #[derive(Debug, Clone)]
 pub struct Program {
+    /// The file it is written in, without `.md`.
+    pub set: String,
     /// What is wrong, which is its heading.
     pub name: String,
     /// The source, without marks.
@@ -53,10 +55,11 @@ fn read(file: &Path) -> Vec<Program> {
     let text = fs::read_to_string(file).expect("the file can be read");
     let mut parts = text.split("\n## ");
     let common = parts.next().and_then(code).unwrap_or_default();
-    parts.map(|part| program(part, &common)).collect()
+    let set = file.file_stem().unwrap_or_default().to_string_lossy();
+    parts.map(|part| program(&set, part, &common)).collect()
 }
 
-fn program(part: &str, common: &str) -> Program {
+fn program(set: &str, part: &str, common: &str) -> Program {
     let name = part.lines().next().unwrap_or_default().trim().to_owned();
     let code = code(part).unwrap_or_else(|| panic!("`{name}` has no code"));
     let mut marked = String::from("use pgflow::prelude::*;\n\n") + common + &code;
@@ -65,6 +68,7 @@ fn program(part: &str, common: &str) -> Program {
     }
     let reason = part.lines().find_map(|line| line.strip_prefix("- no help to follow: "));
     Program {
+        set: set.to_owned(),
         mark: mark(&name, &marked),
         source: unmarked(&marked),
         followed: edits(part),

@@ -9,8 +9,14 @@ mod driver;
 pub mod hostile;
 mod shop;
 mod shot;
+mod sse;
+mod teller;
+mod visitor;
 
 pub use browser::{Browser, drive};
 pub use dashboard::{Answer, Dashboard};
 pub use pgflow_worker_tests::Outcome;
 pub use shop::{Order, Tools, orders};
+pub use sse::{Listening, SseEvent, ask, listen};
+pub use teller::{Breath, Story, tale};
+pub use visitor::Visitor;

@@ -10,6 +10,7 @@ as $$
            case when w.detail ->> 'failed_at' ~ '^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?[+-]\d\d(:\d\d)*$'
              then (w.detail ->> 'failed_at')::timestamptz end as failed_at
       from pgflow._event_words() w
+     where not pgflow._is_about_wait(w.event_type)
      order by w.run_id, coalesce(w.step_slug, ''), w.seq desc
   )
   select 'event_of_state', r.run_id, format('run is %s, but its newest event is %s', r.status, e.event_type)

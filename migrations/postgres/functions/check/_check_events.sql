@@ -19,8 +19,8 @@ as $$
    where case
      when e.event_type in ('run:started', 'run:completed', 'run:failed', 'run:cancelled', 'run:retried')
        then e.step_slug is not null
-     when e.event_type in ('step:started', 'step:completed', 'step:failed', 'step:skipped') then not exists (
-       select from pgflow.step_states s where s.run_id = e.run_id and s.step_slug = e.step_slug)
+     when e.event_type in ('step:started', 'step:completed', 'step:failed', 'step:skipped') or pgflow._is_about_wait(e.event_type)
+       then not exists (select from pgflow.step_states s where s.run_id = e.run_id and s.step_slug = e.step_slug)
      else true end
   union all
   select 'event_details', e.run_id, format('%s details of %s events', cardinality(e.details), cardinality(e.events))
@@ -34,12 +34,15 @@ as $$
      when jsonb_typeof(d.detail) <> 'object' then true
      else not d.detail ?& case e.event_type
          when 'run:cancelled' then '{reason}' when 'run:retried' then '{retried_at}' when 'run:failed' then '{failed_at}'
-         when 'step:failed' then '{failed_at, error_message}' when 'step:skipped' then '{skip_reason}' else '{}' end::text[]
+         when 'step:failed' then '{failed_at, error_message}' when 'step:skipped' then '{skip_reason}'
+         when 'step:waiting' then '{task_index, on, until}'
+         else case when pgflow._is_about_wait(e.event_type) then '{task_index}' else '{}' end end::text[]
        or d.detail - case e.event_type
          when 'run:cancelled' then '{reason}' when 'run:retried' then '{retried_at}'
          when 'run:failed' then '{failed_at, error_message}' when 'step:failed' then '{failed_at, error_message}'
          when 'step:started' then '{remaining_tasks}' when 'step:completed' then '{remaining_tasks, remaining_deps}'
-         when 'step:skipped' then '{skip_reason, error_message, flow_slug}' else '{}' end::text[] <> '{}'
+         when 'step:skipped' then '{skip_reason, error_message, flow_slug}' when 'step:waiting' then '{task_index, on, until}'
+         else case when pgflow._is_about_wait(e.event_type) then '{task_index}' else '{}' end end::text[] <> '{}'
      end
   union all
   select 'event_twice', e.run_id, format('%s %s was recorded %s times', e.event_type, e.step_slug, count(*))
@@ -49,6 +52,8 @@ as $$
                count(*) filter (where e.event_type = 'run:retried') over (partition by e.run_id order by e.seq)
              end as retries
         from word e
+       -- A task may wait in each of its attempts.
+       where not pgflow._is_about_wait(e.event_type)
     ) e
    group by e.run_id, e.event_type, e.step_slug, e.retries having count(*) > 1
   union all

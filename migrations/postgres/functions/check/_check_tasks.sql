@@ -57,7 +57,7 @@ as $$
    where (t.status = 'completed') <> (t.completed_at is not null)
       or (t.status = 'failed') <> (t.failed_at is not null)
       or (t.status = 'queued') <> (t.started_at is null)
-      or (t.status = 'queued' and t.lease_until is not null)
+      or (t.status in ('queued', 'waiting') and t.lease_until is not null)
       or greatest(t.queued_at, t.started_at, t.completed_at, t.failed_at, t.last_requeued_at, t.permanently_stalled_at)
          > clock_timestamp() + interval '1 day'
 $$;

@@ -21,6 +21,11 @@ begin
   return query select * from pgflow._check_jobs();
   return query select * from pgflow._check_job_edges();
   return query select * from pgflow._check_job_archive();
+  return query select * from pgflow._check_permits();
   return query select * from pgflow._check_streams();
+  return query select * from pgflow._check_waits_of_tasks();
+  return query select * from pgflow._check_children();
+  return query select * from pgflow._check_signals();
+  return query select * from pgflow._check_schedules();
 end;
 $$;

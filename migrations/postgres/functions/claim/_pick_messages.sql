@@ -1,5 +1,5 @@
 -- Locks up to `qty` visible messages of a queue, of each limited step no more than its quota. As in
--- _claim_queue, tasks of wide maps get what others leave, and a quarter in any case.
+-- _read_and_start, tasks of wide maps get what others leave, and a quarter in any case.
 --
 -- Looks at the oldest qty + 256 messages of each lane. If those do not suffice it looks at as many again,
 -- from a random moment after them: behind any number of messages of full steps, others are found in time.

@@ -53,5 +53,9 @@ begin
     v_left := v_left - v_got;
     v_queues := v_queues - 1;
   end loop;
+  -- Where there is room left, what waits for a moment that has come is work too. Who has quotas asks again.
+  if v_left > 0 and pgflow._wake_due(queue_names) and limited_flows is null then
+    return query select * from pgflow.claim_tasks(queue_names, v_left, claim_tasks.worker_id);
+  end if;
 end;
 $$;

@@ -27,7 +27,8 @@ begin
       required_input_pattern => pgflow._shape_pattern(v_step -> 'requiredInputPattern'),
       forbidden_input_pattern => pgflow._shape_pattern(v_step -> 'forbiddenInputPattern'),
       when_unmet => coalesce(v_step ->> 'whenUnmet', 'skip'),
-      when_exhausted => coalesce(v_step ->> 'whenExhausted', 'fail')
+      when_exhausted => coalesce(v_step ->> 'whenExhausted', 'fail'),
+      wait_timeout => (v_options ->> 'waitTimeout')::int
     );
   end loop;
 end;

@@ -11,7 +11,8 @@ create or replace function pgflow.add_step(
   required_input_pattern jsonb default null,
   forbidden_input_pattern jsonb default null,
   when_unmet text default 'skip',
-  when_exhausted text default 'fail'
+  when_exhausted text default 'fail',
+  wait_timeout int default null
 ) returns pgflow.steps
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -41,12 +42,12 @@ begin
 
   insert into pgflow.steps (
     flow_slug, step_slug, step_type, step_index, deps_count,
-    opt_max_attempts, opt_base_delay, opt_timeout, opt_start_delay,
+    opt_max_attempts, opt_base_delay, opt_timeout, opt_start_delay, opt_wait_timeout,
     required_input_pattern, forbidden_input_pattern, when_unmet, when_exhausted
   )
   select
     add_step.flow_slug, add_step.step_slug, v_type, coalesce(max(s.step_index) + 1, 0), cardinality(v_deps),
-    add_step.max_attempts, add_step.base_delay, add_step.timeout, add_step.start_delay,
+    add_step.max_attempts, add_step.base_delay, add_step.timeout, add_step.start_delay, add_step.wait_timeout,
     add_step.required_input_pattern, add_step.forbidden_input_pattern, add_step.when_unmet, add_step.when_exhausted
   from pgflow.steps s where s.flow_slug = add_step.flow_slug
   returning * into v_step;

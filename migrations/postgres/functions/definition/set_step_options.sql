@@ -6,7 +6,8 @@ create or replace function pgflow.set_step_options(
   max_attempts int default null,
   base_delay int default null,
   timeout int default null,
-  start_delay int default null
+  start_delay int default null,
+  wait_timeout int default null
 ) returns pgflow.steps
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -20,7 +21,8 @@ begin
      set opt_max_attempts = set_step_options.max_attempts,
          opt_base_delay = set_step_options.base_delay,
          opt_timeout = set_step_options.timeout,
-         opt_start_delay = set_step_options.start_delay
+         opt_start_delay = set_step_options.start_delay,
+         opt_wait_timeout = set_step_options.wait_timeout
    where s.flow_slug = set_step_options.flow_slug and s.step_slug = set_step_options.step_slug
   returning s.* into v_step;
   if not found then

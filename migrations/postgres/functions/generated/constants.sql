@@ -67,3 +67,15 @@ create or replace function pgflow._stream_lasts() returns interval
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$ select interval '168 hours' $$;
+
+-- Seconds after which a moment of a schedule is missed.
+create or replace function pgflow._schedule_late() returns int
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$ select 60 $$;
+
+-- Moments of a schedule that wait for a run to end.
+create or replace function pgflow._schedule_queue() returns int
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$ select 1000 $$;

@@ -26,6 +26,9 @@ declare
   v_any_order boolean := false;
 begin
   perform pgflow._tidy_line(v_now, p_needs, p_worker, p_detail);
+  if exists (select from pgflow.paused_needs) then
+    p_needs := array(select n from unnest(p_needs) n where n not in (select p.need from pgflow.paused_needs p));
+  end if;
   -- Again while others were quicker, and at last in any order.
   loop
     v_before := v_left;

@@ -12,6 +12,8 @@ begin
   end if;
   raise warning 'Jobs wait for themselves: %', v_rings[1:10]
     using detail = jsonb_build_object('problem', 'ring', 'jobs', v_rings), hint = 'Cancel one of each ring.';
+  -- For the caller, who reads it from its transaction.
+  perform set_config('pgflow.job_rings', v_rings[1:100]::text, true);
   perform pgflow._trace_jobs('ring', array_agg(j.id), array_agg(j.need), null, p_worker)
      from pgflow.jobs j
     where j.id = any (v_rings) and not exists (select from pgflow.job_trace t where t.job = j.id and t.kind = 'ring');

@@ -1,5 +1,5 @@
--- Submits what an attempt forks; see settle_job. What is there already is left as it is.
-create or replace function pgflow._submit_forks(p_forks jsonb, p_worker text) returns void
+-- Submits what an attempt forks; see settle_job. What is there already is left as it is. Returns the ids.
+create or replace function pgflow._submit_forks(p_forks jsonb, p_worker text) returns text[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -8,7 +8,7 @@ declare
   v_edges record;
 begin
   if p_forks = '[]' then
-    return;
+    return '{}';
   end if;
   select array_agg(f ->> 'id' order by n) as ids, array_agg(f ->> 'need' order by n) as needs, array_agg(f -> 'payload' order by n) as payloads,
          array_agg((f ->> 'priority')::int order by n) as priorities, array_agg(f ->> 'key' order by n) as keys,
@@ -21,8 +21,8 @@ begin
     into v_edges
     from jsonb_array_elements(p_forks) with ordinality f(f, n),
          jsonb_array_elements(coalesce(f.f -> 'after', '[]')) with ordinality w(w, n);
-  perform pgflow.submit_jobs(
+  return array(select s.id from pgflow.submit_jobs(
     v_new.ids, v_new.needs, v_new.payloads, v_new.priorities, v_new.keys, v_new.wake_ats, v_new.delays, v_new.expires_ats,
-    v_new.lifetimes, v_new.max_attempts, v_edges.jobs, v_edges.kinds, v_edges.dependencies, v_edges.policies, p_worker);
+    v_new.lifetimes, v_new.max_attempts, v_edges.jobs, v_edges.kinds, v_edges.dependencies, v_edges.policies, p_worker) s);
 end;
 $$;

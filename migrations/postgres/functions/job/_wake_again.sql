@@ -11,7 +11,7 @@ begin
       from (select * from pgflow.job_wakes w order by w.dependency limit p_limit for update skip locked) w
      group by 1 order by 1
   loop
-    perform pgflow._lock_jobs(v_ended.ids, v_ended.kind);
+    continue when not pgflow._lock_more_jobs(v_ended.ids, v_ended.kind);
     perform pgflow._end_jobs(v_ended.ids, v_ended.outcomes, null, null, p_worker, null, null, null, v_ended.kind, true);
     -- Those that are still held stay for the next sweep.
     delete from pgflow.job_wakes w

@@ -11,6 +11,9 @@ declare
 begin
   return (
     select count(*) from (
-      select from pgflow.job_archive a where a.archived_at < v_cutoff limit count_prunable_jobs.max_jobs) found);
+      select from pgflow.job_archive a
+       where a.archived_at < v_cutoff
+         and not exists (select from pgflow.awaited w where w.child = a.id and w.kind = 'job' and w.abandoned is null)
+       limit count_prunable_jobs.max_jobs) found);
 end;
 $$;

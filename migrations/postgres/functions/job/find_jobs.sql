@@ -10,6 +10,11 @@ set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_custom_plan
 set jit = off
 as $$
+declare
+  v_until bigint;
+  v_step bigint := greatest(find_jobs.max_jobs, 1) * 4;
+  v_left int := find_jobs.max_jobs;
+  v_found int;
 begin
   if find_jobs.ended then
     return query
@@ -22,12 +27,20 @@ begin
        order by a.archived_at desc, a.seq desc limit find_jobs.max_jobs;
     return;
   end if;
-  return query
-    select j.id::text from pgflow.jobs j
-     where (find_jobs.state is null or j.state = find_jobs.state)
-       and (find_jobs.need is null or j.need = find_jobs.need)
-       and (find_jobs.key is null or j.key = find_jobs.key)
-       and (find_jobs.before_seq is null or j.seq < find_jobs.before_seq)
-     order by j.seq desc limit find_jobs.max_jobs;
+  -- There is no index in this order, which would make every submission larger: one of blocks finds a range of places.
+  v_until := least(find_jobs.before_seq, (select s.last_value from pgflow.jobs_seq s) + 1);
+  while v_left > 0 and v_until > 0 loop
+    return query
+      select j.id::text from pgflow.jobs j
+       where j.seq < v_until and j.seq >= v_until - v_step
+         and (find_jobs.state is null or j.state = find_jobs.state)
+         and (find_jobs.need is null or j.need = find_jobs.need)
+         and (find_jobs.key is null or j.key = find_jobs.key)
+       order by j.seq desc limit v_left;
+    get diagnostics v_found = row_count;
+    v_left := v_left - v_found;
+    v_until := v_until - v_step;
+    v_step := v_step * 2;
+  end loop;
 end;
 $$;

@@ -1,23 +1,11 @@
--- Live jobs by need and state; of those that are ready, also since when the first in line could have been taken. The trace knows
--- that best, if there is one.
+-- All live jobs by need and state: count_jobs says more.
 create or replace function pgflow.get_job_depths()
 returns table (need text, state text, jobs bigint, first_ready_at timestamptz)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
-#variable_conflict use_column
 begin
-  return query
-    select c.need::text, c.state::text, c.jobs, f.since
-      from (select j.need, j.state, count(*) as jobs from pgflow.jobs j group by j.need, j.state) c
-      left join lateral (
-        select greatest(h.created_at, h.wake_at, (select max(t.at) from pgflow.job_trace t where t.job = h.id and t.kind <> 'submitted'))
-                 as since
-          from pgflow.jobs h
-         where c.state = 'ready' and h.need = c.need and h.state = 'ready'
-         order by h.priority desc, h.seq limit 1
-      ) f on true
-     order by 1, 2;
+  return query select c.need, c.state, c.jobs, c.first_ready_at from pgflow.count_jobs(null) c;
 end;
 $$;

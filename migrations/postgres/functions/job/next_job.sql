@@ -14,7 +14,8 @@ declare
   v_now timestamptz := clock_timestamp();
 begin
   return (
-    select greatest(extract(epoch from min(d.at) - v_now), 0)
+    -- `greatest` passes over nulls: nothing to wait for is not "now".
+    select case when min(d.at) is not null then greatest(extract(epoch from min(d.at) - v_now), 0) end
       from (
         (select j.need, j.wake_at as at from pgflow.jobs j where j.state = 'sleeping' order by j.wake_at limit 100)
         union all

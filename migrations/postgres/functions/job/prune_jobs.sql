@@ -22,17 +22,15 @@ begin
   with old as materialized (
     select a.id from pgflow.job_archive a
      where a.archived_at < now() - prune_jobs.retention
+       -- What it put out is still to be read by a wait.
+       and not exists (select from pgflow.awaited w where w.child = a.id and w.kind = 'job' and w.abandoned is null)
      order by a.archived_at limit prune_jobs.max_jobs for update skip locked
   ), gone as (
     delete from pgflow.job_archive a using old o where a.id = o.id
     returning a.id, a.seq
   )
   select array_agg(g.id), array_agg(g.seq) into v_ids, v_places from gone g;
-  delete from pgflow.job_trace t where t.job = any (v_ids);
-  -- Their places stand close together, and the index knows ranges.
-  delete from pgflow.job_trace t
-   where t.trace_id between (select min(p) from unnest(v_places) p) and (select max(p) from unnest(v_places) p)
-     and t.job is null and t.trace_id = any (v_places);
+  perform pgflow._forget_jobs(v_ids, v_places);
   return coalesce(cardinality(v_ids), 0);
 end;
 $$;

@@ -2,7 +2,8 @@
 --   finished      done; its payload is the output
 --   failed        in line again after its delay (milliseconds), at its old place, unless it has no attempts left
 --   fatal         failed, and not tried again
---   handed_over   to another need: payload (null keeps it), moment or delay, budget; see reschedule_jobs for what it waits for
+--   handed_over   to another need: payload (null keeps it), moment or delay, budget; its key is given up if frees_keys says so; see
+--                 reschedule_jobs for what it waits for
 --   released      handed back unused; nothing is counted
 -- A job that was to be cancelled may be finished, and ends as cancelled otherwise. Per item: applied, cancelled,
 -- already_settled (with this token), fenced or unknown. Of two items for one job the first counts.
@@ -16,7 +17,8 @@ create or replace function pgflow.settle_jobs(
   needs text[] default null,
   wake_ats timestamptz[] default null,
   max_attempts int[] default null,
-  worker text default null
+  worker text default null,
+  frees_keys boolean[] default null
 ) returns table (id text, outcome text)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -36,7 +38,7 @@ declare
 begin
   perform pgflow._check_job_batch(settle_jobs.ids, array[
     coalesce(cardinality(tokens), -1), coalesce(cardinality(verdicts), -1), cardinality(payloads), cardinality(errors), cardinality(delays),
-    cardinality(needs), cardinality(wake_ats), cardinality(settle_jobs.max_attempts)]);
+    cardinality(needs), cardinality(wake_ats), cardinality(settle_jobs.max_attempts), cardinality(frees_keys)]);
   perform pgflow._check_job_verdicts(verdicts);
   perform pgflow._check_needs(array(select i.need from unnest(verdicts, needs) i(verdict, need) where i.verdict = 'handed_over'));
   perform pgflow._check_times(wake_ats, delays);
@@ -58,10 +60,12 @@ begin
            max_attempts = case when i.moves then i.max_attempts else j.max_attempts end,
            streak = case when i.moves then 0 else j.streak end,
            wake_at = case when i.moves or i.wake_at > v_now then i.wake_at else j.wake_at end,
-           state = case when i.wake_at > v_now then 'sleeping' when j.key is not null then 'parked' else 'ready' end,
+           state = case when i.wake_at > v_now then 'sleeping' when j.key is not null and not i.frees then 'parked' else 'ready' end,
+           key = case when not i.frees then j.key end,
            settled = j.token, token = null, lease_until = null, look_at = null
       from (
         select o.id, n, o.token, verdicts[n] as verdict, verdicts[n] = 'handed_over' as moves, verdicts[n] = 'released' as unused,
+               coalesce(verdicts[n] = 'handed_over' and frees_keys[n], false) as frees, o.key as old_key,
                needs[n] as need, payloads[n] as payload, settle_jobs.max_attempts[n] as max_attempts, o.need as old_need, delays[n] as delay,
                case when verdicts[n] <> 'released' then coalesce(wake_ats[n], v_now + delays[n] * interval '1 millisecond') end as wake_at
           from unnest(v_held) n join pgflow.jobs o on o.id = settle_jobs.ids[n]
@@ -69,7 +73,7 @@ begin
            and not (verdicts[n] = 'failed' and coalesce(o.attempts - o.forgiven >= o.max_attempts, false))
       ) i
      where j.id = i.id
-    returning j.id, i.n, j.need, j.key, j.state, i.token, i.verdict, case i.verdict
+    returning j.id, i.n, j.need, i.old_key, i.frees, j.state, i.token, i.verdict, case i.verdict
       when 'failed' then jsonb_build_object('error', left(j.last_error, 1000), 'delay', i.delay, 'retry', true)
       when 'handed_over' then jsonb_build_object('from', i.old_need) end as detail
   ), traced as (
@@ -77,7 +81,8 @@ begin
     select b.token, b.verdict, b.id, b.need, settle_jobs.worker, b.detail from back b
      where (select s.trace from pgflow.job_settings s)
   )
-  select array_agg(b.n) as positions, array_agg(b.key) filter (where b.key is not null) as keys,
+  select array_agg(b.n) as positions, array_agg(b.old_key) filter (where b.old_key is not null) as keys,
+         array_agg(-b.frees::int) filter (where b.old_key is not null) as deltas,
          array_agg(b.id) filter (where b.state = 'ready') as ready, array_agg(b.need) filter (where b.state = 'ready') as needs
     into v_back from back b;
   perform pgflow._announce_jobs(v_back.ready, v_back.needs);
@@ -90,7 +95,7 @@ begin
    where n <> all (coalesce(v_back.positions, '{}'));
   perform pgflow._end_jobs(
     v_over.ids, v_over.outcomes, v_over.outputs, v_over.errors, settle_jobs.worker, null,
-    v_back.keys, array_fill(0, array[coalesce(cardinality(v_back.keys), 0)]));
+    v_back.keys, v_back.deltas);
   return query select * from pgflow._job_outcomes(settle_jobs.ids, tokens, v_held, v_cancelled);
 end;
 $$;

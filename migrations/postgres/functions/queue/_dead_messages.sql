@@ -7,11 +7,12 @@ as $$
 begin
   return query
     select t.flow_slug, t.message_id
+      -- Steps before tasks: of a run in which all goes well, no task is looked at.
       from pgflow.runs r
-      join pgflow.step_tasks t on t.run_id = r.run_id
-      join pgflow.step_states s on s.run_id = t.run_id and s.step_slug = t.step_slug
+      join pgflow.step_states s
+        on s.run_id = r.run_id and (r.status in ('failed', 'cancelled') or s.status in ('failed', 'skipped'))
+      join pgflow.step_tasks t on t.run_id = s.run_id and t.step_slug = s.step_slug
      where r.run_id = any (run_ids)
-       and t.status in ('queued', 'started') and t.message_id is not null
-       and (r.status in ('failed', 'cancelled') or s.status in ('failed', 'skipped'));
+       and t.status in ('queued', 'started') and t.message_id is not null;
 end;
 $$;

@@ -35,6 +35,9 @@ begin
       return jsonb_build_object('step_slug', step.step_slug, 'status', 'failed');
     when 'step:skipped' then
       return jsonb_build_object('step_slug', step.step_slug, 'status', 'skipped', 'skipped_at', step.skipped_at);
+    when 'step:waiting', 'step:signalled', 'step:woken', 'step:wait_timed_out' then
+      -- The rest is in the details: it is about a task.
+      return jsonb_build_object('step_slug', step.step_slug);
     else
       -- What nobody knows hides no other event; check() tells of it.
       return '{}';

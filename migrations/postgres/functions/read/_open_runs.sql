@@ -1,5 +1,5 @@
 -- Runs of a flow that go on, at least the newest `qty` before a place in the list. They are among the newest runs,
--- or they are found by their messages: a run that goes on has at least one in its queue, and one that has ended
+-- or they are found by their messages and waits: a run that goes on has at least one of them, and one that has ended
 -- has none (check() proves it). History is not read. May name runs that have ended.
 create or replace function pgflow._open_runs(
   flow_slug text, started_since timestamptz, started_before timestamptz, before_run uuid, qty int
@@ -28,9 +28,10 @@ begin
     return query select unnest(v_runs);
   elsif pgflow._use_queue(_open_runs.flow_slug) then
     return query execute format(
-      'select distinct (q.message ->> ''run_id'')::uuid from pgmq.%I q
-        where q.message ->> ''run_id'' ~ ''^[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$''',
-      pgmq.format_table_name(_open_runs.flow_slug, 'q'));
+      'select (q.message ->> ''run_id'')::uuid from pgmq.%I q
+        where q.message ->> ''run_id'' ~ ''^[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$''
+       union select w.run_id from pgflow.waits w where w.flow_slug = $1',
+      pgmq.format_table_name(_open_runs.flow_slug, 'q')) using _open_runs.flow_slug;
   else
     return query select r.run_id from pgflow.runs r where r.flow_slug = _open_runs.flow_slug and r.status = 'started';
   end if;

@@ -1,6 +1,6 @@
 -- Queues the open tasks of a run's started steps with new messages: those they had were archived when
--- the run failed. A failed or stalled task gets a fresh budget of attempts; one that was running when
--- the run failed gets that attempt back.
+-- the run failed. A failed or stalled task gets a fresh budget of attempts; one that was running or
+-- waiting when the run failed gets that attempt back.
 create or replace function pgflow._requeue_open_tasks(run_id uuid) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -29,7 +29,7 @@ begin
          started_at = null, failed_at = null, permanently_stalled_at = null, lease_until = null, last_worker_id = null,
          requeued_count = case when was.over then 0 else t.requeued_count end,
          refunded_count = case when was.over then t.attempts_count
-                               when t.status = 'started' then t.refunded_count + 1
+                               when t.status in ('started', 'waiting') then t.refunded_count + 1
                                else t.refunded_count end
     from rows from (
       unnest(v_open.steps), unnest(v_open.indexes),

@@ -11,6 +11,7 @@ as $$
 #variable_conflict use_column
 declare
   v_skipped text[];
+  v_has_waits boolean;
 begin
   with skipped as (
     update pgflow.step_states s
@@ -27,7 +28,12 @@ begin
   end if;
 
   update pgflow.runs r set remaining_steps = r.remaining_steps - cardinality(v_skipped)
-   where r.run_id = _skip_steps.run_id;
+   where r.run_id = _skip_steps.run_id
+  returning r.has_waits into v_has_waits;
+  if v_has_waits then
+    perform pgflow._close_waits_of(
+      _skip_steps.run_id, v_skipped, format('parent run %s no longer waits for it', _skip_steps.run_id));
+  end if;
   perform pgflow._record_events(
     array_fill(_skip_steps.run_id, array[cardinality(v_skipped)]),
     array(select 'step:skipped ' || k from unnest(v_skipped) k),

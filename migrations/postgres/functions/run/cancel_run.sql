@@ -11,21 +11,8 @@ set plan_cache_mode = force_generic_plan
 set jit = off
 as $$
 #variable_conflict use_column
-declare
-  v_run pgflow.runs;
 begin
-  update pgflow.runs r
-     set status = 'cancelled', cancelled_at = greatest(now(), r.started_at),
-         cancel_reason = left(cancel_run.reason, pgflow._max_error_length())
-   where r.run_id = cancel_run.run_id and r.status = 'started'
-  returning r.* into v_run;
-  if found then
-    perform pgflow._record_events(
-      array[v_run.run_id], array['run:cancelled'],
-      array[jsonb_build_object('reason', v_run.cancel_reason)]
-    );
-    perform pgflow._archive_dead_messages(array[v_run.run_id]);
-  end if;
+  perform pgflow._cancel_runs(array[cancel_run.run_id], array[cancel_run.reason]);
   return query select r.* from pgflow.runs r where r.run_id = cancel_run.run_id;
 end;
 $$;

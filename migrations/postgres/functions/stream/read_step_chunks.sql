@@ -29,7 +29,7 @@ begin
           from (
             select case when r.status = 'started' and p.status = 'started' and t.status = 'started' then t.attempts_count end as holder,
                    r.status <> 'started' or p.status not in ('created', 'started')
-                     or (p.status = 'started' and coalesce(t.status not in ('queued', 'started'), true)) as will_end
+                     or (p.status = 'started' and coalesce(t.status not in ('queued', 'started', 'waiting'), true)) as will_end
               from pgflow.runs r
               join pgflow.step_states p on p.run_id = r.run_id and p.step_slug = read_step_chunks.step_slug
               left join pgflow.step_tasks t

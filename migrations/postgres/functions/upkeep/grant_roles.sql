@@ -1,8 +1,8 @@
 -- Gives the roles that exist what they need, and everybody else nothing. An owner who could not
 -- create the roles when installing calls this again once somebody has.
---   pgflow_client  starts, reads, cancels and retries runs, submits, reads and cancels jobs, writes and reads
---                  streams, by functions only
---   pgflow_worker  takes and settles tasks and jobs, writes streams, by functions; registers itself; reads definitions
+--   pgflow_client  starts, reads, cancels, signals and retries runs, keeps schedules, submits, reads and cancels jobs, sets
+--                  capacities and rates, writes and reads streams, by functions only
+--   pgflow_worker  takes and settles tasks and jobs, writes streams, starts what schedules want, by functions; registers itself; reads definitions
 --   pgflow_upkeep  deletes runs and jobs that ended long ago, and streams whose time is over; a worker that is to retain needs it too; helps jobs along
 --   pgflow_viewer  reads every table
 create or replace function pgflow.grant_roles() returns void
@@ -16,8 +16,12 @@ declare
     'get_run', 'get_run_statuses', 'get_run_input', 'get_run_steps', 'get_step_outputs',
     'get_flows', 'get_flow_definition', 'get_runs_between', 'get_step_times', 'list_tasks',
     'read_events', 'cancel_run', 'retry_run',
-    'submit_jobs', 'cancel_jobs', 'get_jobs', 'list_jobs', 'read_job_trace', 'get_job_settings',
-    'append_chunks', 'close_stream', 'read_chunks', 'read_step_chunks', 'list_streams'];
+    -- For queues, whose producers need not be workers.
+    'load_permits', 'load_holds', 'note_permits', 'list_permits', 'keep_messages', 'set_capacity', 'set_rate',
+    'submit_jobs', 'cancel_jobs', 'get_jobs', 'list_jobs', 'read_job_trace', 'get_job_settings', 'list_paused_needs',
+    'append_chunks', 'close_stream', 'read_chunks', 'read_step_chunks', 'list_streams',
+    'signal', 'signal_task', 'list_waits', 'wake_waits', 'cancel_abandoned', 'ended_runs',
+    'create_schedule', 'pause_schedule', 'resume_schedule', 'remove_schedule', 'list_schedules', 'advance_schedule', 'due_schedules', 'next_schedule'];
   c_worker constant text[] := array[
     'claim_tasks', 'poll_for_tasks', 'start_tasks', 'heartbeat',
     'complete_task', 'complete_tasks', 'fail_task', 'fail_tasks', 'release_tasks', 'release_unknown_tasks',
@@ -25,10 +29,15 @@ declare
     'settle_and_claim', 'sweep_and_claim', 'holds_task',
     'requeue_stalled_tasks',
     'submit_jobs', 'claim_jobs', 'beat_jobs', 'finish_jobs', 'fail_jobs', 'reschedule_jobs', 'release_jobs', 'sweep_jobs',
-    'settle_jobs', 'settle_job', 'release_unknown_jobs', 'holds_job', 'next_job', 'get_jobs',
+    'settle_jobs', 'settle_job', 'settle_and_claim_all', 'release_unknown_jobs', 'holds_job', 'next_job', 'get_jobs',
+    'load_permits', 'load_holds', 'note_permits', 'hold_permits', 'look_at_queue', 'more_messages', 'lease_messages', 'keep_messages', 'end_messages',
     'append_chunks', 'append_step_chunks', 'close_stream', 'close_step_stream',
+    'create_schedule', 'remove_schedule', 'list_schedules', 'advance_schedule', 'due_schedules', 'next_schedule',
     -- Deletes nothing but what its writers said may go.
     'prune_streams',
+    'announce_hooks', 'wait_tasks', 'wake_waits', 'cancel_abandoned', 'needs_waking', 'next_wait',
+    -- For steps that signal in their transaction.
+    'signal', 'signal_task',
     'mark_worker_stopped', 'track_worker_function', 'get_flow_versions', 'set_flow_interface', 'set_flow_input_schema',
     -- For the tasks of maps, which have their element only.
     'get_run_input', 'get_step_outputs', 'ended_runs',
@@ -39,7 +48,8 @@ declare
     'find_jobs', 'find_jobs_by_name', 'get_job_summaries', 'count_prunable_jobs',
     'prune_runs', 'count_prunable_runs',
     'prune_jobs', 'sweep_jobs', 'redrive_jobs', 'clear_concern', 'reschedule_unheld_jobs', 'complete_unheld_jobs', 'set_job_settings',
-    'get_jobs', 'list_jobs', 'read_job_trace', 'get_job_settings',
+    'drop_dead_jobs', 'set_capacity', 'set_rate', 'load_permits', 'load_holds', 'note_permits', 'list_permits',
+    'get_jobs', 'list_jobs', 'read_job_trace', 'get_job_settings', 'pause_needs', 'resume_needs', 'list_paused_needs',
     'prune_streams', 'list_streams'];
   c_viewer constant text[] := array[
     'get_run_with_states', 'get_run_progress', 'list_runs', 'read_events', 'get_flow_versions',
@@ -47,7 +57,8 @@ declare
     'get_flows', 'get_flow_definition', 'get_runs_between', 'get_step_times', 'list_tasks',
     'get_jobs', 'list_jobs', 'read_job_trace', 'get_job_settings',
     'find_jobs', 'find_jobs_by_name', 'get_job_summaries', 'get_job_depths', 'get_job_holders', 'count_prunable_jobs',
-    'read_chunks', 'read_step_chunks', 'list_streams',
+    'count_jobs', 'list_paused_needs', 'list_permits',
+    'read_chunks', 'read_step_chunks', 'list_streams', 'list_waits', 'list_schedules',
     'list_workers', 'get_queue_depths', 'get_step_statistics', 'get_activity', 'count_prunable_runs',
     -- Functions in a view run with its reader's rights.
     '_event_payload'];

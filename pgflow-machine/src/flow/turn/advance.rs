@@ -1,6 +1,7 @@
 //! As far as a run goes without a worker: conditions, steps without tasks, ready steps, the end.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use pgflow_model::{OnSkip, Pattern};
 use serde_json::Value;
@@ -142,7 +143,7 @@ impl Turn<'_> {
                 (true, Some(&dep)) => InputSource::OutputElements(dep),
             };
             let tasks = self.run.steps[step].initial_tasks.unwrap_or(0);
-            let delay = planned.start_delay;
+            let delay = Duration::from_secs(planned.start_delay.into());
             self.change.effects.push(Effect::Spawn { step, tasks, from, delay });
         }
     }

@@ -77,3 +77,13 @@ fn an_output_that_takes_no_effect_makes_no_map_too_wide() {
     let outcomes = bench.decide(&SettleBatch { settles: &batch, limits }, NOW);
     assert_eq!(outcomes, [Settled::Fenced]);
 }
+
+#[test]
+fn a_task_that_a_batch_spawns_is_known_to_that_batch() {
+    let mut bench = Bench::start(vec![step("a"), step("b").after("a")], json!(0));
+    let a = bench.take("a", 0, NOW);
+    let b = TaskLease { task: TaskKey { step: "b".into(), ..a.task.clone() }, attempt: 1 };
+    let c = TaskLease { task: TaskKey { index: 1, ..b.task.clone() }, attempt: 1 };
+    let batch = [done(&b, json!(2)), done(&a, json!(1)), done(&c, json!(2))];
+    assert_eq!(bench.settle(&batch), [Settled::Fenced, Settled::Applied, Settled::Unknown]);
+}

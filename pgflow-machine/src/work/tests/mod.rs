@@ -277,7 +277,7 @@ fn a_heartbeat_never_makes_a_lease_shorter() {
     assert_eq!(bench.decide(&cancel, NOW), Cancelled::Cancelled);
     assert_eq!(bench.decide(&cancel, NOW), Cancelled::Ended(RunStatus::Cancelled));
     assert_eq!(bench.decide(&Heartbeat { leases: &leases[..1] }, NOW), [Beat::Cancelled]);
-    assert!(!bench.decide(&Holds { lease: &lease.into() }, NOW));
+    assert_eq!(bench.decide(&Holds { leases: &[lease.into()] }, NOW), [false]);
 }
 
 #[test]

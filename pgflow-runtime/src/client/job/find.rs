@@ -1,9 +1,12 @@
 //! Jobs that are there: lists, counts, and what to forget.
 
+use std::cmp::Reverse;
 use std::time::Duration;
 
+use pgflow_machine::job::JobOutcome;
+
 use super::ask;
-use crate::backend::{Backend, JobDepths, JobSearch, JobSummary, JobUpkeep, Reply};
+use crate::backend::{Backend, JobDepths, JobSearch, JobSummary, JobUpkeep, JobsOf, Reply};
 use crate::client::ClientError;
 use crate::client::patience::patiently;
 use crate::db::Db;
@@ -36,14 +39,48 @@ pub struct JobPage {
     pub next: Option<JobSearch>,
 }
 
+impl JobPage {
+    /// Another page follows one that is full.
+    fn new(jobs: Vec<JobSummary>, search: &JobSearch) -> Self {
+        let is_full = jobs.len() >= search.max as usize;
+        let last = jobs.last().filter(|_| is_full).map(JobSummary::place);
+        let next = last.map(|last| JobSearch { after: Some(last), ..search.clone() });
+        Self { jobs, next }
+    }
+}
+
 impl Db {
     /// Jobs, the last first: live ones by their places in line, others by when they ended.
     pub async fn find_jobs(&self, search: &JobSearch) -> Result<JobPage, ClientError> {
         let jobs = look(self, search.clone(), |jobs, search| jobs.find_jobs(search)).await?;
-        let is_full = jobs.len() >= search.max as usize;
-        let last = jobs.last().filter(|_| is_full).map(JobSummary::place);
-        let next = last.map(|last| JobSearch { after: Some(last), ..search.clone() });
-        Ok(JobPage { jobs, next })
+        Ok(JobPage::new(jobs, search))
+    }
+
+    /// A page of dead jobs, those that failed or crashed, the last to end first. What else the search says of where jobs stand is
+    /// not looked at.
+    ///
+    /// ```
+    /// # fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// use pgflow::backend::JobSearch;
+    ///
+    /// let db = pgflow::Db::connect("memory:").await?;
+    /// let page = db.dead_jobs(&JobSearch::default()).await?;
+    /// assert!(page.jobs.is_empty() && page.next.is_none());
+    /// # Ok(()) })
+    /// # }
+    /// ```
+    pub async fn dead_jobs(&self, search: &JobSearch) -> Result<JobPage, ClientError> {
+        let mut jobs = Vec::new();
+        for outcome in [JobOutcome::Failed, JobOutcome::Crashed] {
+            let of = JobsOf::EndedAs(outcome);
+            let part = JobSearch { of, state: None, ..search.clone() };
+            jobs.extend(look(self, part, |jobs, search| jobs.find_jobs(search)).await?);
+        }
+        // Each list is in this order, and goes as far as the page does.
+        jobs.sort_by_key(|job| Reverse(job.place()));
+        jobs.truncate(search.max as usize);
+        Ok(JobPage::new(jobs, search))
     }
 
     /// Up to `max` jobs whose names begin like this, by name.
@@ -56,9 +93,28 @@ impl Db {
         look(self, about, |jobs, (beginning, max)| jobs.jobs_beginning(beginning, *max)).await
     }
 
-    /// Live jobs, counted by need, and by who has them.
+    /// Live jobs, counted by need, and by who has them: all of them.
     pub async fn job_depths(&self) -> Result<JobDepths, ClientError> {
-        look(self, (), |jobs, ()| jobs.job_depths()).await
+        self.job_depths_of(u64::MAX).await
+    }
+
+    /// The same, but no more than `most` jobs are looked at by need: for those who look often, and may have millions of them.
+    ///
+    /// ```
+    /// # use pgflow::prelude::*;
+    /// # fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// let db = Db::connect("memory:").await?;
+    /// db.submit_raw("python.transform", serde_json::json!(1)).await?;
+    /// db.submit_raw("python.transform", serde_json::json!(2)).await?;
+    /// assert!(!db.job_depths_of(1_000).await?.is_part);
+    /// let depths = db.job_depths_of(1).await?;
+    /// assert!(depths.is_part && depths.needs[0].ready == 1);
+    /// # Ok(()) })
+    /// # }
+    /// ```
+    pub async fn job_depths_of(&self, most: u64) -> Result<JobDepths, ClientError> {
+        look(self, most, |jobs, most| jobs.job_depths(*most)).await
     }
 
     /// Whether this database keeps jobs.

@@ -1,5 +1,6 @@
 //! A job, and how it is doing.
 
+use std::pin::Pin;
 use std::time::Duration;
 
 use pgflow_machine::job::{JobCancelled, JobId, JobOutcome, Wait};
@@ -8,13 +9,16 @@ use tokio::time::Instant;
 
 use super::ask;
 use crate::backend::{JobEvent, JobRecord, JobStanding};
+use crate::check::Reads;
 use crate::client::ClientError;
 use crate::data_error::{What, read};
 use crate::db::Db;
 use pgflow_backend::backoff::Backoff;
 
-/// The longest pause between two looks of [`JobHandle::wait`].
+/// The longest pause between two looks of [`JobHandle::wait`] at a job in memory.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+type Reading<'a, T> = Pin<Box<dyn Future<Output = Result<T, ClientError>> + Send + 'a>>;
 
 /// Lines of a trace that one call reads.
 const PAGE: u32 = 1_000;
@@ -57,7 +61,9 @@ impl JobHandle {
 
     /// Where it stands.
     pub async fn status(&self) -> Result<JobStanding, ClientError> {
-        Ok(self.record().await?.summary.standing)
+        let found = ask(&self.db, [self.id.clone()], |jobs, ids| jobs.job_standings(ids)).await?;
+        let standing = found.into_iter().next().map(|(_, standing)| standing);
+        standing.ok_or_else(|| ClientError::UnknownJob { job: self.id.clone() })
     }
 
     /// The job as the database has it, live or archived.
@@ -77,10 +83,19 @@ impl JobHandle {
 
     /// Waits until it has ended, but not longer than this: `None` means that it still goes on.
     pub async fn wait_for(&self, timeout: Duration) -> Result<Option<JobOutcome>, ClientError> {
+        // A time that no clock will ever show is no limit.
         let until = Instant::now().checked_add(timeout);
+        let backend = self.db.backend();
+        if backend.abilities().multi_process {
+            return match self.db.job_waiting().ended(backend, &self.id, until).await? {
+                Some(outcome) => Ok(Some(outcome)),
+                None => Ok(outcome_of(self.status().await?)),
+            };
+        }
+        // What is in memory costs nothing to look at, and may be used without a runtime that could run a task.
         let mut pause = Backoff::new(Duration::from_millis(10), LONGEST_PAUSE);
         loop {
-            if let JobStanding::Ended(outcome) = self.status().await? {
+            if let Some(outcome) = outcome_of(self.status().await?) {
                 return Ok(Some(outcome));
             }
             if until.is_some_and(|until| Instant::now() >= until) {
@@ -92,7 +107,12 @@ impl JobHandle {
 
     /// Waits until it has ended, and reads what it put out. A job that did not end as done has no output, and the error says
     /// why.
-    pub async fn output<T: DeserializeOwned>(&self) -> Result<T, ClientError> {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn output<T: 'static>(&self) -> Reading<'_, T> where Self: Reads<T, Read: Sized> {
+        Box::pin(async { Ok(<Self as Reads<T>>::read_as(self.read_output().await?)) })
+    }
+
+    async fn read_output<T: DeserializeOwned>(&self) -> Result<T, ClientError> {
         let outcome = self.wait().await?;
         let record = self.record().await?;
         match record.output {
@@ -128,6 +148,13 @@ impl JobHandle {
                 return Ok(all);
             }
         }
+    }
+}
+
+fn outcome_of(standing: JobStanding) -> Option<JobOutcome> {
+    match standing {
+        JobStanding::Ended(outcome) => Some(outcome),
+        JobStanding::Live(_) => None,
     }
 }
 

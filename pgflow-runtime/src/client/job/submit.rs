@@ -5,10 +5,11 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 use std::time::Duration;
 
-use pgflow_machine::job::{JobId, NewJob, Submitted, Wait};
+use pgflow_machine::job::{JobId, NewJob, Submitted};
 use serde_json::Value;
 
 use super::{JobHandle, ask};
+use crate::check::{PayloadOf, PayloadsOf, WaitsFor};
 use crate::client::ClientError;
 use crate::db::Db;
 use crate::job::{JobSpec, Need};
@@ -40,7 +41,7 @@ impl Db {
     /// # Ok(()) })
     /// # }
     /// ```
-    pub fn submit<N: Need>(&self, payload: &N::Payload) -> Submit<'_, N> {
+    pub fn submit<N: Need>(&self, payload: &dyn PayloadOf<N::Payload>) -> Submit<'_, N> {
         Submit::new(self, JobSpec::<N>::new(payload).map(JobSpec::into_new))
     }
 
@@ -49,7 +50,7 @@ impl Db {
     pub fn submit_in<'a, N: Need>(
         &'a self,
         tx: &'a mut (impl SubmitIn + Send + ?Sized),
-        payload: &N::Payload,
+        payload: &dyn PayloadOf<N::Payload>,
     ) -> Submitting<'a> {
         Box::pin(self.submit::<N>(payload).within(tx))
     }
@@ -73,9 +74,9 @@ impl Db {
     /// A job per payload, in few calls: those that are refused are an error, after the others were submitted.
     pub async fn submit_all<N: Need>(
         &self,
-        payloads: impl IntoIterator<Item = N::Payload>,
+        payloads: impl PayloadsOf<N::Payload, Each: Sized>,
     ) -> Result<Vec<JobHandle>, ClientError> {
-        let specs = payloads.into_iter().map(|payload| JobSpec::<N>::new(&payload));
+        let specs = payloads.each().map(|payload| JobSpec::<N>::new(&payload));
         let jobs = specs.map(|spec| spec.map(JobSpec::into_new)).collect::<Result<Vec<_>, _>>()?;
         let mut handles = Vec::with_capacity(jobs.len());
         for batch in jobs.chunks(BATCH) {
@@ -143,8 +144,9 @@ impl<'a, N> Submit<'a, N> {
     }
 
     /// Not before these are over: jobs, and runs of flows.
-    pub fn after<W: Into<Wait>>(self, waits: impl IntoIterator<Item = W>) -> Self {
-        self.with(|job| job.after.extend(waits.into_iter().map(Into::into)))
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn after<I>(self, waits: I) -> Self where Self: WaitsFor<I> {
+        self.with(|job| job.after.extend(<Self as WaitsFor<I>>::waits(waits)))
     }
 
     /// Not before so much time has passed, by the database's clock.

@@ -9,7 +9,9 @@ use pgflow_machine::job::{Dependency, JobId, JobOutcome, JobRow, JobState, JobSt
 
 pub use reason::{JobReason, JobWhy};
 
-use crate::backend::{JobRecord, JobSearch, JobStanding, JobSummary, WorkerQuery, WorkerRecord};
+use crate::backend::{
+    JobRecord, JobSearch, JobStanding, JobSummary, PausedNeed, WorkerQuery, WorkerRecord,
+};
 use crate::client::ClientError;
 use crate::db::Db;
 
@@ -196,6 +198,10 @@ impl Db {
 
     /// Why no worker takes what could be taken.
     async fn why_ready(&self, need: &str, now: Timestamp) -> Result<JobReason, ClientError> {
+        let paused = self.paused_needs().await?.into_iter().find(|paused| paused.need == need);
+        if let Some(PausedNeed { need, since, by }) = paused {
+            return Ok(JobReason::Paused { need, since, by });
+        }
         let workers = self.all_workers().await?;
         let alive: Vec<_> = workers.iter().filter(|worker| worker.is_alive(now)).collect();
         let serving: Vec<_> = alive.iter().filter(|worker| worker.serves_need(need)).collect();
@@ -203,7 +209,7 @@ impl Db {
         if serving.is_empty() {
             return Ok(JobReason::NoWorker { need, alive: alive.len() });
         }
-        let held = self.job_depths().await?.held;
+        let held = self.job_depths_of(0).await?.held;
         let jobs = |worker: &WorkerRecord| held.get(&worker.id.0.to_string()).copied().unwrap_or(0);
         let running: u64 =
             serving.iter().map(|worker| u64::from(worker.running) + jobs(worker)).sum();

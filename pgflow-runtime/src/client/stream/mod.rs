@@ -86,12 +86,14 @@ impl<F: Flow> Run<F> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn stream<S: StepOf<F> + Emits<Chunk: DeserializeOwned>>(&self) -> Chunks<S::Chunk> {
+    pub fn stream<S: StepOf<F, Read: Sized> + Emits<Chunk: DeserializeOwned>>(
+        &self,
+    ) -> Chunks<S::Chunk> {
         self.stream_of::<S>(0)
     }
 
     /// What the task of a map step says that works on the element of this index.
-    pub fn stream_of<S: StepOf<F> + Emits<Chunk: DeserializeOwned>>(
+    pub fn stream_of<S: StepOf<F, Read: Sized> + Emits<Chunk: DeserializeOwned>>(
         &self,
         index: u32,
     ) -> Chunks<S::Chunk> {

@@ -1,19 +1,18 @@
 //! Streams of their own, by name.
 
+use std::pin::Pin;
 use std::time::Duration;
 
 use pgflow_machine::log::{
     Append, Appended, CloseStream, Closed, End, LASTS, StreamKey, StreamProblem, Writer,
 };
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use super::{Chunks, bytes, json};
 use crate::backend::{Backend, Reply};
+use crate::check::{Reads, Writes};
 use crate::client::patience::patiently;
 use crate::client::{BATCH, ClientError};
 use crate::db::Db;
-use crate::emit::written;
 
 impl Db {
     /// The stream of this name, which need not be there yet. Any number of programs may write and read it.
@@ -74,7 +73,10 @@ impl NamedStream {
     }
 
     /// What was and is said, as JSON of this type.
-    pub fn read<T: DeserializeOwned + 'static>(&self) -> Chunks<T> {
+    pub fn read<T>(&self) -> Chunks<<Self as Reads<T>>::Read>
+    where
+        Self: Reads<T>,
+    {
         Chunks::new(&self.db, self.stream.clone(), json, None)
     }
 
@@ -122,6 +124,8 @@ fn refused(stream: &StreamKey, source: StreamProblem) -> ClientError {
     ClientError::Stream { stream: stream.clone(), source }
 }
 
+type Sending<'a> = Pin<Box<dyn Future<Output = Result<(), ClientError>> + Send + 'a>>;
+
 /// Writes a stream of its own: [`NamedStream::writer`]. What it sends stays in its order.
 #[derive(Debug)]
 pub struct StreamWriter {
@@ -136,8 +140,10 @@ pub struct StreamWriter {
 
 impl StreamWriter {
     /// Appends a value as JSON.
-    pub async fn send<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), ClientError> {
-        self.send_bytes([written(value)?]).await
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn send<T: ?Sized>(&mut self, value: &T) -> Sending<'_> where Self: Writes<T> {
+        let chunk = <Self as Writes<T>>::chunk(value);
+        Box::pin(async move { self.send_bytes([chunk?]).await })
     }
 
     /// Appends chunks, all of them in one transaction. If it fails because the database does not answer, or is dropped, the chunks

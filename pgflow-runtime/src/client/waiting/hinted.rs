@@ -1,4 +1,4 @@
-//! Which runs it is worth looking at.
+//! What it is worth looking at.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ impl Hinted {
         !self.all && self.flows.is_empty()
     }
 
-    pub(super) fn is_about(&self, flow: &Arc<str>) -> bool {
-        self.all || self.flows.contains(flow)
+    pub(super) fn is_about(&self, flow: Option<&Arc<str>>) -> bool {
+        self.all || flow.is_some_and(|flow| self.flows.contains(flow))
     }
 }

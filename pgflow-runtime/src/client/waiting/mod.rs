@@ -1,57 +1,96 @@
-//! Waiting for the ends of runs: one look for all who wait in a process.
+//! Waiting for ends: one look for all who wait in a process.
 
+mod awaited;
 mod driver;
 mod hinted;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use pgflow_machine::{RunId, RunStatus};
 use tokio::sync::{Notify, oneshot};
+use tokio::time::{Instant, timeout_at};
 
-pub(super) use driver::statuses;
+pub(super) use awaited::statuses;
+pub(crate) use awaited::{Awaited, JobEnds, RunEnds, Seen};
 
 use super::ClientError;
-use crate::backend::{Backend, BackendError, RunSummary};
+use crate::backend::{Backend, BackendError};
 use crate::calls;
 
-/// Who waits for which runs. While anybody does, one task looks at all of them: with a look for each, hundreds of
-/// waiting requests would keep the database busier than the runs that they wait for.
-#[derive(Debug, Default)]
-pub(crate) struct Waiting {
-    state: Mutex<State>,
-    /// There is a waiter for a run that was not looked at yet.
+/// Who waits for which runs, or for which jobs. While anybody does, one task looks at all of them: with a look for each, hundreds
+/// of waiting requests would keep the database busier than the work that they wait for.
+#[derive(Debug)]
+pub(crate) struct Waiting<A: Awaited> {
+    state: Mutex<State<A>>,
+    /// There is a waiter for something that was not looked at yet.
     news: Notify,
 }
 
-#[derive(Debug, Default)]
-struct State {
-    runs: HashMap<RunId, Waited>,
+#[derive(Debug)]
+struct State<A: Awaited> {
+    waited: HashMap<A::Id, Waited<A>>,
     is_driven: bool,
 }
 
-#[derive(Debug, Default)]
-struct Waited {
-    /// Its version of the flow, once it was looked at.
-    flow: Option<Arc<str>>,
-    askers: Vec<oneshot::Sender<Answer>>,
+#[derive(Debug)]
+struct Waited<A: Awaited> {
+    /// It was looked at.
+    is_seen: bool,
+    /// What hints about it are about, if there are any.
+    topic: Option<Arc<str>>,
+    askers: Vec<oneshot::Sender<Answer<A>>>,
 }
 
-/// How a run ended, or why that is unknown.
-type Answer = Result<RunStatus, ClientError>;
+/// How something ended, or why that is unknown.
+type Answer<A> = Result<<A as Awaited>::End, ClientError>;
 
-impl Waiting {
-    /// The end of a run. If the answer never comes, because the runtime that looked is gone, ask again.
-    pub(super) fn join(
+impl<A: Awaited> Default for Waiting<A> {
+    fn default() -> Self {
+        Self { state: Mutex::default(), news: Notify::new() }
+    }
+}
+
+impl<A: Awaited> Default for State<A> {
+    fn default() -> Self {
+        Self { waited: HashMap::new(), is_driven: false }
+    }
+}
+
+impl<A: Awaited> Waiting<A> {
+    /// The end of this, unless it takes longer: then `None`.
+    pub(super) async fn ended(
         self: &Arc<Self>,
         backend: &Arc<dyn Backend>,
-        run: RunId,
-    ) -> oneshot::Receiver<Answer> {
+        id: &A::Id,
+        until: Option<Instant>,
+    ) -> Result<Option<A::End>, ClientError> {
+        loop {
+            let answer = self.join(backend, id);
+            let told = match until {
+                Some(until) => timeout_at(until, answer).await,
+                None => Ok(answer.await),
+            };
+            match told {
+                Ok(Ok(end)) => return end.map(Some),
+                // The task that looked for all is gone with its runtime.
+                Ok(Err(_)) => {}
+                Err(_) => return Ok(None),
+            }
+        }
+    }
+
+    /// The end of this. If the answer never comes, because the runtime that looked is gone, ask again.
+    fn join(
+        self: &Arc<Self>,
+        backend: &Arc<dyn Backend>,
+        id: &A::Id,
+    ) -> oneshot::Receiver<Answer<A>> {
         let (asker, answer) = oneshot::channel();
         let mut state = self.lock();
-        let waited = state.runs.entry(run).or_default();
+        let new = || Waited { is_seen: false, topic: None, askers: Vec::new() };
+        let waited = state.waited.entry(id.clone()).or_insert_with(new);
         waited.askers.push(asker);
-        if waited.flow.is_none() {
+        if !waited.is_seen {
             self.news.notify_one();
         }
         if !std::mem::replace(&mut state.is_driven, true) {
@@ -60,72 +99,74 @@ impl Waiting {
         answer
     }
 
-    /// Runs that were not looked at yet.
-    fn fresh(&self) -> Vec<RunId> {
-        self.select(|waited| waited.flow.is_none())
+    /// What was not looked at yet.
+    fn fresh(&self) -> Vec<A::Id> {
+        self.select(|waited| !waited.is_seen)
     }
 
-    /// Runs of flows that there are hints about, and those that were not looked at yet.
-    fn hinted(&self, hinted: &hinted::Hinted) -> Vec<RunId> {
-        self.select(|waited| waited.flow.as_ref().is_none_or(|flow| hinted.is_about(flow)))
+    /// What there are hints about, and what was not looked at yet.
+    fn hinted(&self, hinted: &hinted::Hinted) -> Vec<A::Id> {
+        self.select(|waited| !waited.is_seen || hinted.is_about(waited.topic.as_ref()))
     }
 
-    /// Runs that have waiters.
-    fn select(&self, is_asked: impl Fn(&Waited) -> bool) -> Vec<RunId> {
+    /// What has waiters.
+    fn select(&self, is_asked: impl Fn(&Waited<A>) -> bool) -> Vec<A::Id> {
         let mut state = self.lock();
-        state.runs.retain(|_, waited| {
+        state.waited.retain(|_, waited| {
             waited.askers.retain(|asker| !asker.is_closed());
             !waited.askers.is_empty()
         });
-        state.runs.iter().filter(|(_, waited)| is_asked(waited)).map(|(run, _)| *run).collect()
+        let asked = state.waited.iter().filter(|(_, waited)| is_asked(waited));
+        asked.map(|(id, _)| id.clone()).collect()
     }
 
-    /// Flows of runs that have waiters.
-    fn flows(&self) -> HashSet<Arc<str>> {
-        self.lock().runs.values().filter_map(|waited| waited.flow.clone()).collect()
+    /// What hints may be about.
+    fn topics(&self) -> HashSet<Arc<str>> {
+        self.lock().waited.values().filter_map(|waited| waited.topic.clone()).collect()
     }
 
-    /// Tells those who wait for these runs what was found.
-    fn tell(&self, asked: &[RunId], found: Result<Vec<RunSummary>, BackendError>) {
+    /// Tells those who wait for these what was found.
+    fn tell(&self, asked: &[A::Id], found: Result<Vec<Seen<A>>, BackendError>) {
         let mut state = self.lock();
         let found = match found {
             Ok(found) => found,
             Err(error) => {
-                for run in asked {
-                    state.answer(*run, || Err(error.for_others().into()));
+                for id in asked {
+                    state.answer(id, || Err(error.for_others().into()));
                 }
                 return;
             }
         };
-        let mut missing: HashSet<RunId> = asked.iter().copied().collect();
-        for run in found {
-            missing.remove(&run.id);
-            if run.status.has_ended() {
-                state.answer(run.id, || Ok(run.status));
-            } else if let Some(waited) = state.runs.get_mut(&run.id) {
-                waited.flow.get_or_insert_with(|| run.flow.into());
+        let mut missing: HashSet<&A::Id> = asked.iter().collect();
+        for Seen { id, end, topic } in found {
+            missing.remove(&id);
+            if let Some(end) = end {
+                state.answer(&id, || Ok(end));
+            } else if let Some(waited) = state.waited.get_mut(&id) {
+                waited.is_seen = true;
+                waited.topic = topic;
             }
         }
-        for run in missing {
-            state.answer(run, || Err(ClientError::UnknownRun { run }));
+        for id in missing {
+            state.answer(id, || Err(A::unknown(id)));
         }
     }
 
     /// Whether there are no waiters any more. The next one then looks itself.
     fn is_over(&self) -> bool {
         let mut state = self.lock();
-        state.is_driven = !state.runs.is_empty();
+        state.is_driven = !state.waited.is_empty();
         !state.is_driven
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, State<A>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
-    fn answer(&mut self, run: RunId, answer: impl Fn() -> Answer) {
-        for asker in self.runs.remove(&run).into_iter().flat_map(|waited| waited.askers) {
+impl<A: Awaited> State<A> {
+    fn answer(&mut self, id: &A::Id, answer: impl Fn() -> Answer<A>) {
+        for asker in self.waited.remove(id).into_iter().flat_map(|waited| waited.askers) {
             // A waiter that is gone does not need it.
             let _ = asker.send(answer());
         }

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use pgflow_machine::{RunId, RunStatus, Timestamp, WorkerId};
 
+use crate::backend::WaitingFor;
+
 /// Why a run does not move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Why {
@@ -135,6 +137,19 @@ pub enum Reason {
         /// How often.
         losses: u32,
     },
+    /// The step has done its part, and waits for something else to happen.
+    Waiting {
+        /// The step.
+        step: String,
+        /// How many of its tasks.
+        tasks: usize,
+        /// What the first of them waits for.
+        on: WaitingFor,
+        /// Since when.
+        since: Timestamp,
+        /// Until when at most; for a sleep, when it ends.
+        until: Option<Timestamp>,
+    },
     /// The step waits for others.
     Dependencies {
         /// The step.
@@ -158,6 +173,7 @@ impl Reason {
             Self::Busy { .. } => "busy",
             Self::Ready { .. } => "ready",
             Self::Crashes { .. } => "crashes",
+            Self::Waiting { .. } => "waiting",
             Self::Dependencies { .. } => "dependencies",
         }
     }
@@ -175,6 +191,7 @@ impl Reason {
             | Self::Busy { step, .. }
             | Self::Ready { step, .. }
             | Self::Crashes { step, .. }
+            | Self::Waiting { step, .. }
             | Self::Dependencies { step, .. } => Some(step),
         }
     }
@@ -239,6 +256,19 @@ impl Reason {
             Self::Crashes { step, index, losses } => format!(
                 "task {index} of step `{step}` lost its worker {losses} times: it may be what ends it"
             ),
+            Self::Waiting { step, on: WaitingFor::Sleep, until, .. } => {
+                format!("step `{step}` sleeps for {} more", later(&until.unwrap_or(now)))
+            }
+            Self::Waiting { step, tasks, on, since, until } => {
+                let until = until.map(|until| format!(", and for {} more at most", later(&until)));
+                format!(
+                    "{} of step `{step}` waits for {}: for {} already{}",
+                    many(*tasks),
+                    awaited(on),
+                    ago(since),
+                    until.unwrap_or_default()
+                )
+            }
             Self::Dependencies { step, on } => {
                 let on: Vec<_> = on.iter().map(|step| format!("`{step}`")).collect();
                 format!("step `{step}` waits for {}", on.join(", "))
@@ -260,6 +290,22 @@ fn verb(status: RunStatus) -> &'static str {
         RunStatus::Completed => "was completed",
         RunStatus::Failed => "failed",
         RunStatus::Cancelled => "was cancelled",
+    }
+}
+
+/// What a task waits for, in words. The token of a hook is a secret, unless somebody chose it.
+pub(in crate::client) fn awaited(on: &WaitingFor) -> String {
+    let several = |what: &str, ids: Vec<String>| match &ids[..] {
+        [] => format!("{what}s"),
+        [only] => format!("{what} {only}"),
+        [first, more @ ..] => format!("{what} {first} and {} more", more.len()),
+    };
+    match on {
+        WaitingFor::Hook { token } if token.is_announced() => "an answer".to_owned(),
+        WaitingFor::Hook { token } => format!("an answer to `{}`", token.as_str()),
+        WaitingFor::Sleep => "its time".to_owned(),
+        WaitingFor::Runs(runs) => several("run", runs.iter().map(ToString::to_string).collect()),
+        WaitingFor::Jobs(jobs) => several("job", jobs.iter().map(ToString::to_string).collect()),
     }
 }
 

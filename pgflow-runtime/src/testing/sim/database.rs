@@ -1,13 +1,17 @@
 //! The database that steps with a transaction write to.
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use pgflow_backend::tx::WriteLock;
 use pgflow_machine::Settled;
+use pgflow_machine::job::JobHold;
 use sqlx::SqlitePool;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
 
 use super::Sim;
+use crate::backend::BackendError;
+use crate::pipeline::{BoxFuture, Opens};
 use crate::sqlite::SqliteTx;
 use crate::tx::Tx;
 
@@ -15,7 +19,7 @@ use crate::tx::Tx;
 const LONGEST: Duration = Duration::from_hours(24);
 
 /// A database in memory, with one connection: where there was none, there would be no tables.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Database {
     pool: SqlitePool,
     lock: WriteLock,
@@ -87,6 +91,24 @@ impl Sim {
 
     fn database(&mut self) -> &Database {
         self.database.get_or_insert_with(Database::open)
+    }
+}
+
+/// Transactions of the stages of a pipeline, of a database that is there as soon as one is needed.
+#[derive(Debug, Default)]
+pub(in crate::testing) struct Transactions(OnceLock<Database>);
+
+impl Transactions {
+    /// The database itself.
+    pub(in crate::testing) fn pool(&self) -> SqlitePool {
+        self.0.get_or_init(Database::open).pool.clone()
+    }
+}
+
+impl Opens for Transactions {
+    fn open(&self, _: Vec<JobHold>) -> BoxFuture<Result<Option<Tx>, BackendError>> {
+        let database = self.0.get_or_init(Database::open).clone();
+        Box::pin(async move { Ok(Some(database.begin().await)) })
     }
 }
 

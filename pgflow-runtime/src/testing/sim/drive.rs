@@ -1,6 +1,7 @@
 //! A worker that does one thing at a time.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use pgflow_machine::{RunId, Settle, Settled, Timestamp, Verdict, WorkerId};
 use serde_json::Value;
@@ -11,6 +12,7 @@ use crate::Served;
 use crate::backend::{Backend, BackendError, Claim, ClaimedTask, Runs, Work};
 use crate::flow_handler::attempt::{Attempt, finish};
 use crate::flow_handler::task_input;
+use crate::schedule::{self, Ticker};
 use crate::tx::{Tx, TxSlot};
 use crate::worker::Signals;
 
@@ -74,8 +76,47 @@ impl Sim {
         }
     }
 
+    /// Works for so long, in the time of the simulation, with all that schedules start meanwhile.
+    ///
+    /// ```
+    /// # use {pgflow::prelude::*, pgflow::testing::Sim, std::time::Duration};
+    /// #[flow(schedule = "0 3 * * *")]
+    /// mod nightly { #[step] pub async fn report() -> pgflow::Result<u8> { Ok(1) } }
+    ///
+    /// let mut sim = Sim::new().flow(nightly::Flow);
+    /// sim.run_for(Duration::from_hours(7 * 24));
+    /// assert_eq!(sim.calls::<nightly::report>(), 7);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// Inside a runtime of tokio; use [`drive_for`](Self::drive_for) there.
+    pub fn run_for(&mut self, time: Duration) {
+        runtime().block_on(self.drive_for(time));
+    }
+
+    /// [`run_for`](Self::run_for) for tests that have a runtime of their own.
+    ///
+    /// # Panics
+    ///
+    /// If the memory refuses what a worker asks for: a mistake of this library.
+    pub async fn drive_for(&mut self, time: Duration) {
+        let end = self.memory.now() + time;
+        loop {
+            self.work().await;
+            let now = self.memory.now();
+            let due = [self.memory.next_due(), self.memory.next_scheduled(), self.next_job];
+            let due = due.into_iter().flatten().filter(|due| *due > now).min();
+            let Some(due) = due.filter(|due| *due <= end) else {
+                return self.memory.advance(now.saturating_until(end));
+            };
+            self.memory.advance(now.saturating_until(due));
+        }
+    }
+
     async fn work(&mut self) {
         expect(self.memory.sweep().await);
+        self.tick().await;
         loop {
             let attempts = self.claim().await;
             let worker = if attempts.is_empty() {
@@ -89,6 +130,17 @@ impl Sim {
                 Some(Worker::Lives) => {}
             }
         }
+    }
+
+    /// Starts what schedules want by now.
+    async fn tick(&mut self) {
+        let flows: Vec<_> = self.registry.flows().collect();
+        if !self.is_scheduled {
+            let registered = schedule::register(&self.db, &flows).await;
+            registered.expect("memory refuses no schedule that the compiler has checked");
+            self.is_scheduled = true;
+        }
+        expect(Ticker::new(flows).tick(&self.memory).await);
     }
 
     async fn claim(&mut self) -> Vec<Attempt> {
@@ -158,6 +210,9 @@ impl Sim {
         };
         let task = task_input::with_run(attempt, self.states.clone(), run);
         let backend: Arc<dyn Backend> = Arc::new(self.memory.clone());
+        let Some(task) = expect(attempt.with_hook(task, &backend).await) else {
+            return (Verdict::Released, None);
+        };
         let (task, outlet) = attempt.with_outlet(task, &backend, limits);
         let tx = if attempt.step.takes_tx { database::begin(self).await } else { None };
         let Some(tx) = tx else {
@@ -190,7 +245,7 @@ impl Sim {
     }
 }
 
-pub(super) async fn end(tx: Option<Tx>, settled: Option<Settled>) {
+pub(in crate::testing) async fn end(tx: Option<Tx>, settled: Option<Settled>) {
     if let Some(tx) = tx {
         database::end(tx, settled).await;
     }
@@ -206,7 +261,7 @@ fn key(attempt: &Attempt) -> StepKey {
     (attempt.served.flow().slug, attempt.step.slug)
 }
 
-pub(super) fn runtime() -> tokio::runtime::Runtime {
+pub(in crate::testing) fn runtime() -> tokio::runtime::Runtime {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.expect("a runtime on this thread needs nothing that could be missing")
 }

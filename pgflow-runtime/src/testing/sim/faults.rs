@@ -6,6 +6,7 @@ use pgflow_machine::{Retry, Verdict};
 use serde::Serialize;
 
 use super::{Crash, Sim, StepKey, key_of};
+use crate::check::OutputOf;
 use crate::data_error::{What, write};
 use crate::{Flow, Step};
 
@@ -84,11 +85,12 @@ impl Sim {
     /// # Panics
     ///
     /// If no database could store the value.
-    pub fn returns<S: Step<Flow: Flow>>(&mut self, output: &S::TaskOutput)
+    pub fn returns<S: Step<Flow: Flow>>(&mut self, output: &dyn OutputOf<S::TaskOutput>)
     where
         S::TaskOutput: Serialize,
     {
-        let value = write(What::Output(S::SLUG), output).unwrap_or_else(|why| panic!("{why}"));
+        let value =
+            write(What::Output(S::SLUG), output.given()).unwrap_or_else(|why| panic!("{why}"));
         self.returns.insert(key_of::<S>(), value);
     }
 

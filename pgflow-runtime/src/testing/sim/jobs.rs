@@ -11,6 +11,7 @@ use super::drive::{Worker, end, expect};
 use super::faults::Fault;
 use super::{Crash, Sim, SimError, StepKey, database};
 use crate::backend::{ClaimedJob, Jobs};
+use crate::check::{PayloadOf, WorksOn};
 use crate::client::JobHandle;
 use crate::job::{Job, Need};
 use crate::job_handler::Attempt;
@@ -71,21 +72,28 @@ impl Sim {
     /// # }
     /// ```
     #[must_use]
-    pub fn job<J: Job>(mut self, _job: J) -> Self {
-        self.jobs = std::mem::take(&mut self.jobs).with::<J>();
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn job<J>(mut self, _job: J) -> Self where Self: WorksOn<J> {
+        self.jobs = std::mem::take(&mut self.jobs).with::<<Self as WorksOn<J>>::Job>();
         self
     }
 
     /// Submits a job, under an id that is the same each time the test runs. For one with options, or with a need that others
     /// define, ask [`db`](Self::db).
-    pub fn submit<N: Need>(&mut self, payload: &N::Payload) -> Result<JobHandle, SimError> {
+    pub fn submit<N: Need>(
+        &mut self,
+        payload: &dyn PayloadOf<N::Payload>,
+    ) -> Result<JobHandle, SimError> {
         self.runs += 1;
         let id = format!("job {} of a test", self.runs);
         Ok(block_on(self.db.submit::<N>(payload).id(id).into_future())?)
     }
 
     /// What a job put out that is done.
-    pub fn job_output<T: DeserializeOwned>(&self, job: &JobHandle) -> Result<T, SimError> {
+    pub fn job_output<T: DeserializeOwned + 'static>(
+        &self,
+        job: &JobHandle,
+    ) -> Result<T, SimError> {
         if block_on(job.record())?.summary.ended_at.is_none() {
             return Err(SimError::JobNotEnded { job: job.id().clone() });
         }
@@ -104,19 +112,19 @@ impl Sim {
     }
 
     /// Lets the next attempts at a need fail with this error, without calling its function.
-    pub fn fail_need<N: Need>(&mut self, times: u32, error: &str) {
+    pub fn fail_need<N: Need<Job: Job>>(&mut self, times: u32, error: &str) {
         let retry = pgflow_machine::Retry::ByPolicy;
         let verdict = pgflow_machine::Verdict::Failed { error: error.to_owned(), retry };
         self.faults.add(key_of::<N>(), times, &Fault::Fails(verdict));
     }
 
     /// Lets the worker die at the next attempts at a need, and another take its place.
-    pub fn crash_need<N: Need>(&mut self, moment: Crash, times: u32) {
+    pub fn crash_need<N: Need<Job: Job>>(&mut self, moment: Crash, times: u32) {
         self.faults.add(key_of::<N>(), times, &Fault::Crashes(moment));
     }
 
     /// How often the function of a need was called.
-    pub fn need_calls<N: Need>(&self) -> u32 {
+    pub fn need_calls<N: Need<Job: Job>>(&self) -> u32 {
         self.calls.get(&key_of::<N>()).copied().unwrap_or_default()
     }
 
@@ -126,7 +134,8 @@ impl Sim {
         let (name, code) = self.jobs.code(&job.taken.row.need)?;
         let (key, signals) = (("job:", name), Signals::default());
         let (states, backend) = (self.states.clone(), Arc::clone(self.db.backend()));
-        let attempt = Attempt { code, job, states, signals, backend };
+        let permits = None;
+        let attempt = Attempt { code, job, states, signals, backend, permits };
         if self.crashes.is_now() || self.faults.take_crash_after_claim(key) {
             return Some(Worker::Died);
         }

@@ -4,6 +4,7 @@ use pgflow_machine::{Happened, RunStatus};
 
 use super::{Sim, SimError, key_of};
 use crate::backend::Parts;
+use crate::check::RunOf;
 use crate::client::Run;
 use crate::testing::block_on;
 use crate::{Flow, Step};
@@ -26,14 +27,14 @@ impl Sim {
     /// The output of a step, or `None` if it was skipped or has not completed.
     pub fn step_output<S: Step<Flow: Flow>>(
         &self,
-        run: &Run<S::Flow>,
+        run: &dyn RunOf<S::Flow>,
     ) -> Result<Option<S::Output>, SimError> {
-        Ok(block_on(run.step_output::<S>())?)
+        Ok(block_on(run.of().step_output::<S>())?)
     }
 
     /// What a step failed with, or was skipped for.
-    pub fn error<S: Step<Flow: Flow>>(&self, run: &Run<S::Flow>) -> Option<String> {
-        let record = block_on(self.db.backend().run(run.id(), Parts::Steps)).ok()??;
+    pub fn error<S: Step<Flow: Flow>>(&self, run: &dyn RunOf<S::Flow>) -> Option<String> {
+        let record = block_on(self.db.backend().run(run.of().id(), Parts::Steps)).ok()??;
         record.steps.into_iter().find(|step| step.slug == S::SLUG)?.error
     }
 

@@ -16,6 +16,7 @@ pub(crate) const CHECKS: &[Check] = &[
     check!("C27", "any process recovers what another one lost", any_process_recovers),
     check!("K46", "a claim that sweeps first gets what was lost, too", swept_and_claimed),
     check!("K09", "a lost attempt counts towards max_attempts", losses_count),
+    check!("K67", "what was lost hides nothing that is behind it", behind_the_lost),
 ];
 
 async fn lost_task(cx: Arc<Cx>) {
@@ -35,6 +36,16 @@ async fn lost_task(cx: Arc<Cx>) {
     run.expect_state(RunStatus::Completed, &["a:completed"]).await;
     run.expect_log_end(&["step:started a 1", "step:completed a 2", "run:completed {\"a\":2}"])
         .await;
+}
+
+async fn behind_the_lost(cx: Arc<Cx>) {
+    let flow = cx.flow([single("a"), single("b"), single("late").start_delay(500)]).await;
+    let run = cx.start(&flow, json!({})).await;
+    run.take(["a#0", "b#0"]).await;
+    run.advance(1_000).await;
+    assert_eq!(names(&cx.claim_as(&cx.wish(&flow, 1)).await), ["late#0"], "before any sweep");
+    assert_eq!(names(&cx.claim_as(&cx.wish(&flow, 1)).await), [""; 0]);
+    assert_eq!(cx.sweep().await, 2);
 }
 
 /// Loses the flow's only task as often as that can be done.

@@ -17,10 +17,12 @@ mod listing;
 mod lost;
 mod maps;
 mod payloads;
+mod pipelines;
 mod quotas;
 mod random;
 mod retrying;
 mod rules;
+mod schedules;
 mod settling;
 mod skipping;
 mod starting;
@@ -29,6 +31,7 @@ mod transactions;
 mod unknown;
 mod upkeep;
 mod versions;
+mod waits;
 mod wakes;
 mod yielding;
 mod zombies;
@@ -69,7 +72,9 @@ pub fn all() -> Vec<Check> {
         upkeep::CHECKS,
         yielding::CHECKS,
     ];
-    let groups = groups.into_iter().chain(jobs::GROUPS.iter().chain(streams::GROUPS).copied());
+    let more = jobs::GROUPS.iter().chain(streams::GROUPS).chain(schedules::GROUPS);
+    let more = more.chain(waits::GROUPS).chain(pipelines::GROUPS);
+    let groups = groups.into_iter().chain(more.copied());
     let mut checks: Vec<_> = groups.flatten().copied().collect();
     checks.sort_by_key(|check| check.id);
     checks

@@ -41,6 +41,12 @@ pub(super) enum Command {
         worker: usize,
         known: Vec<Attempt>,
     },
+    /// To a task, or to one of a few tokens; resume ids are used again.
+    Signal {
+        to: To,
+        resume_id: Option<usize>,
+        payload: Value,
+    },
     Cancel {
         run: usize,
     },
@@ -50,6 +56,18 @@ pub(super) enum Command {
     /// Compares states and logs.
     Look,
 }
+
+/// Where a signal goes.
+#[derive(Clone, Debug)]
+pub(super) enum To {
+    /// The task of this attempt.
+    Task(Attempt),
+    /// The token of this number.
+    Token(usize),
+}
+
+/// Tokens of a sequence.
+pub(super) const TOKENS: usize = 3;
 
 /// All there is of some versions, of all steps but one.
 #[derive(Clone, Debug)]
@@ -108,6 +126,9 @@ impl fmt::Display for Command {
             Self::ReleaseUnknown { worker, known } => {
                 write!(f, "release_unknown(worker {worker}, [{}])", list(known))
             }
+            Self::Signal { to, resume_id, payload } => {
+                write!(f, "signal({to:?}, {resume_id:?}, json!({}))", short_json(payload))
+            }
             Self::Advance(seconds) => write!(f, "advance({seconds})"),
             Self::Sweep => f.write_str("sweep()"),
             Self::SweepAndClaim(ask) => write!(f, "sweep_and_claim({ask})"),
@@ -133,7 +154,9 @@ fn text(verdict: &Verdict) -> String {
         Verdict::Yielded { until: Until::After(after), reason } => {
             format!("yielded({reason:?}, {after:?})")
         }
+        Verdict::Yielded { until: Until::Met(wait), .. } => format!("waits({wait:?})"),
         Verdict::Job(end) => format!("{end:?}"),
+        Verdict::Messages(ends) => format!("{ends:?}"),
     }
 }
 

@@ -3,10 +3,14 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use pgflow_machine::job::Moment;
+use pgflow_machine::wait::{Awaited, NewChild, NewWait};
 use pgflow_machine::{Retry, RunStatus, Settled, Until, Verdict};
+use serde_json::json;
 
-use super::command::{Ask, Attempt, Command, RUNS, WORKERS};
+use super::command::{Ask, Attempt, Command, RUNS, TOKENS, To, WORKERS};
 use super::draw::{self, Flows};
+use super::play::{CHILD, token};
 use super::random::Random;
 use super::reply::{Reply, Task};
 
@@ -47,8 +51,9 @@ impl<'f> Generator<'f> {
             60..64 => self.stale(),
             64..66 => self.release_unknown(),
             66..73 => Command::Heartbeat(self.any_attempts()),
-            73..83 => self.advance(),
-            83..88 => Command::Sweep,
+            73..81 => self.advance(),
+            81..85 => self.signal(),
+            85..88 => Command::Sweep,
             88..91 => Command::SweepAndClaim(self.ask()),
             91..93 => Command::Cancel { run: self.random.below(RUNS) },
             93..97 => self.retry(),
@@ -194,7 +199,8 @@ impl<'f> Generator<'f> {
         let reason = || "boom".to_owned();
         let failed = |retry| Verdict::Failed { error: error.clone(), retry };
         let verdict = match self.random.below(100) {
-            0..60 => Verdict::Completed(self.output(&attempt)),
+            0..52 => Verdict::Completed(self.output(&attempt)),
+            52..60 => self.wait(),
             60..80 => failed(Retry::ByPolicy),
             80..85 => failed(Retry::Never),
             85..88 => failed(Retry::After(Duration::ZERO)),
@@ -207,6 +213,41 @@ impl<'f> Generator<'f> {
             _ => Verdict::Released,
         };
         (attempt, verdict)
+    }
+
+    /// For a signal, a moment, or a child that ends at once or never; some of them not for ever.
+    fn wait(&mut self) -> Verdict {
+        let seconds = Duration::from_secs;
+        let mut wait = NewWait::on(match self.random.below(10) {
+            0..6 => Awaited::Hook(token(self.random.below(TOKENS))),
+            6 => Awaited::Sleep(Moment::In(Duration::ZERO)),
+            7 => Awaited::Sleep(Moment::In(seconds(2_000))),
+            many => {
+                let inputs = [json!([]), json!([1])];
+                let input = inputs[self.random.below(2)].clone();
+                let child = NewChild { flow: CHILD.into(), compiled_for: None, input };
+                let each = many == 9;
+                Awaited::Runs { children: vec![child; if each { 2 } else { 1 }], each }
+            }
+        });
+        wait.timeout = self.random.chance(60).then(|| seconds(*self.random.pick(&[1_000, 4_000])));
+        wait.schema = self.random.chance(30).then(|| json!({ "type": ["integer", "array"] }));
+        wait.outcomes = self.random.chance(20);
+        wait.detached = self.random.chance(20);
+        Verdict::Yielded { until: Until::Met(Box::new(wait)), reason: String::new() }
+    }
+
+    /// To something that may wait, or not, or no more.
+    fn signal(&mut self) -> Command {
+        let attempt = self.any_attempts().swap_remove(0);
+        let payload = self.output(&attempt);
+        let to = if self.random.chance(60) {
+            To::Task(attempt)
+        } else {
+            To::Token(self.random.below(TOKENS))
+        };
+        let resume_id = self.random.chance(50).then(|| self.random.below(3));
+        Command::Signal { to, resume_id, payload }
     }
 
     fn any_attempts(&mut self) -> Vec<Attempt> {

@@ -8,10 +8,12 @@
 //! the end. The order in which tasks are claimed is not part of the contract: claims take all there is, as a set.
 //! A sequence that differs is made shorter while it still differs, and printed with its seed.
 
+mod blind;
 mod command;
 mod draw;
 mod generate;
 mod jobs;
+mod pipelines;
 mod play;
 mod random;
 mod reply;
@@ -27,6 +29,7 @@ use futures_util::future::join_all;
 
 use crate::subject::{Database, Subject};
 pub use jobs::compare_jobs;
+pub use pipelines::compare_pipelines;
 pub(crate) use random::Random;
 pub use random::seed_from_env;
 use sequence::Sequence;

@@ -3,16 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use pgflow_machine::wait::{Awaited, HookToken, Signal, SignalTo, Signalled};
 use pgflow_machine::{
-    CompiledFor, RunId, Settle, Settled, Source, TaskKey, TaskLease, Verdict, WorkerId,
+    CompiledFor, RunId, Settle, Settled, Source, TaskKey, TaskLease, Until, Verdict, WorkerId,
 };
-use pgflow_model::FlowShape;
+use pgflow_model::{FlowShape, StepShape};
 use pgflow_runtime::backend::{
-    Backend, BackendError, Claim, ClaimedTask, FlowVersion, NewRun, Parts, Quota,
+    Backend, BackendError, Claim, ClaimedTask, FlowVersion, NewRun, Parts, Quota, RunRecord,
 };
 use serde_json::Value;
 
-use super::command::{Ask, Attempt, Command, RUNS, WORKERS};
+use super::command::{Ask, Attempt, Command, RUNS, To, WORKERS};
 use super::draw::Flows;
 use super::reply::{Reply, Seen, Task};
 use crate::kit::Log;
@@ -25,6 +26,16 @@ pub(super) struct Names {
     flows: [String; RUNS],
     /// Versions.
     slugs: [String; RUNS],
+    /// A flow whose runs others wait for.
+    child: String,
+}
+
+/// What that flow is called in commands.
+pub(super) const CHILD: &str = "child";
+
+/// A token as commands have it.
+pub(super) fn token(number: usize) -> HookToken {
+    HookToken::from_stored(format!("token-{number}"))
 }
 
 /// Registers two versions of one flow, and another flow.
@@ -33,7 +44,12 @@ pub(super) async fn register(database: &dyn Database, shapes: &Flows) -> Names {
     let names = Names {
         flows: [name.clone(), name.clone(), format!("{name}_o")],
         slugs: [name.clone(), format!("{name}_v2"), format!("{name}_o")],
+        child: format!("{name}_c"),
     };
+    let (flow, slug) = (names.child.clone(), names.child.clone());
+    let shape = FlowShape { steps: vec![StepShape::new("x").map()], ..FlowShape::new(&slug) };
+    let child = FlowVersion { flow, version: 1, slug, shape };
+    database.backend().ensure_flow(&child).await.expect("a flow can be registered");
     for (at, version) in [1, 2, 1].into_iter().enumerate() {
         let (flow, slug) = (names.flows[at].clone(), names.slugs[at].clone());
         let shape = FlowShape { slug: slug.clone(), ..shapes[at].clone() };
@@ -85,7 +101,7 @@ impl<'d> Player<'d> {
             Command::Settle { items, claim } => {
                 let settle = |(attempt, verdict): &(Attempt, _)| Settle {
                     lease: self.lease(attempt).into(),
-                    verdict: Clone::clone(verdict),
+                    verdict: self.verdict(verdict),
                 };
                 let items: Vec<_> = items.iter().map(settle).collect();
                 let next = claim.as_ref().map(|ask| self.claim(ask));
@@ -100,6 +116,8 @@ impl<'d> Player<'d> {
             Command::Advance(seconds) => {
                 let by = Duration::from_secs(*seconds);
                 self.database.advance_all(&self.names.slugs, by).await;
+                // Claims may wake what is due, and need not.
+                self.backend.waits()?.wake_waits(1_000).await?;
                 Reply::Advanced
             }
             Command::Sweep => Reply::Swept(self.backend.sweep().await?.requeued),
@@ -114,6 +132,20 @@ impl<'d> Player<'d> {
                 let worker = self.workers[*worker];
                 Reply::Released(self.backend.release_unknown(worker, &queues, &known).await?)
             }
+            Command::Signal { to, resume_id, payload } => {
+                let resume_id = resume_id.map(|number| format!("resume-{number}"));
+                let to = match to {
+                    To::Task(attempt) => SignalTo::Task(self.lease(attempt).task),
+                    To::Token(number) => SignalTo::Token(self.own(&token(*number))),
+                };
+                let signal = Signal { resume_id, ..Signal::new(to, payload.clone()) };
+                let signalled = match self.backend.waits()?.signal(&signal).await? {
+                    // Words may differ, places may not.
+                    Signalled::Rejected { path, .. } => format!("rejected at {path:?}"),
+                    other => self.without_ids(format!("{other:?}")),
+                };
+                Reply::Signalled(signalled)
+            }
             Command::Cancel { run } => {
                 Reply::Cancelled(self.backend.cancel(self.runs[*run], Some("why")).await?)
             }
@@ -127,9 +159,21 @@ impl<'d> Player<'d> {
         for run in self.runs {
             let record = self.backend.run(run, Parts::Outputs).await?;
             let log = Log::read_by(&*self.backend, run, 1_000).await.lines();
-            seen.push(record.map(|record| Seen::new(record, log)));
+            let log = log.into_iter().map(|line| self.without_ids(line)).collect();
+            seen.push(record.map(|record| Seen::new(self.renamed(record), log)));
         }
         Ok(seen)
+    }
+
+    /// Errors may name runs.
+    fn renamed(&self, mut record: RunRecord) -> RunRecord {
+        for step in &mut record.steps {
+            step.error = step.error.take().map(|error| self.without_ids(error));
+            if let Some(work) = &mut step.work {
+                work.last_error = work.last_error.take().map(|error| self.without_ids(error));
+            }
+        }
+        record
     }
 
     /// Ends what is open, so that nothing of it meets the next sequence.
@@ -191,7 +235,32 @@ impl<'d> Player<'d> {
 
     /// What an error says, without names that differ.
     fn words(&self, error: &BackendError) -> String {
-        let mut text = error.to_string();
+        self.without_ids(error.to_string())
+    }
+
+    /// What is said in a verdict, with names of this player's own.
+    fn verdict(&self, verdict: &Verdict) -> Verdict {
+        let mut verdict = verdict.clone();
+        if let Verdict::Yielded { until: Until::Met(wait), .. } = &mut verdict {
+            match &mut wait.on {
+                Awaited::Hook(token) => *token = self.own(token),
+                Awaited::Runs { children, .. } => {
+                    for child in children {
+                        child.flow.clone_from(&self.names.child);
+                    }
+                }
+                Awaited::Sleep(_) | Awaited::Jobs { .. } => {}
+            }
+        }
+        verdict
+    }
+
+    /// A token that no other player uses.
+    fn own(&self, token: &HookToken) -> HookToken {
+        HookToken::from_stored(format!("{}-{}", self.runs[0], token.as_str()))
+    }
+
+    fn without_ids(&self, mut text: String) -> String {
         for (at, run) in self.runs.iter().enumerate() {
             text = text.replace(&run.to_string(), &format!("run {at}"));
         }

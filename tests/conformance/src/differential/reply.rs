@@ -19,6 +19,8 @@ pub(super) enum Reply {
     Swept(u64),
     SweptAndClaimed(u64, Vec<Task>),
     Released(u64),
+    /// Without the names of runs.
+    Signalled(String),
     Cancelled(Cancelled),
     Retried(Retried),
     Seen(Vec<Option<Seen>>),

@@ -49,13 +49,23 @@ fn ends_are_final(events: &[Event]) -> bool {
 fn steps_end_once(events: &[Event]) -> bool {
     events.split(|event| event.what == Happened::RunRetried).all(|part| {
         let mut seen = BTreeSet::new();
-        part.iter().filter_map(|event| Some((event.what.step()?, &event.what))).all(
-            |(step, what)| {
-                let is_start = matches!(what, Happened::StepStarted { .. });
-                seen.insert((step, is_start)) && !(is_start && seen.contains(&(step, false)))
-            },
-        )
+        let ends = part.iter().filter(|event| !is_of_a_wait(&event.what));
+        ends.filter_map(|event| Some((event.what.step()?, &event.what))).all(|(step, what)| {
+            let is_start = matches!(what, Happened::StepStarted { .. });
+            seen.insert((step, is_start)) && !(is_start && seen.contains(&(step, false)))
+        })
     })
+}
+
+/// A task may wait any number of times.
+fn is_of_a_wait(what: &Happened) -> bool {
+    matches!(
+        what,
+        Happened::StepWaiting { .. }
+            | Happened::StepSignalled { .. }
+            | Happened::StepWoken { .. }
+            | Happened::StepWaitTimedOut { .. }
+    )
 }
 
 fn last_status(events: &[Event]) -> Option<RunStatus> {

@@ -126,6 +126,16 @@ impl JobKit {
         assert_eq!(self.settle(hold, done()).await, JobSettled::Applied);
     }
 
+    pub(crate) async fn finish_with(&self, hold: &JobHold, output: Value) {
+        let settled = self.settle(hold, JobVerdict::Finished(output)).await;
+        assert_eq!(settled, JobSettled::Applied);
+    }
+
+    pub(crate) async fn fail_for_good(&self, hold: &JobHold, error: &str) {
+        let verdict = JobVerdict::Failed { error: error.into(), retry: JobRetry::Never };
+        assert_eq!(self.settle(hold, verdict).await, JobSettled::Applied);
+    }
+
     pub(crate) async fn beat(&self, holds: &[JobHold]) -> Vec<JobBeat> {
         let lease = Duration::from_secs(LEASE);
         self.jobs().beat_jobs(holds, lease).await.expect("beats are answered")

@@ -55,6 +55,10 @@ pub(crate) fn line(event: &Happened) -> String {
         Happened::StepSkipped { reason, error, .. } => {
             Some(error.as_ref().map_or(reason.to_string(), |error| format!("{reason} {error}")))
         }
+        Happened::StepWaiting { index, on, .. } => Some(format!("{index} {on}")),
+        Happened::StepSignalled { index, .. }
+        | Happened::StepWoken { index, .. }
+        | Happened::StepWaitTimedOut { index, .. } => Some(index.to_string()),
         _ => None,
     };
     detail.map_or(event.to_string(), |detail| format!("{event} {detail}"))

@@ -5,9 +5,11 @@ mod cx;
 pub(crate) mod jobs;
 mod log;
 mod run;
+pub(crate) mod schedules;
 mod shapes;
 pub(crate) mod streams;
 mod verdicts;
+pub(crate) mod waits;
 
 pub(crate) use aftermath::aftermath;
 pub use cx::Cx;

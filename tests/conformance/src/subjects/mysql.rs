@@ -80,6 +80,12 @@ const SET_BACK: &[&str] = &[
       where f.slug = ?",
     "update pgflow_flows f
        straight_join pgflow_runs r on r.flow = f.id
+       straight_join pgflow_waits w on w.run = r.id
+        set w.since = w.since - {by}, w.until_at = w.until_at - {by}
+      where f.slug = ?",
+    "update pgflow_signals set expires_at = expires_at - {by} where ? is not null",
+    "update pgflow_flows f
+       straight_join pgflow_runs r on r.flow = f.id
        straight_join pgflow_steps s on s.run = r.id
         set s.started_at = s.started_at - {by}, s.ended_at = s.ended_at - {by}
       where f.slug = ?",
@@ -97,6 +103,10 @@ const SET_JOBS_BACK: &[&str] = &[
         set wake_at = wake_at - {by}, expires_at = expires_at - {by}, created_at = created_at - {by}
       where locate(?, id) = 1",
     "update pgflow_job_archive set ended_at = ended_at - {by}, expires_at = expires_at - {by} where locate(?, id) = 1",
+    "update pgflow_messages set not_before = not_before - {by} where locate(?, job) = 1",
+    // What was never taken from has no moment.
+    "update pgflow_permits set state = json_set(state, '$.spent', cast(json_extract(state, '$.spent') as signed) - {by})
+      where kind = 'rate' and locate(?, name) = 1 and cast(json_extract(state, '$.spent') as signed) > 0",
 ];
 
 impl Shared {
@@ -129,7 +139,7 @@ impl Database for Shared {
     }
 
     fn advance<'a>(&'a self, flow: &'a str, by: Duration) -> Later<'a, ()> {
-        Box::pin(self.set_back(&SET_BACK[..1], flow, by))
+        Box::pin(self.set_back(&SET_BACK[..3], flow, by))
     }
 
     fn age<'a>(&'a self, flow: &'a str, by: Duration) -> Later<'a, ()> {

@@ -89,12 +89,23 @@ impl Database for Shared {
 
     fn advance<'a>(&'a self, flow: &'a str, by: Duration) -> Later<'a, ()> {
         Box::pin(async move {
-            let by = format!("interval '{} microseconds'", by.as_micros());
+            let micros = by.as_micros();
+            let by = format!("interval '{micros} microseconds'");
             let sql = format!(
                 "update pgflow.step_tasks
                     set queued_at = queued_at - {by}, started_at = started_at - {by}, lease_until = lease_until - {by}
                   where flow_slug = '{flow}' and status in ('queued', 'started');
-                 update pgmq.q_{flow} set vt = vt - {by};"
+                 update pgmq.q_{flow} set vt = vt - {by};
+                 update pgflow.waits set since = since - {by}, until = until - {by} where flow_slug = '{flow}';
+                 update pgflow.event_log l
+                    set details = array(
+                          select case when jsonb_typeof(d -> 'until') = 'number'
+                                   then d || jsonb_build_object('until', (d -> 'until')::bigint - {micros}) else d end
+                            from unnest(l.details) with ordinality e(d, n) order by e.n)
+                   from pgflow.waits w
+                  where w.flow_slug = '{flow}' and l.run_id = w.run_id and l.details is not null;
+                 update pgflow.signals s set sent_at = sent_at - {by}, expires_at = expires_at - {by}
+                  where s.run_id is null or s.run_id in (select run_id from pgflow.waits where flow_slug = '{flow}');"
             );
             let done = sqlx::raw_sql(AssertSqlSafe(sql)).execute(&self.pool).await;
             done.expect("rows can be set back");
@@ -123,7 +134,8 @@ impl Database for Shared {
 
     fn advance_jobs<'a>(&'a self, prefix: &'a str, by: Duration) -> Later<'a, ()> {
         Box::pin(async move {
-            let by = format!("interval '{} microseconds'", by.as_micros());
+            let micros = by.as_micros();
+            let by = format!("interval '{micros} microseconds'");
             let sql = format!(
                 "update pgflow.jobs
                     set created_at = created_at - {by}, wake_at = wake_at - {by}, expires_at = expires_at - {by},
@@ -133,6 +145,10 @@ impl Database for Shared {
                     set created_at = created_at - {by}, archived_at = archived_at - {by}, wake_at = wake_at - {by},
                         expires_at = expires_at - {by}, cancel_at = cancel_at - {by}
                   where starts_with(id, '{prefix}');
+                 update pgflow.job_messages set not_before = not_before - {by} where starts_with(job, '{prefix}');
+                 update pgflow.permits
+                    set state = state || jsonb_build_object('spent', (state ->> 'spent')::bigint - {micros})
+                  where kind = 'rate' and starts_with(name, '{prefix}') and (state ->> 'spent')::bigint > 0;
                  update pgflow.job_trace set at = at - {by} where starts_with(job, '{prefix}');"
             );
             let done = sqlx::raw_sql(AssertSqlSafe(sql)).execute(&self.pool).await;

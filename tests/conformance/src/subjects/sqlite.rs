@@ -56,6 +56,9 @@ const SET_BACK: &[&str] = &[
     "update pgflow_tasks
         set ready_at = ready_at - ?2, lost_at = lost_at - ?2, started_at = started_at - ?2
       where queue / 65536 = (select id from pgflow_flows where slug = ?1)",
+    "update pgflow_waits set since = since - ?2, until = until - ?2
+      where run_id in (select run_id from pgflow_runs where flow = (select id from pgflow_flows where slug = ?1))",
+    "update pgflow_signals set expires_at = expires_at - ?2 where ?1 is not null",
     "update pgflow_steps set started_at = started_at - ?2, ended_at = ended_at - ?2
       where id >> 16 in (select id from pgflow_runs where flow = (select id from pgflow_flows where slug = ?1))",
     "update pgflow_runs set started_at = started_at - ?2, ended_at = ended_at - ?2
@@ -71,6 +74,10 @@ const SET_JOBS_BACK: &[&str] = &[
       where substr(id, 1, length(?1)) = ?1",
     "update pgflow_job_archive set ended_at = ended_at - ?2, expires_at = expires_at - ?2
       where substr(id, 1, length(?1)) = ?1",
+    "update pgflow_messages set not_before = not_before - ?2 where substr(job, 1, length(?1)) = ?1",
+    // What was never taken from has no moment.
+    "update pgflow_permits set state = json_set(state, '$.spent', (state ->> 'spent') - ?2)
+      where kind = 'rate' and substr(name, 1, length(?1)) = ?1 and (state ->> 'spent') > 0",
 ];
 
 fn new_path() -> PathBuf {
@@ -145,7 +152,7 @@ impl Database for File {
     }
 
     fn advance<'a>(&'a self, flow: &'a str, by: Duration) -> Later<'a, ()> {
-        Box::pin(self.set_back(&SET_BACK[..1], flow, by))
+        Box::pin(self.set_back(&SET_BACK[..3], flow, by))
     }
 
     fn age<'a>(&'a self, flow: &'a str, by: Duration) -> Later<'a, ()> {

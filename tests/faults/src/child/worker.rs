@@ -46,9 +46,9 @@ pub(super) async fn run(options: Options) -> Outcome<ExitCode> {
         _ => Db::connect(url).await?,
     };
     let app = App { journal: Journal::in_dir(&dir), dir, pool };
-    let worker = Worker::new(&db).state(app).concurrency(options.concurrency);
+    let worker = Worker::new(&db).state(app.clone()).concurrency(options.concurrency);
     let worker = worker.grace(Duration::from_secs_f64(options.grace));
-    let worker = options.flow.iter().try_fold(worker, |worker, flow| serve(worker, flow))?;
+    let worker = options.flow.iter().try_fold(worker, |worker, flow| serve(worker, flow, &app))?;
     let report = worker.run_until_signal().await?;
     let end = WorkerEnd {
         settled: report.settled,

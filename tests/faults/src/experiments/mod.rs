@@ -14,12 +14,16 @@ mod ledger;
 mod listener;
 mod lost_answer;
 mod memory;
+mod pipelines;
 mod poison;
 mod pool;
 mod refusals;
 mod resets;
+mod schedules;
 mod shutdown;
 mod start_in;
+mod streams;
+mod waits;
 mod wide;
 mod zombie;
 
@@ -130,10 +134,52 @@ pub const CATALOGUE: &[Experiment] = &[
         lab => jobs::held_by_the_dead(lab, Postgres)),
     experiment!("X44-sqlite", "the same on SQLite", lab => jobs::held_by_the_dead(lab, Sqlite)),
     experiment!("X44-mysql", "the same on MariaDB", lab => jobs::held_by_the_dead(lab, MySql)),
+    experiment!("X46-postgres", "kill -9 workers that are about to wait for a child: no orphan, no second child",
+        lab => waits::children(lab, Postgres)),
+    experiment!("X46-sqlite", "the same on SQLite", lab => waits::children(lab, Sqlite)),
+    experiment!("X46-mysql", "the same on MariaDB", lab => waits::children(lab, MySql)),
+    experiment!("X47-postgres", "answers race the waits for them: none is lost, none comes twice",
+        lab => waits::answers(lab, Postgres)),
+    experiment!("X47-sqlite", "the same on SQLite", lab => waits::answers(lab, Sqlite)),
+    experiment!("X47-mysql", "the same on MariaDB", lab => waits::answers(lab, MySql)),
+    experiment!("X48-postgres", "end the sessions that listen under 4 writers and 3 readers: every reader has every chunk",
+        lab => streams::crowd(lab, Postgres)),
+    experiment!("X48-sqlite", "the same on SQLite, which has no sessions", lab => streams::crowd(lab, Sqlite)),
+    experiment!("X48-mysql", "the same on MariaDB, all sessions", lab => streams::crowd(lab, MySql)),
+    experiment!("X49-postgres", "a writer stops before its commit: no reader and no writer passes it",
+        lab => streams::paused(lab, Postgres)),
+    experiment!("X49-mysql", "the same on MariaDB", lab => streams::paused(lab, MySql)),
+    experiment!("X51-postgres", "workers whose clocks are wrong: sleeps, timeouts and schedules keep their time",
+        lab => clock::waits(lab, Postgres)),
+    experiment!("X51-mysql", "the same on MariaDB", lab => clock::waits(lab, MySql)),
     experiment!("X45-postgres", "two jobs are about to wait for each other: one may",
         lab => jobs::rings(lab, Postgres)),
     experiment!("X45-sqlite", "the same on SQLite", lab => jobs::rings(lab, Sqlite)),
     experiment!("X45-mysql", "the same on MariaDB", lab => jobs::rings(lab, MySql)),
+    experiment!("X50-postgres", "a moment in every second, and workers are killed: each starts one run",
+        lab => schedules::every_second(lab, Postgres)),
+    experiment!("X50-sqlite", "the same on SQLite", lab => schedules::every_second(lab, Sqlite)),
+    experiment!("X50-mysql", "the same on MariaDB", lab => schedules::every_second(lab, MySql)),
+    experiment!("X60-sqlite", "kill -9 those who hold the only GPU: never two holders by the database's clock",
+        lab => pipelines::one_holder(lab, Sqlite)),
+    experiment!("X60-mysql", "the same on MariaDB", lab => pipelines::one_holder(lab, MySql)),
+    experiment!("X60-postgres", "the same on Postgres", lab => pipelines::one_holder(lab, Postgres)),
+    experiment!("X61-sqlite", "kill -9 workers whose messages emit three and write a row: all of it or nothing, in the end once",
+        lab => pipelines::all_or_none(lab, Sqlite)),
+    experiment!("X61-mysql", "the same on MariaDB", lab => pipelines::all_or_none(lab, MySql)),
+    experiment!("X61-postgres", "the same on Postgres", lab => pipelines::all_or_none(lab, Postgres)),
+    experiment!("X62-sqlite", "kill -9 the only worker while a batch waits: the wait goes on",
+        lab => pipelines::batch_waits(lab, Sqlite)),
+    experiment!("X62-mysql", "the same on MariaDB", lab => pipelines::batch_waits(lab, MySql)),
+    experiment!("X62-postgres", "the same on Postgres", lab => pipelines::batch_waits(lab, Postgres)),
+    experiment!("X63-sqlite", "three processes keep to one rate, also when they are killed",
+        lab => pipelines::rate_is_kept(lab, Sqlite)),
+    experiment!("X63-mysql", "the same on MariaDB", lab => pipelines::rate_is_kept(lab, MySql)),
+    experiment!("X63-postgres", "the same on Postgres", lab => pipelines::rate_is_kept(lab, Postgres)),
+    experiment!("X64-sqlite", "SIGTERM gives messages back, also those fetched ahead, without using up attempts",
+        lab => pipelines::shutdown(lab, Sqlite)),
+    experiment!("X64-mysql", "the same on MariaDB", lab => pipelines::shutdown(lab, MySql)),
+    experiment!("X64-postgres", "the same on Postgres", lab => pipelines::shutdown(lab, Postgres)),
     experiment!("X30-postgres", "a map with megabytes of texts, and a step that is given all of them, end",
         lab => wide::texts_end(lab, Postgres)),
     experiment!("X30-sqlite", "the same on SQLite", lab => wide::texts_end(lab, Sqlite)),

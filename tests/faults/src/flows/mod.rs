@@ -7,9 +7,11 @@ mod app;
 mod jobs;
 mod ledger;
 mod many;
+pub(crate) mod pipelines;
 mod pooled;
 mod small;
 mod trouble;
+mod waits;
 mod wide;
 
 pub(crate) use act::{Act, single};
@@ -20,6 +22,7 @@ pub(crate) use many::{hold, listen, pass};
 pub(crate) use pooled::{crowd, crowd_tx};
 pub(crate) use small::{chain, diamond};
 pub(crate) use trouble::{block, bulky, mail, promise, ship};
+pub(crate) use waits::{hooked, kid, parent, patient};
 pub(crate) use wide::texts;
 
 use pgflow::{Db, Worker};
@@ -41,18 +44,19 @@ macro_rules! kit {
         }
 
         /// A worker with one more flow.
-        pub(crate) fn serve(worker: Worker, flow: &str) -> Outcome<Worker> {
+        pub(crate) fn serve(worker: Worker, flow: &str, app: &App) -> Outcome<Worker> {
             match flow {
                 $(stringify!($flow) => Ok(worker.flow($flow::Flow)),)+
                 // A kind of job, which the database need not know.
                 "slips" => Ok(worker.job(slips::Job)),
-                other => Err(format!("there is no flow `{other}`").into()),
+                other => pipelines::serve(worker, other, app)
+                    .ok_or_else(|| format!("there is no flow `{other}`").into()),
             }
         }
     };
 }
 
 kit!(
-    block, book, bulky, chain, crowd, crowd_tx, diamond, hold, jot, listen, mail, pass, promise,
-    ship, single, texts
+    block, book, bulky, chain, crowd, crowd_tx, diamond, hold, hooked, jot, kid, listen, mail,
+    parent, pass, patient, promise, ship, single, texts
 );

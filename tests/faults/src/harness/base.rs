@@ -29,10 +29,10 @@ pub struct Base {
     pub db: Db,
     /// How other processes reach it.
     pub url: String,
-    inner: Inner,
+    pub(super) inner: Inner,
 }
 
-enum Inner {
+pub(super) enum Inner {
     Postgres(TestDb),
     Sqlite { backend: Arc<Sqlite>, pool: SqlitePool },
     MySql { backend: Arc<MySql>, pool: MySqlPool },

@@ -7,6 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use pgflow::Context;
 use pgflow::job::JobContext;
+use pgflow::pipeline::MessageContext;
 use serde::{Deserialize, Serialize};
 
 use super::{Outcome, until};
@@ -71,6 +72,19 @@ impl Journal {
             pid: std::process::id(),
             run: ctx.job_id().to_string(),
             step: ctx.need().to_owned(),
+            index: 0,
+            attempt: ctx.attempt(),
+            at: now(),
+        })
+    }
+
+    /// The same for an attempt at messages: what it is about as the run.
+    pub fn note_message(&self, what: What, about: u32, ctx: &MessageContext) -> io::Result<()> {
+        self.append(&Entry {
+            what,
+            pid: std::process::id(),
+            run: about.to_string(),
+            step: String::new(),
             index: 0,
             attempt: ctx.attempt(),
             at: now(),

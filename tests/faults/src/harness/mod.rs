@@ -9,6 +9,7 @@ mod process;
 mod random;
 mod report;
 mod runner;
+mod sessions;
 mod signal;
 
 pub use base::{Base, Kind};
@@ -20,8 +21,9 @@ pub use patience::{until, within};
 pub use pgflow_test_support::compile_shim as compile;
 pub use process::{Process, Spawn, WorkerEnd};
 pub use random::Random;
-pub use report::{Metrics, Report, Verdict};
+pub use report::{Metrics, Report, Verdict, quantile};
 pub use runner::{Experiment, Plan, Running, run_all};
+pub use sessions::Lock;
 pub use signal::signal;
 
 /// What everything here returns: whatever went wrong, in words.

@@ -35,6 +35,20 @@ impl std::fmt::Display for Report {
     }
 }
 
+/// The value below which this share of them is: 0.5 is the median, 1 the worst.
+pub fn quantile(values: &[f64], share: f64) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "there are not that many"
+    )]
+    let at = (sorted.len() as f64 * share) as usize;
+    sorted.get(at).or(sorted.last()).copied().unwrap_or_default()
+}
+
 /// Metrics from names and values.
 #[macro_export]
 macro_rules! metrics {

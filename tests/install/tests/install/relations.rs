@@ -45,13 +45,15 @@ async fn a_dropped_primary_key_is_one_problem() {
 #[tokio::test]
 async fn a_dropped_table_stands_for_its_columns() {
     let problems = problems_after("drop table pgflow.event_log cascade").await;
-    assert_eq!(problems, [missing("table pgflow.event_log"), missing("view pgflow.events")]);
+    let views = ["view pgflow.events", "view pgflow.workflow_events"].map(missing);
+    let [events, workflow_events] = views;
+    assert_eq!(problems, [missing("table pgflow.event_log"), events, workflow_events]);
 }
 
 #[tokio::test]
 async fn a_dropped_view() {
-    let problems = problems_after("drop view pgflow.events").await;
-    assert_eq!(problems, [missing("view pgflow.events")]);
+    let problems = problems_after("drop view pgflow.workflow_events").await;
+    assert_eq!(problems, [missing("view pgflow.workflow_events")]);
 }
 
 #[tokio::test]
@@ -160,6 +162,6 @@ async fn an_installation_without_the_record_gets_it() {
     assert_eq!(value(&db, count).await, recorded);
     assert_eq!(db.schema_dump().await.len(), installed.len());
 
-    execute(&db, "drop view pgflow.events").await;
-    assert!(refusal(&db).await.to_string().contains("view pgflow.events is missing"));
+    execute(&db, "drop view pgflow.workflow_events").await;
+    assert!(refusal(&db).await.to_string().contains("view pgflow.workflow_events is missing"));
 }

@@ -29,7 +29,7 @@ const MARIADB_ONLY: &[&str] = &[
     "json_exists",
     "json_query",
     "page_compressed",
-    "aria",
+    " aria",
     "wait 0",
     "nowait",
 ];

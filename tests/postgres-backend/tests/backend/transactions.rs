@@ -1,8 +1,9 @@
 //! Steps that share a transaction with the record of their completion.
 
-use pgflow_machine::{Retry, Settle, Settled, Verdict};
+use pgflow_machine::wait::{Awaited, HookToken, NewWait, Signal, SignalTo, Signalled};
+use pgflow_machine::{Retry, RunStatus, Settle, Settled, Until, Verdict};
 use pgflow_postgres_backend_tests::{Bench, done};
-use pgflow_runtime::backend::{Parts, Runs, StepTx, Work};
+use pgflow_runtime::backend::{Backend, Parts, Runs, StepTx, Work};
 use pgflow_runtime::postgres::PostgresTx;
 use serde_json::json;
 
@@ -72,4 +73,57 @@ async fn a_failed_step_writes_nothing() {
     let settle = Settle { lease: task.lease.into(), verdict };
     assert_eq!(bench.postgres.commit(tx, &settle).await.unwrap(), Settled::Applied);
     assert_eq!(effects(&bench).await, 0);
+}
+
+fn waits(token: &HookToken) -> Verdict {
+    let wait = NewWait::on(Awaited::Hook(token.clone()));
+    Verdict::Yielded { until: Until::Met(Box::new(wait)), reason: String::new() }
+}
+
+/// What a step wrote is there if and only if it waits.
+#[tokio::test]
+async fn a_step_that_waits_keeps_what_it_wrote() {
+    let bench = bench().await;
+    let token = HookToken::named("t").unwrap();
+    let task = bench.claim().await.remove(0);
+    let lease = task.lease.clone();
+    let settle = Settle { lease: lease.clone().into(), verdict: waits(&token) };
+    let mut tx = bench.postgres.begin(&lease.clone().into()).await.unwrap().expect("it is ours");
+    write(&mut tx).await;
+    assert_eq!(bench.postgres.commit(tx, &settle).await.unwrap(), Settled::Applied);
+    assert_eq!(effects(&bench).await, 1);
+    assert!(bench.postgres.begin(&lease.into()).await.unwrap().is_none(), "the attempt is over");
+    let signal = Signal::new(SignalTo::Token(token), 7);
+    let delivered = bench.postgres.waits().unwrap().signal(&signal).await.unwrap();
+    assert_eq!(delivered, Signalled::Delivered(task.lease.task));
+}
+
+/// A signal that a step sends, or an application in its own transaction, is part of that transaction.
+#[tokio::test]
+async fn a_signal_is_sent_if_its_transaction_commits() {
+    let bench = bench().await;
+    let token = HookToken::named("t").unwrap();
+    let task = bench.claim().await.remove(0);
+    let run = task.lease.task.run;
+    let settle = Settle { lease: task.lease.clone().into(), verdict: waits(&token) };
+    bench.postgres.settle(&[settle], None).await.unwrap();
+    let signal = Signal::new(SignalTo::Token(token), 7);
+    let status = async || {
+        bench.postgres.run(run, Parts::Outputs).await.unwrap().unwrap().steps[0].output.clone()
+    };
+    for commits in [false, true] {
+        let mut tx = bench.db.pool.begin().await.unwrap();
+        let sent = pgflow_runtime::postgres::signal_in(&mut tx, &signal).await.unwrap();
+        assert_eq!(sent, Signalled::Delivered(task.lease.task.clone()));
+        if commits {
+            tx.commit().await.unwrap();
+        } else {
+            tx.rollback().await.unwrap();
+        }
+        assert_eq!(status().await, commits.then(|| json!(7)));
+    }
+    assert_ne!(
+        bench.postgres.run(run, Parts::Outputs).await.unwrap().unwrap().status,
+        RunStatus::Failed
+    );
 }

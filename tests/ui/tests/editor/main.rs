@@ -86,7 +86,7 @@ fn a_wrong_flow_is_still_a_flow() {
 fn words_in_attributes_are_completed_and_described() {
     const STEPS: [&str; 6] =
         ["all_options", "fetch_user", "list", "nothing", "options", "signature"];
-    const OPTIONS: [&str; 12] = [
+    const OPTIONS: [&str; 13] = [
         "base_delay",
         "depends_on",
         "map",
@@ -96,6 +96,7 @@ fn words_in_attributes_are_completed_and_described() {
         "start_delay",
         "timeout",
         "unless",
+        "wait_timeout",
         "was",
         "when_exhausted",
         "when_unmet",

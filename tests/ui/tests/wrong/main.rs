@@ -2,7 +2,7 @@
 //! the right token, and whoever follows its help gets a program that compiles.
 //!
 //! `WRONG=word,other cargo test -p pgflow-ui-tests --test wrong -- --nocapture` shows what the compiler says
-//! about the programs with one of these words in their name.
+//! about the programs with one of these words in their name, or in a file of that name.
 
 mod exceptions;
 
@@ -11,18 +11,22 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::{env, fs};
 
-use exceptions::EXCEPTIONS;
+use exceptions::{EXCEPTIONS, OF_THE_COMPILER};
 use pgflow_ui_tests::{Many, Program, Shown, programs};
 
 /// Lines an error may take.
 const LIMIT: usize = 12;
 
 /// Of a hundred programs, so many keep all three measures.
-const SHARE: usize = 91;
+const SHARE: usize = 92;
+
+/// Of a hundred whose error is ours to word.
+const SHARE_OF_OURS: usize = 98;
 
 fn chosen() -> Vec<Program> {
     let words = env::var("WRONG").unwrap_or_default();
-    let is_chosen = |it: &Program| words.split(',').any(|word| it.name.contains(word));
+    let is_chosen =
+        |it: &Program| words.split(',').any(|word| it.name.contains(word) || it.set == word);
     programs().into_iter().filter(is_chosen).collect()
 }
 
@@ -50,6 +54,12 @@ fn shortfalls(program: &Program, shown: &[Shown]) -> Vec<String> {
     found
 }
 
+/// Whether the program's error is one that rustc words alone, and at length.
+fn is_of_the_compiler(name: &str) -> bool {
+    let mut reasons = EXCEPTIONS.iter().filter(|(it, _)| *it == name).map(|(_, reason)| reason);
+    reasons.any(|reason| OF_THE_COMPILER.contains(reason))
+}
+
 /// What we print as help: rustc's own has a line of its own, and another place in the message.
 fn has_help(shown: &[Shown]) -> bool {
     shown.iter().any(|it| it.message.contains("\nhelp: "))
@@ -72,6 +82,12 @@ fn each_is_one_short_error_at_the_right_token() {
             let text: String = shown.iter().map(|it| it.rendered.as_str()).collect();
             let _ = write!(report, "\n{}: {}\n{text}", program.name, shortfalls.join(", "));
         }
+        // A need is not a step, and whoever writes jobs may have none.
+        let is_about_needs =
+            program.source.contains("#[need") && !program.source.contains("#[step");
+        if is_about_needs && shown.iter().any(|it| it.message.contains("step")) {
+            let _ = write!(report, "\n{}: speaks of steps\n{}", program.name, shown[0].rendered);
+        }
         let is_explained = program.not_followed.is_some() || !program.followed.is_empty();
         if has_help(shown) && !is_explained {
             let _ = write!(report, "\n{}: follow its help\n{}", program.name, shown[0].rendered);
@@ -83,9 +99,11 @@ fn each_is_one_short_error_at_the_right_token() {
         "these do not keep their measures, or no longer need an exception:\n{report}"
     );
     let kept = all.len() - short.len();
+    let ours = all.iter().filter(|it| !is_of_the_compiler(&it.name)).count();
     assert!(kept * 100 >= all.len() * SHARE, "{kept} of {}, without {short:?}", all.len());
+    assert!(kept * 100 >= ours * SHARE_OF_OURS, "{kept} of {ours}, without {short:?}");
     println!(
-        "{kept} of {} programs: one error, at most {LIMIT} lines, at the right token",
+        "{kept} of {} programs, of which {ours} are ours to word: one error, at most {LIMIT} lines, at the right token",
         all.len()
     );
     every_help_is_printed(found.values().flatten());
@@ -103,16 +121,10 @@ fn whoever_follows_a_help_gets_a_program_that_compiles() {
     println!("{} helps followed", mended.len());
 }
 
-/// Whether what we print as help is printed by one of the programs, or by a case of `fail/`.
+/// Whether what we print as help is printed by one of the programs, which are all followed or say why not.
 fn every_help_is_printed<'a>(shown: impl Iterator<Item = &'a Shown>) {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut printed: String = shown.map(|it| it.message.as_str()).collect();
-    for entry in fs::read_dir(here.join("fail")).expect("there are cases") {
-        let path = entry.expect("they can be read").path();
-        if path.extension().is_some_and(|it| it == "stderr") {
-            printed += &fs::read_to_string(path).expect("they can be read");
-        }
-    }
+    let printed: String = shown.map(|it| it.message.as_str()).collect();
     let rooms = ["pgflow-syntax/src", "pgflow-macros/src", "pgflow-runtime/src/check"];
     let sources = rooms.map(|room| here.join("../..").join(room));
     let is_elsewhere =

@@ -2,7 +2,7 @@
 
 use pgflow::RunStatus;
 use pgflow_web::{Access, Options};
-use pgflow_web_tests::{Order, Outcome, Tools, drive};
+use pgflow_web_tests::{Browser, Dashboard, Order, Outcome, Tools, drive};
 
 use crate::place::{Place, path};
 
@@ -30,14 +30,22 @@ fn a_run_is_cancelled_with_a_reason() -> Outcome {
         let place = Place::new(&Tools::without_boxes(), Options::new().actions(true)).await?;
         let run = place.start(&Order::of(2)).await?;
         browser.goto(&place.url(&run)).await?;
+        assert!(is_hidden(browser, ".when-failed").await?, "nothing has failed");
         browser.click(".when-started summary").await?;
         browser.type_into("input[name=reason]", "moved <away>").await?;
         browser.click("button.danger").await?;
         assert_eq!(browser.text(".notice").await?, "The run was cancelled.");
         assert!(browser.text("main").await?.contains("moved <away>"));
         assert_eq!(run.status().await?, RunStatus::Cancelled);
+        assert!(is_hidden(browser, ".when-started").await?, "it does not go on");
         place.close().await
     })
+}
+
+/// Whether nobody sees what a selector finds first.
+pub(crate) async fn is_hidden(browser: &Browser, selector: &str) -> Outcome<bool> {
+    let display = format!("getComputedStyle(document.querySelector('{selector}')).display");
+    Ok(browser.evaluate(&display).await? == "none")
 }
 
 #[test]
@@ -55,8 +63,8 @@ fn without_actions_there_is_no_form() -> Outcome {
 pub(crate) const BROWSER: (&str, &str) = ("sec-fetch-site", "same-origin");
 
 /// The cookie and the token of a page, as a browser has them.
-pub(crate) async fn form(place: &Place, path: &str) -> Outcome<(String, String)> {
-    let page = place.dashboard.get(path, &[]).await?;
+pub(crate) async fn form(dashboard: &Dashboard, path: &str) -> Outcome<(String, String)> {
+    let page = dashboard.get(path, &[]).await?;
     let cookie = page.header("set-cookie").ok_or("no cookie")?;
     assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
     let cookie = cookie.split(';').next().unwrap_or_default().to_owned();
@@ -70,7 +78,7 @@ async fn a_form_is_only_taken_from_a_page_of_ours() -> Outcome {
     let tools = Tools::default();
     let place = Place::new(&tools, Options::new().actions(true)).await?;
     let run = place.ended(&Order::of(1).with("broken cup")).await?;
-    let (cookie, token) = form(&place, &path(&run)).await?;
+    let (cookie, token) = form(&place.dashboard, &path(&run)).await?;
     let retry = format!("{}/retry", path(&run));
     let right = format!("token={token}");
     let with = ("cookie", cookie.as_str());

@@ -6,7 +6,7 @@ use axum::http::Request;
 use futures_util::StreamExt;
 use pgflow::{Db, Worker};
 use pgflow_web::Options;
-use pgflow_web_tests::{Order, Outcome, Tools, orders};
+use pgflow_web_tests::{Breath, Order, Outcome, Story, Tools, orders, tale};
 use pgflow_worker_tests::{Flaky, Working};
 use tower::ServiceExt;
 
@@ -106,5 +106,44 @@ async fn who_has_seen_the_newest_is_not_sent_it_again() -> Outcome {
         let next = event(again).await?.ok_or("no event")?;
         assert!(next.contains("data-status=\"cancelled\""), "only what is new: {next}");
     }
+    Ok(())
+}
+
+/// A step that says one word, and then holds its breath.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_thousand_readers_of_a_log_and_a_stream_read_the_database_once() -> Outcome {
+    let backend = Flaky::shared();
+    let db = Db::new(backend.clone());
+    db.register(tale::Flow).await?;
+    let breath = Breath::of(1);
+    let worker = Working::start(Worker::new(&db).flow(tale::Flow).state(breath.clone()));
+    let run = db.start(tale::Flow, &Story::of(&["one", "two"])).await?;
+    let api = pgflow_web::api(&db, Options::new());
+    for (path, call) in [("events", "events"), ("steps/tell/stream", "read_stream")] {
+        let path = format!("/runs/{}/{path}", run.id());
+        let mut readers = Vec::new();
+        for _ in 0..READERS {
+            let mut reader = pgflow_web_tests::listen(&api, &path, None).await?;
+            assert!(reader.next().await?.is_some());
+            readers.push(reader);
+        }
+        // All are at the end of it, and one look is for all of them.
+        tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+        let before = backend.calls(call);
+        tokio::time::sleep(std::time::Duration::from_secs(3)).await;
+        let looks = backend.calls(call) - before;
+        assert!(looks < FEW, "{looks} looks at {path} for {READERS} readers");
+        drop(readers);
+        // Nobody reads any more, so nobody looks.
+        let is_quiet = || async {
+            let before = backend.calls(call);
+            tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+            backend.calls(call) == before
+        };
+        while !is_quiet().await {}
+    }
+    breath.words.add_permits(1);
+    run.wait().await?;
+    worker.stop().await?;
     Ok(())
 }

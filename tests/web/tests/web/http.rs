@@ -24,6 +24,7 @@ async fn every_page_answers_and_is_locked_down(fresh: Fresh) -> Outcome {
         &run,
         "/flows",
         "/flows/orders",
+        "/waits",
         "/workers",
         "/assets/style.css",
         "/nowhere",
@@ -140,7 +141,7 @@ fn pages_can_be_measured_on_every_database() -> Outcome {
     let figures = report["pages"].as_array().ok_or("no figures")?;
     for database in ["sqlite", "postgres", "mysql"] {
         let of = figures.iter().filter(|figure| figure["database"] == database);
-        assert_eq!(of.filter(|figure| figure["p50_ms"].as_f64() > Some(0.0)).count(), 17);
+        assert_eq!(of.filter(|figure| figure["p50_ms"].as_f64() > Some(0.0)).count(), 29);
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use pgflow_web_tests::{Outcome, Tools, drive};
 use pgflow_worker_tests::{Fresh, everywhere};
 use serde_json::json;
 
-use crate::actions::{BROWSER, form};
+use crate::actions::{BROWSER, form, is_hidden};
 use crate::escaping::is_harmless;
 use crate::place::Place;
 
@@ -27,20 +27,20 @@ fn path(job: &JobHandle) -> String {
     format!("/job?id={}", encoded(job.id().as_str()))
 }
 
-async fn take(place: &Place, need: &str) -> Outcome<JobHold> {
+pub(crate) async fn take(place: &Place, need: &str) -> Outcome<JobHold> {
     let (needs, lease) = (vec![need.to_owned()], Duration::from_mins(1));
     let claim = JobClaim { worker: "worker-7".to_owned(), needs, lease, max: 1 };
     let claimed = place.db().backend().jobs()?.claim_jobs(&claim).await?;
     Ok(claimed.jobs.first().ok_or("a job")?.taken.hold.clone())
 }
 
-async fn settle(place: &Place, hold: JobHold, verdict: JobVerdict) -> Outcome {
+pub(crate) async fn settle(place: &Place, hold: JobHold, verdict: JobVerdict) -> Outcome {
     let settles = [JobSettle::new(hold, verdict)];
     place.db().backend().jobs()?.settle_jobs(&settles, "worker-7").await?;
     Ok(())
 }
 
-fn failed(error: &str) -> JobVerdict {
+pub(crate) fn failed(error: &str) -> JobVerdict {
     JobVerdict::Failed { error: error.to_owned(), retry: JobRetry::Never }
 }
 
@@ -82,6 +82,11 @@ async fn jobs_are_listed_found_and_shown(fresh: Fresh) -> Outcome {
             page.body
         );
     }
+    for (path, only) in [("/jobs?status=waiting", "waits"), ("/jobs?key=ann", "inv-1")] {
+        let page = place.dashboard.get(path, &[]).await?.body;
+        assert!(page.contains(&format!(">{only}</a>")), "{path}: {page}");
+        assert!(!page.contains(">inv-60</a>"), "{path} has others, too: {page}");
+    }
     let found = place.dashboard.get("/runs?q=inv-60", &[]).await?;
     assert_eq!(found.header("location"), Some("/job?id=inv-60"), "the search finds jobs too");
     let page = place.dashboard.get("/jobs", &[]).await?;
@@ -116,7 +121,7 @@ async fn forms_of_jobs_are_only_taken_from_a_page_of_ours(fresh: Fresh) -> Outco
         return place.close().await;
     }
     let job = place.db().submit_raw("n", json!(1)).id("a&b").await?;
-    let (cookie, token) = form(&place, &path(&job)).await?;
+    let (cookie, token) = form(&place.dashboard, &path(&job)).await?;
     let with = ("cookie", cookie.as_str());
     let right = format!("token={token}&id=a%26b");
     for what in ["cancel", "redrive", "clear"] {
@@ -198,6 +203,9 @@ fn a_job_is_watched_redriven_and_cancelled() -> Outcome {
         let job = place.db().submit_raw("page.scan", json!({ "page": 7 })).id("page-7").await?;
         browser.goto(&place.dashboard.url("/jobs")).await?;
         browser.click("td a.id").await?;
+        for form in [".when-failed", ".when-concern"] {
+            assert!(is_hidden(browser, form).await?, "{form} makes no sense here");
+        }
         assert!(browser.text("main").await?.contains("no worker serves `page.scan`"));
         assert!(browser.text("#detail").await?.contains("\"page\": 7"));
         let status = |status: &str| {

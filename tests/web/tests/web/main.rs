@@ -1,10 +1,13 @@
 //! The dashboard in a real browser, and as programs meet it.
 
 mod actions;
+mod api;
+mod application;
 mod clicking;
 mod escaping;
 mod fan_out;
 mod first_paint;
+mod hooks;
 mod http;
 mod jobs;
 mod live;
@@ -14,5 +17,7 @@ mod mounted;
 mod narrow;
 mod place;
 mod probes;
+mod queues;
 mod redaction;
 mod signing_in;
+mod waits;

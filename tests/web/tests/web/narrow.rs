@@ -1,8 +1,12 @@
 //! Pages fit a phone, and a dark room.
 
-use pgflow_web::Options;
-use pgflow_web_tests::{Order, Outcome, Tools, drive};
+use std::time::Duration;
 
+use pgflow_web::Options;
+use pgflow_web_tests::{Order, Outcome, Tools, drive, orders};
+use serde_json::json;
+
+use crate::jobs::{failed, settle, take};
 use crate::place::Place;
 
 #[test]
@@ -14,6 +18,7 @@ fn nothing_is_wider_than_a_phone_and_pictures_are_kept() -> Outcome {
         }
         place.ended(&Order::of(1).with("broken jug")).await?;
         let failed = place.ended(&Order::of(5).with("broken cup")).await?;
+        jobs(&place).await?;
         let run = format!("/runs/{}", failed.id());
         let step = format!("{run}?step=pack");
         for (name, path) in [
@@ -23,6 +28,12 @@ fn nothing_is_wider_than_a_phone_and_pictures_are_kept() -> Outcome {
             ("step", &*step),
             ("flows", "/flows"),
             ("flow", "/flows/orders"),
+            ("jobs", "/jobs"),
+            ("job", "/job?id=invoice-7"),
+            ("queues", "/queues"),
+            ("dead", "/dead"),
+            ("waits", "/waits"),
+            ("schedules", "/schedules"),
             ("workers", "/workers"),
         ] {
             for (width, height, scheme) in
@@ -39,6 +50,37 @@ fn nothing_is_wider_than_a_phone_and_pictures_are_kept() -> Outcome {
         }
         place.close().await
     })
+}
+
+/// Some of each kind; one waits for another, one sleeps, some are dead; a queue is paused, and a schedule there.
+async fn jobs(place: &Place) -> Outcome {
+    for number in 1..=12 {
+        let payload = json!({ "pages": number, "customer": "Ann" });
+        let submit = place.db().submit_raw("invoice.ingest", payload);
+        submit.id(format!("invoice-{number}")).key("ann").await?;
+    }
+    let merge = place.db().submit_raw("invoice.merge", json!({ "of": "invoice-7" }));
+    merge.id("merge-7").after([&place.db().job(&"invoice-7".parse()?)]).await?;
+    place
+        .db()
+        .submit_raw("mail.send", json!("hello"))
+        .id("mail-1")
+        .delay(Duration::from_hours(1))
+        .await?;
+    place.db().job(&"invoice-12".parse()?).cancel("sent twice").await?;
+    for number in 1..=3 {
+        place.db().submit_raw("page.scan", json!(number)).id(format!("page-{number}")).await?;
+        settle(place, take(place, "page.scan").await?, failed("the scanner is out of reach"))
+            .await?;
+    }
+    place.db().queue("mail.send").pause().await?;
+    let nightly = place.db().schedule("nightly");
+    nightly
+        .flow(orders::Flow, &Order::of(2))
+        .cron("0 3 * * MON-FRI")
+        .timezone("Europe/Berlin")
+        .await?;
+    Ok(())
 }
 
 /// By the formula of WCAG 2, on what is behind each text.
@@ -80,10 +122,25 @@ fn every_text_stands_out_from_what_is_behind_it() -> Outcome {
     drive(async |browser| {
         let place = Place::new(&Tools::default(), Options::new().actions(true)).await?;
         let failed = place.ended(&Order::of(2).with("broken cup")).await?;
+        jobs(&place).await?;
         let run = format!("/runs/{}?step=pack", failed.id());
         for scheme in ["light", "dark"] {
             browser.scheme(scheme).await?;
-            for path in ["/", "/runs", &run, "/flows", "/flows/orders", "/workers", "/nowhere"] {
+            for path in [
+                "/",
+                "/runs",
+                &run,
+                "/jobs",
+                "/job?id=invoice-7",
+                "/queues",
+                "/dead",
+                "/waits",
+                "/schedules",
+                "/flows",
+                "/flows/orders",
+                "/workers",
+                "/nowhere",
+            ] {
                 browser.goto(&place.dashboard.url(path)).await?;
                 let poor = browser.evaluate(CONTRAST).await?;
                 assert_eq!(poor.as_array().map(Vec::len), Some(0), "{path} in {scheme}: {poor}");

@@ -34,6 +34,16 @@ mod job {
     }
 }
 
+#[flow]
+mod nap {
+    use super::*;
+
+    #[step]
+    pub(crate) async fn rest(ctx: Context) -> Result<Waiting<()>> {
+        Ok(ctx.sleep(Duration::from_secs(1)))
+    }
+}
+
 struct Life {
     flaky: Flaky,
     db: Db,
@@ -82,10 +92,12 @@ async fn live() -> Outcome {
     let flaky = Flaky::in_virtual_time();
     let life = Life { db: Db::new(flaky.clone()), flaky };
     life.db.register(job::Flow).await?;
+    life.db.register(nap::Flow).await?;
     let orphan = life.start(0, 0).await?;
     assert_eq!(life.claim_and_die().await?, 1);
     let worker = Worker::new(&life.db)
         .flow(job::Flow)
+        .flow(nap::Flow)
         .grace(Duration::from_secs(1))
         .report_backlog(Duration::from_secs(1));
     let worker = Working::start(worker);
@@ -111,6 +123,8 @@ async fn live() -> Outcome {
         assert_eq!(run.wait().await?, RunStatus::Completed);
     }
     life.hold_back().await?;
+    let nap = life.db.start(nap::Flow, &()).await?;
+    assert_eq!(nap.wait().await?, RunStatus::Completed);
     assert_eq!(orphan.wait().await?, RunStatus::Completed);
     let last = life.start(15, 0).await?;
     pause(2).await;
@@ -155,7 +169,7 @@ async fn metrics_are_those_of_the_documentation() -> Outcome {
 /// What can be counted exactly.
 fn counts(all: &BTreeMap<Series, f64>) {
     let wanted = [
-        // Seven runs, and two results that were too late.
+        // Seven runs, and two results that were too late; a nap ends by itself.
         ("pgflow_attempts_total", "completed", 9.0),
         ("pgflow_attempts_total", "failed", 1.0),
         ("pgflow_attempts_total", "released", 1.0),
@@ -171,7 +185,7 @@ fn counts(all: &BTreeMap<Series, f64>) {
         ("pgflow_database_errors_total", "", 2.0),
         ("pgflow_blocking_attempts_total", "work", 1.0),
         ("pgflow_running", "", 0.0),
-        ("pgflow_runs_ended_total", "completed", 7.0),
+        ("pgflow_runs_ended_total", "completed", 8.0),
         ("pgflow_runs_ended_total", "failed", 1.0),
         ("pgflow_runs_ended_total", "cancelled", 3.0),
     ];

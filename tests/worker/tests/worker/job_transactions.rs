@@ -7,6 +7,7 @@ use std::time::Duration;
 use pgflow::client::ClientError;
 use pgflow::job::Policy;
 use pgflow::job::Wait;
+use pgflow::pipeline::{OnFailure, Queue};
 use pgflow::prelude::*;
 use pgflow_worker_tests::{Fresh, Outcome, Working, on};
 use sqlx::Connection;
@@ -66,9 +67,9 @@ mod crowded {
 }
 
 on!(memory: a_limit_holds, memory_has_no_transactions);
-on!(sqlite: what_a_need_writes_is_there_once, a_job_comes_with_its_caller, a_limit_holds);
-on!(mysql: what_a_need_writes_is_there_once, a_job_comes_with_its_caller, a_limit_holds);
-on!(postgres: what_a_need_writes_is_there_once, a_job_comes_with_its_caller, a_limit_holds);
+on!(sqlite: what_a_need_writes_is_there_once, a_job_comes_with_its_caller, a_message_comes_with_its_caller, a_limit_holds);
+on!(mysql: what_a_need_writes_is_there_once, a_job_comes_with_its_caller, a_message_comes_with_its_caller, a_limit_holds);
+on!(postgres: what_a_need_writes_is_there_once, a_job_comes_with_its_caller, a_message_comes_with_its_caller, a_limit_holds);
 
 async fn insert(tx: &mut Tx, item: i64) -> Result<()> {
     if let Some(connection) = tx.postgres() {
@@ -83,22 +84,6 @@ async fn insert(tx: &mut Tx, item: i64) -> Result<()> {
 
 const CREATE: &str = "create table booked (item bigint)";
 const BOOKED: &str = "select item from booked order by item";
-
-/// Runs a statement of the application's, or reads its table.
-macro_rules! with_connection {
-    ($fresh:expr, $connection:ident => $work:expr) => {
-        if $fresh.url.starts_with("sqlite:") {
-            let mut $connection = sqlx::SqliteConnection::connect(&$fresh.url).await?;
-            $work
-        } else if $fresh.url.starts_with("mysql:") {
-            let mut $connection = sqlx::MySqlConnection::connect(&$fresh.url).await?;
-            $work
-        } else {
-            let mut $connection = sqlx::PgConnection::connect(&$fresh.url).await?;
-            $work
-        }
-    };
-}
 
 async fn booked(fresh: &Fresh) -> Outcome<Vec<i64>> {
     Ok(
@@ -158,6 +143,38 @@ async fn a_job_comes_with_its_caller(fresh: Fresh) -> Outcome {
     }
     with_connection!(fresh, connection => {
         let refused = db.submit_in::<booking::sent>(&mut connection, &1).await;
+        assert!(refused.is_err(), "without a transaction it would be there at once");
+    });
+    Ok(())
+}
+
+/// Also where messages are more than a job: with a place, a batch key and a resource.
+async fn a_message_comes_with_its_caller(fresh: Fresh) -> Outcome {
+    let db = &fresh.db;
+    let queue = Queue::<u32>::named("numbers")
+        .serial_by(|number| (number % 2).to_string(), OnFailure::Continue)
+        .fair_by(|number| (number % 2).to_string())
+        .batch_by(|number| (number % 3).to_string())
+        .resources(|_| vec![("gpu".to_owned(), 1)]);
+    for commits in [false, true] {
+        let begin = if fresh.url.starts_with("sqlite:") { "begin immediate" } else { "begin" };
+        db.resource("gpu").capacity(1).await?;
+        with_connection!(fresh, connection => {
+            let mut tx = connection.begin_with(begin).await?;
+            for number in [1, 3, 2] {
+                queue.push_in(&mut tx, &number).await?;
+            }
+            if commits { tx.commit().await? } else { tx.rollback().await? }
+        });
+        assert_eq!(db.queue("numbers").stats().await?.depth, if commits { 3 } else { 0 });
+    }
+    with_connection!(fresh, connection => {
+        let mut tx = connection.begin_with("begin").await?;
+        let unknown = Queue::<u32>::named("others").resources(|_| vec![("none".to_owned(), 1)]);
+        let refused = unknown.push_in(&mut tx, &1).await.expect_err("there is no such resource");
+        assert!(refused.to_string().contains("none"), "{refused}");
+        tx.rollback().await?;
+        let refused = queue.push_in(&mut connection, &1).await;
         assert!(refused.is_err(), "without a transaction it would be there at once");
     });
     Ok(())

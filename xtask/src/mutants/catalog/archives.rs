@@ -77,8 +77,8 @@ pub(super) const ALL: &[Mutation] = &[
     },
     Mutation {
         name: "archive-cancelled",
-        file: "functions/cancel_run.sql",
-        find: "    perform pgflow._archive_dead_messages(array[v_run.run_id]);\n",
+        file: "functions/_cancel_runs.sql",
+        find: "    perform pgflow._archive_dead_messages(v_runs);\n",
         replace: "",
         why: "workers would keep reading the messages of a cancelled run",
         tests: &["maintenance::cancel_run"],

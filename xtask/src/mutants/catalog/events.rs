@@ -13,9 +13,9 @@ pub(super) const ALL: &[Mutation] = &[
     },
     Mutation {
         name: "event-run-cancelled",
-        file: "functions/cancel_run.sql",
-        find: "array['run:cancelled']",
-        replace: "array['run:failed']",
+        file: "functions/_cancel_runs.sql",
+        find: "'run:cancelled'::text",
+        replace: "'run:failed'::text",
         why: "a cancelled run would be said to have failed",
         tests: &["maintenance::cancel_run"],
     },

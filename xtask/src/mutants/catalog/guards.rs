@@ -109,9 +109,9 @@ pub(super) const ALL: &[Mutation] = &[
     },
     Mutation {
         name: "guard-cancel-live-run",
-        file: "functions/cancel_run.sql",
-        find: "where r.run_id = cancel_run.run_id and r.status = 'started'",
-        replace: "where r.run_id = cancel_run.run_id and r.status <> 'cancelled'",
+        file: "functions/_cancel_runs.sql",
+        find: "where r.run_id = c.run_id and r.status = 'started'",
+        replace: "where r.run_id = c.run_id and r.status <> 'cancelled'",
         why: "a completed run could be cancelled",
         tests: &["maintenance::cancel_run"],
     },

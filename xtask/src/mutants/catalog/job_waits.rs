@@ -181,8 +181,8 @@ pub(super) const ALL: &[Mutation] = &[
     },
     Mutation {
         name: "job-prune-trace",
-        file: "functions/prune_jobs.sql",
-        find: "     and t.job is null and t.trace_id = any (v_places);",
+        file: "functions/_forget_jobs.sql",
+        find: "     and t.job is null and t.trace_id = any (p_places);",
         replace: "     and false;",
         why: "traces of pruned jobs would stay for ever",
         tests: &["jobs::operators"],
@@ -202,5 +202,21 @@ pub(super) const ALL: &[Mutation] = &[
         replace: "j.key is null",
         why: "a job that sleeps or waits would be announced",
         tests: &["pgwf::notifications"],
+    },
+    Mutation {
+        name: "job-run-ends-in-turn",
+        file: "functions/_lock_more_jobs.sql",
+        find: "current_setting('pgflow.holds_jobs', true) = 'on'",
+        replace: "false",
+        why: "two transactions that end runs and jobs could wait for each other",
+        tests: &["jobs::trip"],
+    },
+    Mutation {
+        name: "job-trip-in-turn",
+        file: "functions/settle_and_claim_all.sql",
+        find: "current_setting('pgflow.holds_jobs', true) is distinct from 'on'",
+        replace: "true",
+        why: "two trips that end runs could wait for each other's jobs",
+        tests: &["jobs::trip"],
     },
 ];

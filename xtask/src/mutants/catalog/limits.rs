@@ -93,8 +93,8 @@ pub(super) const ALL: &[Mutation] = &[
     },
     Mutation {
         name: "limit-over-is-shown",
-        file: "functions/_claim_queue.sql",
-        find: "    perform pgflow._show_again(_claim_queue.queue_name, v_started.over);\n",
+        file: "functions/_read_and_start.sql",
+        find: "    perform pgflow._show_again(_read_and_start.queue_name, v_started.over);\n",
         replace: "",
         why: "what did not fit one claim would be hidden for the whole timeout",
         tests: &["work::heavy"],
@@ -117,7 +117,7 @@ pub(super) const ALL: &[Mutation] = &[
     },
     Mutation {
         name: "fair-share",
-        file: "functions/_claim_queue.sql",
+        file: "functions/_read_and_start.sql",
         find: "limit greatest($3 - (select count(*) from turn), $6)",
         replace: "limit greatest($3 - (select count(*) from turn), 0 * $6)",
         why: "small runs could keep a wide map from ever going on",

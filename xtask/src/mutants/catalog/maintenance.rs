@@ -141,9 +141,9 @@ pub(super) const ALL: &[Mutation] = &[
     },
     Mutation {
         name: "cancel-reason-is-cut",
-        file: "functions/cancel_run.sql",
-        find: "left(cancel_run.reason, pgflow._max_error_length())",
-        replace: "cancel_run.reason",
+        file: "functions/_cancel_runs.sql",
+        find: "left(c.reason, pgflow._max_error_length())",
+        replace: "c.reason",
         why: "a reason could be larger than everything else in the database",
         tests: &["maintenance::cancel_run"],
     },

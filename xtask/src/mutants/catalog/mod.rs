@@ -16,11 +16,15 @@ mod machine;
 mod maintenance;
 mod options;
 mod order;
+mod pipelines;
 mod queues;
 mod retry;
+mod schedules;
 mod security;
+mod streams;
 mod verdicts;
 mod visibility;
+mod waits;
 mod worker;
 
 use super::mutation::Mutation;
@@ -47,6 +51,10 @@ const TOPICS: &[&[Mutation]] = &[
     queues::ALL,
     job_leases::ALL,
     job_waits::ALL,
+    waits::ALL,
+    pipelines::ALL,
+    streams::ALL,
+    schedules::ALL,
 ];
 
 /// Those of the SQL core.

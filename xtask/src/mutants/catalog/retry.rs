@@ -22,7 +22,7 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "retry-cut-off",
         file: "functions/_requeue_open_tasks.sql",
-        find: "when t.status = 'started' then t.refunded_count + 1",
+        find: "when t.status in ('started', 'waiting') then t.refunded_count + 1",
         replace: "when false then t.refunded_count + 1",
         why: "an attempt that the failure of another step cut off would count",
         tests: &["maintenance::retry_run"],

@@ -38,8 +38,8 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "security-client-settles",
         file: "functions/grant_roles.sql",
-        find: "'read_step_chunks', 'list_streams'];\n  c_worker",
-        replace: "'read_step_chunks', 'list_streams', 'complete_task'];\n  c_worker",
+        find: "'due_schedules', 'next_schedule'];\n  c_worker",
+        replace: "'due_schedules', 'next_schedule', 'complete_task'];\n  c_worker",
         why: "a client could settle tasks",
         tests: &["security::matrix"],
     },

@@ -103,6 +103,15 @@ pub enum JobReason {
         /// Since when.
         at: Timestamp,
     },
+    /// Somebody has paused what it needs.
+    Paused {
+        /// The need.
+        need: String,
+        /// Since when.
+        since: Timestamp,
+        /// Who.
+        by: String,
+    },
     /// No worker that is alive has code for what it needs.
     NoWorker {
         /// The need.
@@ -144,6 +153,7 @@ impl JobReason {
             Self::Key { .. } => "key",
             Self::Concern { .. } => "concern",
             Self::Expired { .. } => "expired",
+            Self::Paused { .. } => "paused",
             Self::NoWorker { .. } => "no-worker",
             Self::Busy { .. } => "busy",
             Self::Ready { .. } => "ready",
@@ -157,7 +167,10 @@ impl JobReason {
             Self::Ended { outcome, .. } => {
                 matches!(outcome, JobOutcome::Failed | JobOutcome::Crashed)
             }
-            Self::NoWorker { .. } | Self::Concern { .. } | Self::Ring { .. } => true,
+            Self::Paused { .. }
+            | Self::NoWorker { .. }
+            | Self::Concern { .. }
+            | Self::Ring { .. } => true,
             _ => false,
         }
     }
@@ -198,6 +211,10 @@ impl JobReason {
             Self::Expired { at } => {
                 format!("its time was over {} ago; the next sweep ends it", ago(at))
             }
+            Self::Paused { need, since, by } => format!(
+                "{by} paused `{need}` {} ago: its jobs are not leased until it is resumed (`pgflow queue resume`)",
+                ago(since)
+            ),
             Self::NoWorker { need, alive } => {
                 format!("no worker serves `{need}` ({alive} workers are alive)")
             }

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pgflow_machine::job::{JobOutcome, JobState, Moment, NewJob};
+use pgflow_machine::job::{JobOutcome, JobSettled, JobState, Moment, NewJob};
 use pgflow_runtime::backend::{JobSearch, JobsOf, NeedDepth};
 
 use crate::Check;
 use crate::check::check;
 use crate::kit::Cx;
-use crate::kit::jobs::{JobKit, fatal_job};
+use crate::kit::jobs::{JobKit, done, fatal_job};
 
 pub(crate) const CHECKS: &[Check] = &[
     check!("J60", "live jobs are counted by need and state, and by who has them", depths, Jobs),
@@ -17,10 +17,11 @@ pub(crate) const CHECKS: &[Check] = &[
     check!("J62", "ended jobs are found by outcome, the last to end first", ended, Jobs),
     check!("J63", "jobs are found by the beginning of their names, live or archived", named, Jobs),
     check!("J64", "jobs that could be forgotten are counted, up to a limit", prunable, Jobs),
+    check!("J65", "jobs of a need that is paused are not leased until it is resumed", paused, Jobs),
 ];
 
 async fn depth(kit: &JobKit, need: &str) -> NeedDepth {
-    let depths = kit.upkeep().job_depths().await.expect("jobs can be counted");
+    let depths = kit.upkeep().job_depths(u64::MAX).await.expect("jobs can be counted");
     assert!(depths.needs.is_sorted_by(|a, b| a.need < b.need), "{depths:?}");
     let need = kit.name(need);
     depths.needs.into_iter().find(|depth| depth.need == need).unwrap_or_default()
@@ -45,10 +46,13 @@ async fn depths(cx: Arc<Cx>) {
     kit.submit(&[kit.keyed("e", "m", "k"), kit.keyed("f", "m", "k")]).await;
     let now = depth(&kit, "m").await;
     assert_eq!((now.ready, now.parked), (1, 1), "{now:?}");
+    let some = kit.upkeep().job_depths(2).await.expect("jobs can be counted");
+    assert_eq!(some.needs.iter().map(NeedDepth::live).sum::<u64>(), 2, "no more are counted");
+    assert!(some.is_part && !kit.upkeep().job_depths(u64::MAX).await.expect("they can").is_part);
 }
 
 async fn held(kit: &JobKit) -> u64 {
-    let held = kit.upkeep().job_depths().await.expect("jobs can be counted").held;
+    let held = kit.upkeep().job_depths(u64::MAX).await.expect("jobs can be counted").held;
     held.get("worker").copied().unwrap_or(0)
 }
 
@@ -120,4 +124,31 @@ async fn prunable(cx: Arc<Cx>) {
     assert_eq!(count(Duration::ZERO, 1).await, 1, "no more are counted");
     let ages = Duration::from_hours(24 * 365);
     assert_eq!(count(ages, 1_000).await, 0, "nothing is that old");
+}
+
+async fn paused(cx: Arc<Cx>) {
+    let kit = JobKit::new(&cx);
+    let (upkeep, n, m) = (kit.upkeep(), kit.name("n"), kit.name("m"));
+    kit.submit(&["a", "b"].map(|name| kit.job(name, "n"))).await;
+    kit.submit(&[kit.job("c", "m")]).await;
+    let held = kit.take("a", "n").await;
+    let needs = [n.clone(), kit.name("o")];
+    assert_eq!(upkeep.pause_needs(&needs, "ann").await.expect("a pause"), 2);
+    assert_eq!(upkeep.pause_needs(&needs, "bob").await.expect("a pause"), 0, "they are");
+    let all = upkeep.paused_needs().await.expect("a look");
+    let paused = all.iter().find(|paused| paused.need == n).expect("it is there");
+    assert_eq!(paused.by, "ann", "the first counts");
+    assert!(all.is_sorted_by(|a, b| a.need < b.need), "{all:?}");
+    let got = kit.look(&["n", "m"], 9).await;
+    assert_eq!(got.jobs.len(), 1, "others go on");
+    assert_eq!(got.jobs[0].taken.row.need, m);
+    let got = kit.look(&["n"], 9).await;
+    assert!(got.jobs.is_empty());
+    assert!(got.next_in.is_none_or(|next| next > Duration::ZERO), "nobody asks all the time");
+    assert_eq!(kit.settle(&held, done()).await, JobSettled::Applied, "what is held goes on");
+    assert_eq!(upkeep.resume_needs(&needs).await.expect("a resume"), 2);
+    assert_eq!(upkeep.resume_needs(&needs).await.expect("a resume"), 0);
+    kit.take("b", "n").await;
+    let wrong = upkeep.pause_needs(&[String::new()], "ann").await;
+    assert!(wrong.is_err_and(|error| !error.is_temporary()), "nothing is called that");
 }

@@ -3,17 +3,21 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pgflow_runtime::backend::{Topic, Wake};
+use futures_util::FutureExt;
+use pgflow_machine::job::Wait;
+use pgflow_runtime::backend::{Topic, Wake, Wakes};
+use serde_json::json;
 use tokio::time::timeout;
 
 use crate::Check;
 use crate::check::check;
-use crate::kit::Cx;
 use crate::kit::jobs::{JobKit, done, hand_over};
+use crate::kit::{Cx, completed, single};
 
 pub(crate) const CHECKS: &[Check] = &[
     check!("J35", "what a worker does not know it has is given back, uncounted", unknown, Jobs),
     check!("J36", "a job that can be had is hinted at, by its need", hints, Jobs),
+    check!("J42", "what others free is hinted at in another process", hinted_elsewhere, Processes),
 ];
 
 async fn unknown(cx: Arc<Cx>) {
@@ -36,28 +40,57 @@ async fn unknown(cx: Arc<Cx>) {
     kit.take("b", "n").await;
 }
 
-/// Waits for a hint about this need, or about everything.
-async fn hinted(wakes: &mut pgflow_runtime::backend::Wakes, need: &str) {
+/// Waits for a hint about this need; or about everything, where other processes say no more than that.
+async fn hinted(cx: &Cx, wakes: &mut Wakes, need: &str) {
+    let is_by_name = cx.backend().name() == "postgres";
     let wait = async {
         loop {
             match wakes.next().await {
                 Wake::Topic(Topic::Need(hinted)) if &*hinted == need => return,
-                Wake::Gap => return,
-                Wake::Topic(_) => {}
+                Wake::Gap if !is_by_name => return,
+                Wake::Gap | Wake::Topic(_) => {}
             }
         }
     };
     timeout(Duration::from_secs(20), wait).await.expect("a hint");
 }
 
+/// A waiter of a job, a waiter of a run, and the next in line for a key.
+async fn hinted_elsewhere(cx: Arc<Cx>) {
+    let kit = JobKit::new(&cx);
+    let flow = cx.flow([single("a")]).await;
+    let run = cx.start(&flow, json!({})).await;
+    kit.submit(&[
+        kit.keyed("a", "n", "k"),
+        kit.keyed("b", "of key", "k"),
+        kit.after("c", "of job", &[kit.on("a")]),
+        kit.after("d", "of run", &[Wait::run(run.id)]),
+    ])
+    .await;
+    let a = kit.take("a", "n").await;
+    let [task] = run.take(["a#0"]).await;
+    let other = cx.another().await;
+    let mut wakes = [other.wakes(), other.wakes(), other.wakes()];
+    // Whoever begins to listen may be told that he missed something.
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    for wakes in &mut wakes {
+        while wakes.next().now_or_never().is_some() {}
+    }
+    kit.finish(&a).await;
+    hinted(&cx, &mut wakes[0], &kit.name("of key")).await;
+    hinted(&cx, &mut wakes[1], &kit.name("of job")).await;
+    cx.settle(&task.lease, completed(1)).await;
+    hinted(&cx, &mut wakes[2], &kit.name("of run")).await;
+}
+
 async fn hints(cx: Arc<Cx>) {
     let kit = JobKit::new(&cx);
     let mut wakes = cx.backend().wakes();
     kit.submit(&[kit.job("a", "n")]).await;
-    hinted(&mut wakes, &kit.name("n")).await;
+    hinted(&cx, &mut wakes, &kit.name("n")).await;
     let a = kit.take("a", "n").await;
     kit.settle(&a, hand_over(&kit, "m", &[])).await;
-    hinted(&mut wakes, &kit.name("m")).await;
+    hinted(&cx, &mut wakes, &kit.name("m")).await;
     let a = kit.take("a", "m").await;
     kit.settle(&a, done()).await;
 }

@@ -11,6 +11,7 @@ mod racing;
 mod reading;
 mod settling;
 mod submitting;
+mod trips;
 mod waiting;
 
 use crate::Check;
@@ -29,4 +30,5 @@ pub(super) const GROUPS: &[&[Check]] = &[
     forking::CHECKS,
     lost::CHECKS,
     racing::CHECKS,
+    trips::CHECKS,
 ];

@@ -14,6 +14,7 @@ use crate::kit::jobs::{JobKit, fatal_job};
 pub(crate) const CHECKS: &[Check] = &[
     check!("J27", "jobs are listed in pages, by place", pages, Jobs),
     check!("J28", "the trace says who did what, and can be switched off", traces, Jobs),
+    check!("J43", "where jobs stand can be read of many at once", standings, Jobs),
     check!("J29", "what ended long ago is forgotten with its trace", prunes, Jobs),
 ];
 
@@ -34,6 +35,23 @@ async fn pages(cx: Arc<Cx>) {
     assert_eq!(kit.list(&ended(JobsOf::Ended)).await, ["c", "b"]);
     assert_eq!(kit.list(&ended(JobsOf::EndedAs(JobOutcome::Failed))).await, ["c"]);
     assert_eq!(kit.list(&query).await, ["a"]);
+}
+
+async fn standings(cx: Arc<Cx>) {
+    let kit = JobKit::new(&cx);
+    kit.submit(&["a", "b", "c"].map(|name| kit.job(name, "n"))).await;
+    let a = kit.take("a", "n").await;
+    kit.take("b", "n").await;
+    kit.finish(&a).await;
+    let ids = ["c", "nobody", "a", "b"].map(|name| kit.id(name));
+    let found = kit.jobs().job_standings(&ids).await.expect("jobs can be looked at");
+    let mut found: Vec<_> = found
+        .iter()
+        .map(|(id, standing)| format!("{} {standing}", kit.short(id.as_str())))
+        .collect();
+    found.sort();
+    assert_eq!(found, ["a done", "b ACTIVE", "c READY"]);
+    assert_eq!(kit.jobs().job_standings(&[]).await.expect("an answer"), []);
 }
 
 async fn traces(cx: Arc<Cx>) {

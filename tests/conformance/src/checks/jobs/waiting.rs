@@ -3,7 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pgflow_machine::job::{JobProblem, JobSettle, JobSettled, Moment, NewJob, Policy, Wait};
+use pgflow_machine::job::{
+    JobId, JobProblem, JobSettle, JobSettled, Moment, NewJob, Policy, RING_WALK, Wait,
+};
+use pgflow_machine::{NewRun, RunId};
+use pgflow_model::{FlowMigration, FlowMigrations, Operation};
 use serde_json::json;
 
 use crate::Check;
@@ -17,6 +21,8 @@ pub(crate) const CHECKS: &[Check] = &[
     check!("J22", "an end is passed on however far", chains, Jobs),
     check!("J23", "a join counts its children down", joins, Jobs),
     check!("J24", "a job does not wait for what waits for it", rings, Jobs),
+    check!("J44", "a ring that slipped through is reported by the sweep", reported, Jobs),
+    check!("J45", "who waits for a run of a deleted version goes on", deleted, Jobs),
 ];
 
 const ENDS: &[&str] = &["done", "failed", "cancelled", "expired", "crashed"];
@@ -166,4 +172,56 @@ async fn rings(cx: Arc<Cx>) {
     assert!(matches!(outcomes[1], JobSettled::Refused(JobProblem::Ring(_))), "{outcomes:?}");
     kit.finish(&d).await;
     kit.expect(&[("a", "READY"), ("b", "PENDING_JOBS")]).await;
+}
+
+/// So long that a store does not see where it ends when it is closed. Postgres refuses it all the same.
+async fn reported(cx: Arc<Cx>) {
+    let kit = JobKit::new(&cx);
+    let length = RING_WALK + 50;
+    kit.submit(&[kit.job("j0", "n")]).await;
+    let first = kit.take("j0", "n").await;
+    let waiter = |n: usize| {
+        let before = kit.on(&format!("j{}", n - 1));
+        kit.after(&format!("j{n}"), "n", &[before])
+    };
+    let jobs: Vec<_> = (1..length).map(waiter).collect();
+    for part in jobs.chunks(500) {
+        kit.submit(part).await;
+    }
+    let is_ours = |rings: &[JobId]| rings.iter().any(|job| kit.short(job.as_str()) == "j0");
+    assert!(!is_ours(&kit.sweep().await.rings), "a chain is no ring");
+    let last = kit.on(&format!("j{}", length - 1)).or(Policy::Cancel);
+    if kit.settle(&first, hand_over(&kit, "n", &[last])).await == JobSettled::Applied {
+        assert!(is_ours(&kit.sweep().await.rings), "it is reported");
+        kit.cancel(&format!("j{}", length - 1)).await;
+        kit.expect(&[("j0", "cancelled"), ("j1", "READY")]).await;
+    }
+    assert!(!is_ours(&kit.sweep().await.rings), "it is over");
+}
+
+async fn deleted(cx: Arc<Cx>) {
+    let kit = JobKit::new(&cx);
+    let flow = cx.flow([single("a")]).await;
+    let run = NewRun::new(&*flow, json!({}), RunId::new());
+    cx.backend().start(run.clone()).await.expect("a run can be started");
+    let wait = |policy| Wait::run(run.id).or(policy);
+    kit.submit(&[
+        kit.after("any", "n", &[wait(Policy::Release)]),
+        kit.after("strict", "n", &[wait(Policy::Fail)]),
+    ])
+    .await;
+    let delete = [Operation::DeleteVersion { slug: flow.clone() }];
+    let sql = format!("select pgflow.delete_flow_and_data('{flow}');");
+    // Programs have their migrations for good.
+    let files = vec![FlowMigration {
+        name: "delete",
+        checksum: "delete",
+        sql: sql.leak(),
+        operations_json: Operation::list_to_json(&delete).leak(),
+    }];
+    let package = kit.name("package").leak();
+    let migrations = FlowMigrations { package, files: files.leak(), notes: None };
+    cx.backend().apply(&migrations).await.expect("a version can be deleted");
+    kit.expect(&[("any", "READY"), ("strict", "failed")]).await;
+    kit.take("any", "n").await;
 }

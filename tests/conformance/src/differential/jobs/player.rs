@@ -14,6 +14,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::command::{Command, Draft, Hold, JOBS, Onward, Verdict};
+use crate::differential::blind::Plays;
 use crate::subject::Database;
 
 /// How long leases last.
@@ -40,23 +41,25 @@ const CALLED: &[TraceKind] = &[
     TraceKind::Redriven,
 ];
 
-impl<'d> Player<'d> {
-    pub(super) fn new(database: &'d dyn Database, with_details: bool) -> Self {
-        let (prefix, tokens) = (format!("d{}.", Uuid::now_v7().simple()), HashMap::new());
-        Self { database, backend: database.backend(), prefix, tokens, with_details }
-    }
-
-    pub(super) async fn play(&mut self, command: &Command) -> String {
+impl Plays<Command> for Player<'_> {
+    async fn play(&mut self, command: &Command) -> String {
         let played = self.try_play(command).await;
         let text = played.unwrap_or_else(|error| format!("error: {error}"));
         text.replace(&self.prefix, "")
     }
 
     /// Ends all jobs, or the sweeps of the next sequence would meet them.
-    pub(super) async fn end(&self) {
+    async fn end(&self) {
         self.database.advance_jobs(&self.prefix, LEASE * 2).await;
         let all: Vec<_> = (0..JOBS).collect();
         self.jobs().cancel_jobs(&self.ids(&all), "me", None).await.expect("jobs can be cancelled");
+    }
+}
+
+impl<'d> Player<'d> {
+    pub(super) fn new(database: &'d dyn Database, with_details: bool) -> Self {
+        let (prefix, tokens) = (format!("d{}.", Uuid::now_v7().simple()), HashMap::new());
+        Self { database, backend: database.backend(), prefix, tokens, with_details }
     }
 
     fn jobs(&self) -> &dyn Jobs {

@@ -8,13 +8,13 @@ use crate::harness::{Kind, Lab, Metrics, Outcome, What};
 use crate::proxy::{Cut, Proxy};
 use crate::{ensure, metrics};
 
-/// X42: the answer to every third claim, or to every third settle, is cut. Nothing is done twice, and no job waits for its lease.
+/// X42: the answer to every third or every second trip, which settles and claims, is cut. Nothing is done twice, and no job waits for its lease.
 pub(in super::super) async fn of_jobs(lab: &mut Lab) -> Outcome<Metrics> {
     let base = patient_base(lab, Kind::Postgres).await?;
     let proxy = Proxy::start(&base.url).await?;
     let mut cuts = 0;
-    for statement in ["claim_jobs", "finish_jobs"] {
-        proxy.cut(Some(Cut { statement, every: 3 }));
+    for every in [3, 2] {
+        proxy.cut(Some(Cut { statement: "settle_and_claim_all", every }));
         let worker = lab.worker(proxy.url(), SLIPS).start()?;
         let before = proxy.cuts();
         for _ in 0..lab.either(6, 60) {

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::{
-    breaks_events, breaks_jobs, breaks_messages, breaks_runs, breaks_steps, breaks_streams,
-    breaks_tasks,
+    breaks_events, breaks_jobs, breaks_messages, breaks_pipelines, breaks_runs, breaks_schedules,
+    breaks_steps, breaks_streams, breaks_tasks, breaks_waits,
 };
 use crate::harness::Db;
 
@@ -25,6 +25,9 @@ async fn no_invariant_is_left_out() {
         breaks_events::BREAKS,
         breaks_jobs::BREAKS,
         breaks_streams::BREAKS,
+        breaks_waits::BREAKS,
+        breaks_schedules::BREAKS,
+        breaks_pipelines::BREAKS,
     ];
     let broken: BTreeSet<_> = breaks.concat().iter().map(|(name, _)| (*name).to_owned()).collect();
     assert_eq!(reported, broken);

@@ -49,7 +49,11 @@ pub(super) const UNSEEN: &[Unseen] = &[
         "options of runs to come",
     ),
     (
-        &["pgflow.steps.opt_base_delay", "pgflow.steps.opt_start_delay"],
+        &[
+            "pgflow.steps.opt_base_delay",
+            "pgflow.steps.opt_start_delay",
+            "pgflow.steps.opt_wait_timeout",
+        ],
         &["+1000"],
         "options that no step of the bench has",
     ),

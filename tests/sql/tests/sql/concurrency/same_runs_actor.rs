@@ -74,6 +74,18 @@ pub(super) const EVERYTHING: Actions = &[
     ("options", 1),
     ("versions", 1),
     ("forget", 1),
+    ("announce", 2),
+    ("wait", 6),
+    ("signal", 4),
+    ("wake", 3),
+    ("abandon", 2),
+];
+
+/// What attempts end with that wait.
+const WAITS: [&str; 3] = [
+    r#"{"on": "hook", "token": "t", "timeout": 1}"#,
+    r#"{"on": "sleep", "for": 10000}"#,
+    r#"{"on": "runs", "each": true, "children": [{"flow": "f", "input": [1]}, {"flow": "f", "input": []}]}"#,
 ];
 
 /// What a session may be told: no such run, a run in another state, a flow or its queue that is
@@ -167,6 +179,23 @@ impl Actor {
             "add" => "select step_slug from pgflow.add_step('f', 'x', array['a'])".to_owned(),
             "versions" => "select pgflow.get_flow_versions(array['f']); select flow_slug from pgflow.add_flow_version('f', 1, 'f')".to_owned(),
             "forget" => "delete from pgflow.workers where worker_id in (select worker_id from pgflow.workers limit 1) returning worker_id".to_owned(),
+            "announce" => format!(
+                "select token from {} pgflow.announce_hooks(k.runs, k.steps, k.indexes, k.attempts)",
+                self.some()
+            ),
+            "wait" => {
+                let wait = self.random.pick(&WAITS);
+                format!(
+                    "select outcome from {} pgflow.wait_tasks(k.runs, k.steps, k.indexes, k.attempts, array_fill('{wait}'::jsonb, k.size))",
+                    self.some()
+                )
+            }
+            "signal" => {
+                "select outcome from pgflow.signal('t', '[1]', null, '1 second')"
+                    .to_owned()
+            }
+            "wake" => "select woken + timed_out from pgflow.wake_waits(5)".to_owned(),
+            "abandon" => "select 'done' from pgflow.cancel_abandoned(5)".to_owned(),
             "both" => self.both(),
             "beat" => self.beat(),
             "release" => format!(

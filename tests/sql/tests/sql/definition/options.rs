@@ -21,15 +21,18 @@ async fn a_step_gets_these_options_and_its_flows_for_the_rest() {
     let db = Db::with(&define("f", &["a; max_attempts => 9, start_delay => 9", "b; timeout => 9"]))
         .await;
     db.run(&define("g", &["a; timeout => 8"])).await;
-    let columns = format!("{FLOW}, opt_start_delay");
+    let columns = format!("{FLOW}, opt_start_delay, opt_wait_timeout");
     let set =
         |options: &str| format!("select {columns} from pgflow.set_step_options('f', 'a'{options})");
-    assert_eq!(db.one(&set(", base_delay => 4, start_delay => 3")).await, "NULL|4|NULL|3");
-    assert_eq!(db.one(&set(", max_attempts => 2, timeout => 6")).await, "2|NULL|6|NULL");
+    assert_eq!(db.one(&set(", base_delay => 4, start_delay => 3")).await, "NULL|4|NULL|3|NULL");
+    let options = ", max_attempts => 2, timeout => 6, wait_timeout => 5";
+    assert_eq!(db.one(&set(options)).await, "2|NULL|6|NULL|5");
     let others = "select opt_timeout from pgflow.steps where (flow_slug, step_slug) <> ('f', 'a') order by 1";
     assert_eq!(db.rows(others).await, ["8", "9"]);
     let failure = db.error(&set(", start_delay => -1")).await;
     assert_eq!(failure.constraint.as_deref(), Some("opt_start_delay_is_nonnegative"));
+    let failure = db.error(&set(", wait_timeout => 0")).await;
+    assert_eq!(failure.constraint.as_deref(), Some("opt_wait_timeout_is_positive"));
 }
 
 #[tokio::test]

@@ -91,6 +91,9 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("redrive_jobs()", "22023", "bad_redrive"),
     ("redrive_jobs(array['x'], 'n')", "22023", "bad_redrive"),
     ("redrive_jobs(array['x'], rate => 0)", "22023", "bad_redrive"),
+    ("pause_needs(array[null]::text[], 'w')", "22004", "bad_need"),
+    ("pause_needs(array['n'], null)", "22023", "bad_name"),
+    ("pause_needs(array[repeat('x', 129)], 'w')", "22023", "bad_name"),
     ("set_job_settings(crash_threshold => 0)", "22023", "bad_threshold"),
 ];
 

@@ -18,6 +18,7 @@ mod storm;
 mod submit;
 mod sweep;
 mod trace;
+mod trip;
 
 use crate::harness::{Db, Session};
 

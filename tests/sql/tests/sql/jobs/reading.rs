@@ -4,6 +4,22 @@ use super::{claim, submit};
 use crate::harness::Db;
 
 #[tokio::test]
+async fn needs_are_paused_and_resumed() {
+    let db = Db::new().await;
+    submit(&db, "n", &["a"]).await;
+    submit(&db, "m", &["b"]).await;
+    assert_eq!(db.one("select pgflow.pause_needs('{n,n,o}', 'ann')").await, "2");
+    assert_eq!(db.one("select pgflow.pause_needs('{n}', 'bob')").await, "0");
+    let paused = "select need, paused_by from pgflow.list_paused_needs()";
+    assert_eq!(db.rows(paused).await, ["n|ann", "o|ann"]);
+    let claim = "select id from pgflow.claim_jobs('w', '{n,m}', 60, 9)";
+    assert_eq!(db.rows(claim).await, ["b"]);
+    assert_eq!(db.rows("select job_id from pgwf.get_work('w', '{n}')").await, [""; 0]);
+    assert_eq!(db.one("select pgflow.resume_needs('{n,nothing}')").await, "1");
+    assert_eq!(db.rows(claim).await, ["a"]);
+}
+
+#[tokio::test]
 async fn jobs_are_listed_found_and_counted() {
     let db = Db::new().await;
     submit(&db, "n", &["a", "b"]).await;
@@ -21,7 +37,10 @@ async fn jobs_are_listed_found_and_counted() {
     assert_eq!(db.rows(summary).await, ["c|m|leased"]);
     assert_eq!(db.one("select pgflow.count_prunable_jobs('0 seconds', 10)").await, "0");
     assert_eq!(db.one("select crash_threshold from pgflow.get_job_settings()").await, "5");
+    let counted = "select need, state, jobs from pgflow.count_jobs(100) order by 1";
+    assert_eq!(db.rows(counted).await, ["m|leased|1", "n|ready|2"]);
     assert_eq!(db.one("select pgflow.next_job(array['m']) > 0").await, "t");
+    assert_eq!(db.one("select pgflow.next_job(array['nobody needs']) is null").await, "t");
 }
 
 #[tokio::test]

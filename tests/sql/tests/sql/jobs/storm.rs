@@ -42,7 +42,13 @@ async fn step(session: &mut Session, random: &mut Random, name: &str) {
             }
             let (list_of_ids, tokens) = (super::list(&ids), super::list(&tokens));
             let statement = match way {
-                5 => format!("select pgflow.finish_jobs({list_of_ids}, {tokens})"),
+                // As a worker's trip does: it settles, and claims in the same transaction.
+                5 => format!(
+                    "select pgflow.settle_and_claim_all(job_ids => {list_of_ids}, job_tokens => {tokens},
+                       job_verdicts => array_fill('finished'::text, array[{}]), worker => 'w', qty => 2,
+                       wanted_needs => array['n{key}', 'n{need}'], wanted_parts => array[1, 1], part_seconds => array[1], part_quotas => array[2])",
+                    ids.len()
+                ),
                 6 => format!("select pgflow.fail_jobs({list_of_ids}, {tokens}, {list_of_ids})"),
                 _ => format!(
                     "select pgflow.reschedule_jobs({list_of_ids}, {tokens}, array_fill('n{key}'::text, array[{}]),

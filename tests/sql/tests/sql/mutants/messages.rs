@@ -19,6 +19,19 @@ async fn a_message_that_started_nothing_is_hidden_for_the_reservation_only() {
     assert_eq!(run.tasks().await, ["a#0:started:1"]);
 }
 
+/// Its worker is lost and no sweep has come by: a claim of one task finds the next.
+#[tokio::test]
+async fn a_message_that_starts_nothing_hides_none_behind_it() {
+    let db = Db::with(&define("f", &["a", "b", "c"])).await;
+    let run = db.start("f", "{}").await;
+    db.run("select pgflow.claim_tasks(array['f'], 2)").await;
+    db.run("update pgmq.q_f set vt = clock_timestamp() - interval '1 hour' where vt > clock_timestamp()").await;
+    let claim = "select step_slug from pgflow.claim_tasks(array['f'], 1)";
+    assert_eq!(db.rows(claim).await, ["c"]);
+    assert_eq!(db.rows(claim).await, [""; 0]);
+    assert_eq!(run.tasks().await, ["a#0:started:1", "b#0:started:1", "c#0:started:1"]);
+}
+
 /// Its run is over: nobody should wait for it longer.
 #[tokio::test]
 async fn a_heartbeat_after_the_end_extends_nothing() {

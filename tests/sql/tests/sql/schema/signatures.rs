@@ -15,10 +15,20 @@ const FUNCTIONS: &[(&str, &str, &str)] = &[
          base_delay integer DEFAULT NULL::integer, timeout integer DEFAULT NULL::integer, \
          start_delay integer DEFAULT NULL::integer, step_type text DEFAULT 'single'::text, \
          required_input_pattern jsonb DEFAULT NULL::jsonb, forbidden_input_pattern jsonb DEFAULT NULL::jsonb, \
-         when_unmet text DEFAULT 'skip'::text, when_exhausted text DEFAULT 'fail'::text",
+         when_unmet text DEFAULT 'skip'::text, when_exhausted text DEFAULT 'fail'::text, wait_timeout integer DEFAULT NULL::integer",
         "pgflow.steps",
     ),
+    (
+        "announce_hooks",
+        "run_ids uuid[], step_slugs text[], task_indexes integer[], attempts integer[]",
+        "TABLE(run_id uuid, step_slug text, task_index integer, token text)",
+    ),
     ("calculate_retry_delay", "base_delay numeric, attempts_count integer", "integer"),
+    (
+        "cancel_abandoned",
+        "max_children integer DEFAULT 100, OUT children integer, OUT runs uuid[]",
+        "record",
+    ),
     ("cancel_run", "run_id uuid, reason text DEFAULT NULL::text", "SETOF pgflow.runs"),
     ("cascade_complete_taskless_steps", "run_id uuid", "integer"),
     ("cascade_resolve_conditions", "run_id uuid", "boolean"),
@@ -120,6 +130,38 @@ const FUNCTIONS: &[(&str, &str, &str)] = &[
         "TABLE(run_id uuid, flow_slug text, status text, started_at timestamp with time zone, \
          ended_at timestamp with time zone, remaining_steps integer)",
     ),
+    (
+        "list_waits",
+        "of_run uuid DEFAULT NULL::uuid, of_token text DEFAULT NULL::text, \
+         after_since timestamp with time zone DEFAULT NULL::timestamp with time zone, after_run uuid DEFAULT NULL::uuid, \
+         after_step text DEFAULT NULL::text, after_index integer DEFAULT NULL::integer, qty integer DEFAULT 50",
+        "TABLE(run_id uuid, step_slug text, task_index integer, attempt integer, kind text, token text, children text[], \
+         since timestamp with time zone, until timestamp with time zone)",
+    ),
+    ("needs_waking", "", "boolean"),
+    ("next_wait", "flow_slugs text[]", "double precision"),
+    (
+        "signal",
+        "token text, payload jsonb, resume_id text DEFAULT NULL::text, buffer_for interval DEFAULT '7 days'::interval",
+        "TABLE(outcome text, run_id uuid, step_slug text, task_index integer, path text, message text)",
+    ),
+    (
+        "signal_task",
+        "INOUT run_id uuid, INOUT step_slug text, INOUT task_index integer, payload jsonb, \
+         resume_id text DEFAULT NULL::text, buffer_for interval DEFAULT '7 days'::interval, \
+         OUT outcome text, OUT path text, OUT message text",
+        "record",
+    ),
+    (
+        "wait_tasks",
+        "run_ids uuid[], step_slugs text[], task_indexes integer[], attempts integer[], waits jsonb[]",
+        OUTCOMES,
+    ),
+    (
+        "wake_waits",
+        "max_waits integer DEFAULT 100, OUT woken integer, OUT timed_out integer, OUT expired integer, OUT runs uuid[]",
+        "record",
+    ),
     ("holds_task", "run_id uuid, step_slug text, task_index integer, attempt integer", "boolean"),
     ("mark_worker_stopped", "worker_id uuid", "void"),
     ("maybe_complete_run", "run_id uuid", "void"),
@@ -191,13 +233,21 @@ const FUNCTIONS: &[(&str, &str, &str)] = &[
     (
         "start_run",
         "INOUT flow_slug text, input jsonb, INOUT run_id uuid DEFAULT NULL::uuid, \
-         versions integer[] DEFAULT NULL::integer[], interface text DEFAULT NULL::text, OUT created boolean",
+         versions integer[] DEFAULT NULL::integer[], interface text DEFAULT NULL::text, \
+         begins_at timestamp with time zone DEFAULT NULL::timestamp with time zone, \
+         delay interval DEFAULT NULL::interval, OUT created boolean",
         "record",
     ),
     (
         "start_tasks",
         "flow_slug text, msg_ids bigint[], worker_id uuid",
         "SETOF pgflow.step_task_record",
+    ),
+    ("set_capacity", "slug text, capacity integer", "void"),
+    (
+        "set_rate",
+        "slug text, amount integer, period interval DEFAULT '00:00:01'::interval, burst integer DEFAULT 1",
+        "void",
     ),
     ("track_worker_function", "function_name text", "void"),
     (

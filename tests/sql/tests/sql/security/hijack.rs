@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::hijack_traps::attacker;
-use super::{hijack_jobs, hijack_streams};
+use super::{hijack_jobs, hijack_pipelines, hijack_schedules, hijack_streams, hijack_waits};
 use crate::harness::{Db, Session, define};
 
 const PATH: &str = "set search_path = evil, pg_temp, pgflow, pg_catalog";
@@ -105,7 +105,12 @@ async fn victims(db: &Db, attacker: &str) -> Vec<String> {
 async fn call_everything(db: &Db, session: &mut Session) {
     let run = db.start("f", "[1, 2]").await;
     session.run(PATH).await;
-    for (function, call) in CALLS.iter().chain(hijack_jobs::CALLS).chain(hijack_streams::CALLS) {
+    let calls = CALLS.iter().chain(hijack_jobs::CALLS).chain(hijack_streams::CALLS);
+    for (function, call) in calls
+        .chain(hijack_waits::CALLS)
+        .chain(hijack_schedules::CALLS)
+        .chain(hijack_pipelines::CALLS)
+    {
         db.run(SILENT).await;
         let call = call.replace("RUN", &format!("'{}'::pg_catalog.uuid", run.id));
         let answer = session.ask(&call).await;
@@ -153,6 +158,9 @@ async fn every_function_that_runs_as_the_owner_is_tried() {
         .iter()
         .chain(hijack_jobs::CALLS)
         .chain(hijack_streams::CALLS)
+        .chain(hijack_waits::CALLS)
+        .chain(hijack_schedules::CALLS)
+        .chain(hijack_pipelines::CALLS)
         .map(|(function, _)| (*function).to_owned())
         .collect();
     assert_eq!(definers, tried);

@@ -37,6 +37,14 @@ pub(super) const CALLS: &[(&str, &str)] = &[
         r#"select pgflow.settle_job(id, token, '{"verdict": "handed_over", "need": "t", "after": [{"kind": "job", "id": "s4", "policy": "fail"}],
              "forks": [{"id": "s4", "need": "u", "payload": 1, "wake_at": 0, "after": []}]}') from pgflow.claim_jobs('w', '{t}', 60, 1)"#,
     ),
+    (
+        "settle_and_claim_all",
+        "select pgflow.submit_jobs('{t1,t2,t3}', '{v,v,v}', edge_jobs => '{3}', dependencies => '{t1}');
+         select pgflow.settle_and_claim_all(job_ids => pg_catalog.array_agg(id), job_tokens => pg_catalog.array_agg(token),
+                  job_verdicts => '{finished,released}', worker => 'w', qty => 5, wanted_needs => '{v}', wanted_parts => '{1}',
+                  part_seconds => '{60}', part_quotas => '{5}')
+           from pgflow.claim_jobs('w', '{v}', 60, 2)",
+    ),
     ("holds_job", "select pgflow.holds_job('s1', 'x')"),
     ("next_job", "select pgflow.next_job('{n}')"),
     (
@@ -53,6 +61,7 @@ pub(super) const CALLS: &[(&str, &str)] = &[
     ("find_jobs", "select pgflow.find_jobs(); select pgflow.find_jobs(true)"),
     ("find_jobs_by_name", "select pgflow.find_jobs_by_name('j', null, 10)"),
     ("get_job_summaries", "select pgflow.get_job_summaries('{j1,j2,j3,j4,j5,j6,j7}')"),
+    ("count_jobs", "select pgflow.count_jobs(10)"),
     ("get_job_depths", "select pgflow.get_job_depths()"),
     ("get_job_holders", "select pgflow.get_job_holders()"),
     ("count_prunable_jobs", "select pgflow.count_prunable_jobs('0 seconds', 10)"),
@@ -60,6 +69,9 @@ pub(super) const CALLS: &[(&str, &str)] = &[
     ("get_job_settings", "select pgflow.get_job_settings()"),
     ("read_job_trace", "select pgflow.read_job_trace('j1')"),
     ("prune_jobs", "select pgflow.prune_jobs('0 seconds')"),
+    ("pause_needs", "select pgflow.pause_needs('{nothing}', 'w')"),
+    ("list_paused_needs", "select pgflow.list_paused_needs()"),
+    ("resume_needs", "select pgflow.resume_needs('{nothing}')"),
     ("set_job_settings", "select pgflow.set_job_settings(true, true, 3)"),
     ("submit_job", "select pgwf.submit_job('p1', 'w', 'p', '{}', '{}', 'k'); select pgwf.submit_job('p2', 'w', 'p', '{p1}')"),
     ("normalize_wait_for", "select pgwf.normalize_wait_for('{p1}')"),

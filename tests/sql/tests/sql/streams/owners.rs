@@ -39,3 +39,22 @@ async fn only_the_attempt_that_has_the_task_writes() {
     assert_eq!(db.one("select count(*) from pgflow.stream_chunks").await, "0");
     db.check().await;
 }
+
+#[tokio::test]
+async fn an_attempt_that_says_nothing_has_a_generation_of_its_own() {
+    let db = Db::with(&define("f", &["a; max_attempts => 2"])).await;
+    let run = db.start("f", "1").await;
+    db.claim("f").await;
+    db.run(&append(run.id, 1, 0, "x")).await;
+    run.fail("a", 0, "oh").await;
+    db.wake("f").await;
+    db.claim("f").await;
+    let close = format!("select outcome from pgflow.close_step_stream('{}', 'a', 0, 2)", run.id);
+    assert_eq!(db.one(&close).await, "closed");
+    let stands = format!(
+        "select newest_generation, begins_at, has_ended, is_over from pgflow.read_step_chunks('{}', 'a', 0, 1)",
+        run.id
+    );
+    assert_eq!(db.one(&stands).await, "2|1|t|t", "what the first one said is none of it");
+    db.check().await;
+}

@@ -107,7 +107,7 @@ fn of_mysql(first: u32, last: u32, apart: i64) -> String {
          insert into n select s.seq, unhex(concat(lpad(hex((r0.started_at - s.seq * {apart}) div 1000), 12, '0'), '70008000', lpad(hex(s.seq), 12, '0')))
            from seq_{first}_to_{last} s cross join r0;
          start transaction;
-         insert into pgflow_runs
+         insert into pgflow_runs (id, flow, status, remaining_steps, last_seq, started_at, ended_at, output_steps, cancel_reason)
            select n.id, r.flow, if(n.k % 1000 = 0, 'failed', r.status), 0, r.last_seq, r.started_at - n.k * {apart},
                   r.ended_at - n.k * {apart}, r.output_steps, r.cancel_reason
              from n cross join r0 r order by n.id;

@@ -1,8 +1,9 @@
-//! How long the server takes for a page when there are a million runs.
+//! How long the server takes for a page when there are a million runs, and a million live jobs.
 //!
 //! `cargo run --release -p pgflow-web-tests --bin pages`; `--short` makes do with ten thousand.
 
 mod fill;
+mod fill_jobs;
 mod measure;
 
 use clap::Parser;
@@ -22,8 +23,11 @@ struct Args {
     /// How many runs there are.
     #[arg(long, default_value_t = 1_000_000)]
     runs: u32,
+    /// How many live jobs there are.
+    #[arg(long, default_value_t = 1_000_000)]
+    jobs: u32,
     /// Ten thousand of them, and no goal: that it works.
-    #[arg(long, conflicts_with = "runs")]
+    #[arg(long, conflicts_with_all = ["runs", "jobs"])]
     short: bool,
     /// Only on these: sqlite, postgres, mysql.
     #[arg(long, value_name = "NAME")]
@@ -39,7 +43,7 @@ struct Args {
 #[tokio::main]
 async fn main() -> Outcome {
     let args = Args::parse();
-    let runs = if args.short { 10_000 } else { args.runs };
+    let (runs, jobs) = if args.short { (10_000, 10_000) } else { (args.runs, args.jobs) };
     let mut figures = Vec::new();
     for name in ["sqlite", "postgres", "mysql"] {
         if !args.on.is_empty() && !args.on.iter().any(|on| on == name) {
@@ -50,9 +54,10 @@ async fn main() -> Outcome {
             "postgres" => Fresh::postgres().await?,
             _ => Fresh::mysql().await?,
         };
-        eprintln!("{name}: making {runs} runs");
+        eprintln!("{name}: making {runs} runs and {jobs} jobs");
         template(&fresh.db).await?;
         fill::fill(&fresh.url, runs).await?;
+        fill_jobs::fill_jobs(&fresh.url, jobs).await?;
         let page = run_to_look_at(&fresh.db).await?;
         eprintln!("{name}: asking for pages");
         figures.extend(measure(name, &fresh.db, &page, args.rounds).await?);

@@ -34,7 +34,7 @@ pub(crate) async fn measure(
     rounds: u32,
 ) -> Outcome<Vec<Figure>> {
     let app = pgflow_web::router(db, Options::new());
-    let middle = after(&app).await?;
+    let (middle, later) = (after(&app, "/runs").await?, after(&app, "/jobs").await?);
     let pages = [
         ("overview", "/".to_owned()),
         ("runs", "/runs".to_owned()),
@@ -53,6 +53,18 @@ pub(crate) async fn measure(
         ("flow with many runs", "/flows/tick".to_owned()),
         ("flow with one run", "/flows/orders".to_owned()),
         ("workers", "/workers".to_owned()),
+        ("jobs", "/jobs".to_owned()),
+        ("jobs, second page", later),
+        ("jobs of a need", "/jobs?need=need-7".to_owned()),
+        ("ready jobs", "/jobs?status=ready".to_owned()),
+        ("jobs in concern", "/jobs?status=concern".to_owned()),
+        ("search by the beginning of a job's name", "/jobs?q=job-".to_owned()),
+        ("job", "/job?id=job-77".to_owned()),
+        ("queues", "/queues".to_owned()),
+        ("dead letters", "/dead".to_owned()),
+        ("dead letters of a need", "/dead?need=need-7".to_owned()),
+        ("waits", "/waits".to_owned()),
+        ("schedules", "/schedules".to_owned()),
     ];
     let mut figures = Vec::new();
     for (page, path) in pages {
@@ -96,8 +108,8 @@ async fn page(app: &Router, path: &str) -> Outcome<(String, Duration)> {
 }
 
 /// Where the list goes on after its first page.
-async fn after(app: &Router) -> Outcome<String> {
-    let (text, _) = page(app, "/runs").await?;
+async fn after(app: &Router, list: &str) -> Outcome<String> {
+    let (text, _) = page(app, list).await?;
     let next = text.split_once("rel=\"next\" href=\"").ok_or("there is no next page")?.1;
     Ok(next.split('"').next().unwrap_or_default().replace("&amp;", "&"))
 }

@@ -70,8 +70,8 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "flow-delay-of-spawn",
         file: "flow/turn/advance.rs",
-        find: "let delay = planned.start_delay;",
-        replace: "let delay = 0 * planned.start_delay;",
+        find: "let delay = Duration::from_secs(planned.start_delay.into());",
+        replace: "let delay = Duration::from_secs(u64::from(planned.start_delay) * 0);",
         why: "a delayed step would start at once",
         tests: &["delays"],
     },

@@ -2,8 +2,12 @@
 
 mod flow;
 mod job;
+mod log;
+mod schedule;
+mod wait;
 mod work;
 
 use crate::mutants::mutation::Mutation;
 
-pub(super) const ROOMS: &[&[Mutation]] = &[flow::ALL, work::ALL, job::ALL];
+pub(super) const ROOMS: &[&[Mutation]] =
+    &[flow::ALL, work::ALL, job::ALL, wait::ALL, log::ALL, schedule::ALL];

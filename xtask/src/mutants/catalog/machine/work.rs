@@ -214,8 +214,8 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "work-bulk",
         file: "work/choice.rs",
-        find: "if delay == 0 && index >= BULK_FROM {",
-        replace: "if delay == 0 && index > BULK_FROM * 4 {",
+        find: "if delay.is_zero() && index >= BULK_FROM {",
+        replace: "if delay.is_zero() && index > BULK_FROM * 4 {",
         why: "a wide map would stand before everything after it",
         tests: &["bulk_goes_on"],
     },

@@ -1,0 +1,40 @@
+-- Permits, who holds of them, and what is kept of messages. Holds whose leases are gone count for nothing: they are deleted when the
+-- next units are granted.
+create or replace function pgflow._check_permits() returns table (invariant text, run_id uuid, detail text)
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+begin
+  return query
+  select 'held_units', null::uuid, format('%s units of resource %s are held, and there are %s', h.units, h.resource, p.state ->> 'capacity')
+    from (
+      select b.resource, sum(b.units) as units
+        from (
+          select distinct h.resource, h.batch, h.units
+            from pgflow.permit_holds h join pgflow.jobs j on j.id = h.job and j.token = h.token
+        ) b group by 1
+    ) h
+    join pgflow.permits p on p.kind = 'resource' and p.name = h.resource
+   where not p.lowered and h.units > (p.state ->> 'capacity')::bigint
+  union all
+  select 'hold_of_no_resource', null, format('job %s holds resource %s, which is not there', h.job, h.resource)
+    from pgflow.permit_holds h
+   where not exists (select from pgflow.permits p where p.kind = 'resource' and p.name = h.resource)
+  union all
+  select 'hold_fence', null, format('the grant %s of resource %s to job %s is none of its', h.fence, h.resource, h.job)
+    from pgflow.permit_holds h join pgflow.permits p on p.kind = 'resource' and p.name = h.resource
+   where h.fence not between 1 and (p.state ->> 'fence')::bigint
+  union all
+  select 'hold_batch', null, format('the grant %s of resource %s was given to several', h.fence, h.resource)
+    from pgflow.permit_holds h group by h.resource, h.fence having count(distinct (h.batch, h.units)) > 1
+  union all
+  select 'message_of_no_job', null, format('something is kept of message %s, which is no job', m.job)
+    from pgflow.job_messages m
+   where not exists (select from pgflow.jobs j where j.id = m.job) and not exists (select from pgflow.job_archive a where a.id = m.job)
+  union all
+  select 'message_resources', null, format('message %s holds what is no resource: %s', m.job, r.key)
+    from pgflow.job_messages m cross join lateral jsonb_each_text(m.resources) r
+   where r.value::bigint < 1 or not exists (select from pgflow.permits p where p.kind = 'resource' and p.name = r.key);
+end;
+$$;

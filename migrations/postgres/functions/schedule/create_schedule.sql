@@ -1,0 +1,59 @@
+-- Makes a schedule, or changes the one of this name, and says which: created, replaced or unchanged. One that is paused stays
+-- so. Its first moment is `first_at`; without it, a worker finds it out, which also says if it can't read `cron` or
+-- `time_zone`. With `begins_at`, no moment before that one counts. A flow's name may be that of one of its versions.
+create or replace function pgflow.create_schedule(
+  name text,
+  flow_slug text,
+  cron text,
+  input jsonb default '{}',
+  time_zone text default 'UTC',
+  missed text default 'last',
+  overlap text default 'allow',
+  first_at timestamptz default null,
+  begins_at timestamptz default null,
+  versions int[] default null,
+  interface text default null,
+  origin text default 'client'
+) returns text
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_variable
+declare
+  v_now timestamptz;
+  v_new pgflow.schedules;
+  v_old pgflow.schedules;
+begin
+  perform pgflow._check_payload(create_schedule.input, 'the schedule''s input');
+  if not exists (
+    select from pgflow.flows f
+     where f.flow_slug = pgflow._flow_to_start(create_schedule.flow_slug, create_schedule.versions, create_schedule.interface)
+  ) then
+    raise exception 'Flow "%" not found', create_schedule.flow_slug
+      using errcode = 'foreign_key_violation', schema = 'pgflow', table = 'schedules', constraint = 'runs_flow_slug_fkey';
+  end if;
+  loop
+    select s.* into v_old from pgflow.schedules s where s.name = create_schedule.name for update;
+    v_now := clock_timestamp();
+    perform pgflow._check_schedule(v_old.origin, create_schedule.origin,
+                                   coalesce(create_schedule.begins_at, create_schedule.first_at), v_now);
+    v_new := pgflow._new_schedule(v_old, v_now, create_schedule.name, create_schedule.flow_slug, create_schedule.cron,
+      create_schedule.input, create_schedule.time_zone, create_schedule.missed, create_schedule.overlap,
+      create_schedule.first_at, create_schedule.begins_at, create_schedule.versions, create_schedule.interface,
+      create_schedule.origin);
+    if v_old.name is null then
+      insert into pgflow.schedules select v_new.* on conflict do nothing;
+      if found then
+        return 'created';
+      end if;
+      -- Somebody was faster: look at theirs.
+    elsif v_new.revision = v_old.revision then
+      return 'unchanged';
+    else
+      delete from pgflow.schedules s where s.name = v_old.name;
+      insert into pgflow.schedules select v_new.*;
+      return 'replaced';
+    end if;
+  end loop;
+end;
+$$;

@@ -1,0 +1,30 @@
+-- The payload of the first signal that was kept for a hook and fits; null if there is none. Those before it that do not fit are deleted:
+-- nobody who could be told is there any more.
+create or replace function pgflow._take_signal(wait pgflow.waits) returns jsonb
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_signal pgflow.signals;
+begin
+  for v_signal in
+    select s.* from pgflow.signals s
+     where s.payload is not null and s.expires_at > clock_timestamp()
+       and (s.token = wait.token
+            or s.run_id = wait.run_id and s.step_slug = wait.step_slug and s.task_index = wait.task_index)
+     order by s.id
+  loop
+    if pgflow._why_rejected(wait, v_signal.payload) is null and v_signal.resume_id is not null then
+      update pgflow.signals s
+         set payload = null, expires_at = null, run_id = wait.run_id, step_slug = wait.step_slug, task_index = wait.task_index
+       where s.id = v_signal.id;
+      return v_signal.payload;
+    end if;
+    delete from pgflow.signals s where s.id = v_signal.id;
+    if pgflow._why_rejected(wait, v_signal.payload) is null then
+      return v_signal.payload;
+    end if;
+  end loop;
+  return null;
+end;
+$$;

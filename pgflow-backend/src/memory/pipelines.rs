@@ -1,0 +1,154 @@
+//! Messages and permits, in a turn.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use pgflow_machine::Timestamp;
+use pgflow_machine::job::{JobId, JobRow, JobToken, Seq};
+use pgflow_machine::payload_bytes;
+use pgflow_machine::permit::{PermitKey, PermitKind, Waiting};
+use serde_json::Value;
+
+use super::data::Data;
+use super::session::MemorySession;
+use crate::backend::{Hold, MessageRow};
+use crate::store::{PipelineSession, Stored};
+
+/// All that is kept of pipelines.
+#[derive(Debug, Default)]
+pub(super) struct PipelineData {
+    permits: BTreeMap<PermitKey, Value>,
+    holds: Vec<Hold>,
+    messages: HashMap<JobId, MessageRow>,
+}
+
+impl PipelineData {
+    fn waiting(&self, id: &JobId, row: &JobRow, payload: &Value) -> Waiting {
+        let kept = self.messages.get(id).cloned().unwrap_or_default();
+        Waiting {
+            job: id.clone(),
+            priority: row.priority,
+            seq: place(row),
+            since: row.wake_at.unwrap_or(row.created_at),
+            bytes: payload_bytes(payload) as u64,
+            batch_key: kept.batch_key,
+            resources: kept.resources,
+            not_before: kept.not_before,
+        }
+    }
+
+    /// Forgets what is kept of jobs that are not there any more.
+    pub(super) fn forget(&mut self, jobs: &[JobId]) {
+        for job in jobs {
+            self.messages.remove(job);
+        }
+    }
+}
+
+fn place(row: &JobRow) -> i64 {
+    match row.seq {
+        Seq::Given(seq) => seq,
+        Seq::New(_) => i64::MAX,
+    }
+}
+
+impl Data {
+    fn is_held(&self, hold: &Hold) -> bool {
+        self.jobs.lease_of(hold.job).is_some_and(|token| token.0 == hold.token)
+    }
+}
+
+impl PipelineSession for MemorySession {
+    async fn load_permits(
+        &mut self,
+        keys: &BTreeSet<PermitKey>,
+    ) -> Stored<BTreeMap<PermitKey, Value>> {
+        let data = self.data();
+        let found = |key: &PermitKey| Some((key.clone(), data.pipelines.permits.get(key)?.clone()));
+        Ok(keys.iter().filter_map(found).collect())
+    }
+
+    async fn permits_of(&mut self, kind: PermitKind) -> Stored<BTreeMap<String, Value>> {
+        let data = self.data();
+        let of_it = data.pipelines.permits.iter().filter(|(key, _)| key.kind == kind);
+        Ok(of_it.map(|(key, value)| (key.name.clone(), value.clone())).collect())
+    }
+
+    async fn write_permits(&mut self, rows: &BTreeMap<PermitKey, Value>) -> Stored<()> {
+        let rows = rows.iter().map(|(key, value)| (key.clone(), value.clone()));
+        self.data().pipelines.permits.extend(rows);
+        Ok(())
+    }
+
+    async fn load_holds(&mut self, resources: &BTreeSet<String>) -> Stored<Vec<Hold>> {
+        let data = self.data();
+        let of_these =
+            data.pipelines.holds.iter().filter(|hold| resources.contains(&hold.resource));
+        Ok(of_these.filter(|hold| data.is_held(hold)).cloned().collect())
+    }
+
+    async fn add_holds(&mut self, holds: &[Hold]) -> Stored<()> {
+        let mut data = self.data();
+        let mut all = std::mem::take(&mut data.pipelines.holds);
+        all.retain(|hold| data.is_held(hold));
+        all.extend_from_slice(holds);
+        data.pipelines.holds = all;
+        Ok(())
+    }
+
+    async fn drop_holds(&mut self, tokens: &[JobToken]) -> Stored<u64> {
+        let mut data = self.data();
+        let before = data.pipelines.holds.len();
+        let tokens: BTreeSet<_> = tokens.iter().map(|token| token.0.as_str()).collect();
+        data.pipelines.holds.retain(|hold| !tokens.contains(hold.token.as_str()));
+        Ok((before - data.pipelines.holds.len()) as u64)
+    }
+
+    async fn waiting(
+        &mut self,
+        need: &str,
+        after: Option<(i32, i64)>,
+        max: u32,
+    ) -> Stored<Vec<Waiting>> {
+        let (data, now) = (self.data(), self.now);
+        let is_after = |row: &JobRow| {
+            after.is_none_or(|(priority, seq)| {
+                (-i64::from(row.priority), place(row)) > (-i64::from(priority), seq)
+            })
+        };
+        let ready = data.jobs.waiting(need);
+        let ready = ready.filter(|(_, row, _)| is_after(row) && !row.is_expired(now));
+        let page = ready.take(max as usize);
+        Ok(page.map(|(id, row, payload)| data.pipelines.waiting(id, row, payload)).collect())
+    }
+
+    async fn next_change(&mut self, need: &str) -> Stored<Option<Timestamp>> {
+        Ok(self.data().jobs.next_change(need))
+    }
+
+    async fn write_messages(&mut self, rows: &BTreeMap<JobId, MessageRow>) -> Stored<()> {
+        let rows = rows.iter().map(|(id, row)| (id.clone(), row.clone()));
+        self.data().pipelines.messages.extend(rows);
+        Ok(())
+    }
+
+    async fn defer_messages(&mut self, until: &BTreeMap<JobId, Timestamp>) -> Stored<()> {
+        let mut data = self.data();
+        for (id, until) in until {
+            let kept = data.pipelines.messages.entry(id.clone()).or_default();
+            kept.not_before = Some(*until);
+        }
+        Ok(())
+    }
+
+    async fn drop_messages(&mut self, messages: &[JobId]) -> Stored<()> {
+        self.data().pipelines.forget(messages);
+        Ok(())
+    }
+
+    async fn forget_dead(&mut self, jobs: &[JobId]) -> Stored<u64> {
+        let mut data = self.data();
+        let dead = data.jobs.forget_dead(jobs);
+        data.pipelines.forget(&dead);
+        Ok(dead.len() as u64)
+    }
+}

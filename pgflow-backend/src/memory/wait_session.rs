@@ -1,0 +1,112 @@
+//! Waits, in a turn.
+
+use pgflow_machine::job::Dependency;
+use pgflow_machine::wait::{ChildEnd, HookToken};
+use pgflow_machine::{RunId, TaskKey, Timestamp};
+use serde_json::Value;
+
+use super::session::MemorySession;
+use crate::backend::{WaitQuery, WaitRecord};
+use crate::store::{OpenWait, Orphan, SignalRow, Stored, WaitSession, WaitsOf};
+
+impl WaitSession for MemorySession {
+    async fn open_waits(&mut self, waits: &[OpenWait]) -> Stored<()> {
+        let mut data = self.data();
+        for wait in waits {
+            data.waits.open(wait);
+            if let Some(run) = data.runs.get_mut(&wait.task.run) {
+                run.ties.waits = true;
+            }
+            for child in &wait.children {
+                let Dependency::Run(child) = &child.on else { continue };
+                if let Some(run) = data.runs.get_mut(child) {
+                    run.ties.awaited = true;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn load_wait(&mut self, task: &TaskKey) -> Stored<Option<OpenWait>> {
+        Ok(self.data().waits.get(task).cloned())
+    }
+
+    async fn close_waits(&mut self, of: WaitsOf<'_>, reason: &str) -> Stored<u64> {
+        Ok(self.data().waits.close(of, reason))
+    }
+
+    async fn due_waits(&mut self, max: u32) -> Stored<Vec<TaskKey>> {
+        Ok(self.data().waits.due(self.now, max))
+    }
+
+    async fn next_wait(&mut self) -> Stored<Option<Timestamp>> {
+        Ok(self.data().waits.next(self.now))
+    }
+
+    async fn note_ends(&mut self, ends: &[(Dependency, ChildEnd)]) -> Stored<u64> {
+        let mut data = self.data();
+        Ok(ends.iter().map(|(child, end)| data.waits.note_end(child, end)).sum())
+    }
+
+    async fn mark_seen(&mut self, task: &TaskKey) -> Stored<()> {
+        self.data().waits.mark_seen(task);
+        Ok(())
+    }
+
+    async fn orphans(&mut self, max: u32) -> Stored<Vec<Orphan>> {
+        Ok(self.data().waits.orphans(max))
+    }
+
+    async fn forget_orphan(&mut self, child: &Dependency) -> Stored<()> {
+        self.data().waits.forget_orphan(child);
+        Ok(())
+    }
+
+    async fn find_hook(&mut self, token: &HookToken) -> Stored<Option<TaskKey>> {
+        Ok(self.data().waits.hook(token))
+    }
+
+    async fn lock_hook(&mut self, token: &HookToken) -> Stored<Option<TaskKey>> {
+        Ok(self.data().waits.hook(token))
+    }
+
+    async fn set_hook(&mut self, token: &HookToken, task: &TaskKey) -> Stored<()> {
+        self.data().waits.set_hook(token, task);
+        Ok(())
+    }
+
+    async fn announced(&mut self, task: &TaskKey) -> Stored<Option<HookToken>> {
+        Ok(self.data().waits.announced(task))
+    }
+
+    async fn has_signal(&mut self, target: &str, resume_id: &str) -> Stored<bool> {
+        Ok(self.data().waits.has_signal(target, resume_id))
+    }
+
+    async fn put_signal(&mut self, signal: SignalRow<'_>) -> Stored<()> {
+        self.data().waits.put_signal(signal);
+        Ok(())
+    }
+
+    async fn kept_signals(&mut self, target: &str) -> Stored<Vec<(i64, Value)>> {
+        Ok(self.data().waits.kept(self.now, target))
+    }
+
+    async fn use_signal(&mut self, signal: i64, run: RunId) -> Stored<()> {
+        self.data().waits.use_signal(signal, run);
+        Ok(())
+    }
+
+    async fn drop_signal(&mut self, signal: i64) -> Stored<()> {
+        self.data().waits.drop_signal(signal);
+        Ok(())
+    }
+
+    async fn expire_signals(&mut self, max: u32) -> Stored<u64> {
+        Ok(self.data().waits.expire(self.now, max))
+    }
+
+    async fn list_waits(&mut self, query: &WaitQuery) -> Stored<Vec<WaitRecord>> {
+        Ok(self.data().waits.list(query))
+    }
+}

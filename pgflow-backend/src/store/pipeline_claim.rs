@@ -1,0 +1,262 @@
+//! Claims of stages: look, plan, take.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use pgflow_machine::Timestamp;
+use pgflow_machine::job::{JobClaim, JobSettle, JobToken, JobVerdict, Seq};
+use pgflow_machine::permit::{
+    Bucket, MessageLease, PermitKey, PermitKind, PermitProblem, Pick, Plan, Planner, Resource,
+    Rooms, Trigger, place_of,
+};
+use serde_json::Value;
+
+use super::pipelines::{read, written};
+use super::{Access, Look, PipelineSession, QueueSession, Queues, Stored};
+use crate::backend::{ClaimedBatch, ClaimedBatches, ClaimedJob, Hold, StageClaim};
+
+/// Messages that one look at a queue finds.
+const PAGE: u32 = 1000;
+
+/// So many pages are looked at for messages that can be had, besides the first.
+const PAGES: usize = 10;
+
+/// What a claim could take.
+struct Planned {
+    plan: Plan,
+    /// How far the queue is, if it is a fair one.
+    round: Option<u32>,
+    /// When the first sleeper wakes or the first lease lapses, if that was asked for.
+    change: Option<Timestamp>,
+}
+
+/// Claims. It does not ask for a transaction that writes when there is nothing to take.
+pub(super) async fn claim<S: Queues>(store: &S, claim: &StageClaim) -> Stored<ClaimedBatches> {
+    check(claim)?;
+    let (mut found, mut now) = look(store, claim).await?;
+    if found.change.is_some_and(|change| change <= now) {
+        store.catch_up(&claim.need).await?;
+        (found, now) = look(store, claim).await?;
+    }
+    if found.plan.picks.is_empty() {
+        let next = [found.plan.next, found.change].into_iter().flatten().min();
+        let next_in = next.map(|next| now.saturating_until(next));
+        return Ok(ClaimedBatches { batches: Vec::new(), next_in });
+    }
+    // What is locked is locked in one order: all that is wanted is known by now, unless others were quicker.
+    let named = found.plan.picks.into_iter().flat_map(|pick| pick.units.into_keys()).collect();
+    let mut session = store.begin(Access::Write).await?;
+    let planned = plan(&mut session, claim, named, false).await?;
+    let next = planned.plan.next;
+    let (batches, is_spoiled) = take(&mut session, claim, planned).await?;
+    // What was given back may be had at once.
+    let next = if is_spoiled { Some(session.now()) } else { next };
+    let next = next.filter(|_| batches.len() < claim.max as usize);
+    let next_in = next.map(|next| session.now().saturating_until(next));
+    store.commit(session).await?;
+    Ok(ClaimedBatches { batches, next_in })
+}
+
+/// What could be taken, and when that was so.
+async fn look<S: Queues>(store: &S, claim: &StageClaim) -> Stored<(Planned, Timestamp)> {
+    let mut reading = store.begin(Access::Read).await?;
+    let planned = plan(&mut reading, claim, BTreeSet::new(), true).await?;
+    Ok((planned, reading.now()))
+}
+
+fn check(claim: &StageClaim) -> Result<(), PermitProblem> {
+    let StageClaim { worker, need, lease, max, stage } = claim;
+    let (worker, needs) = (worker.clone(), vec![need.clone()]);
+    JobClaim { worker, needs, lease: *lease, max: *max }.check()?;
+    stage.check()
+}
+
+/// What the claim could take. In a transaction that writes, permits are locked from here on: those of the stage and of these
+/// resources.
+async fn plan<S: QueueSession>(
+    session: &mut S,
+    claim: &StageClaim,
+    named: BTreeSet<String>,
+    wants_change: bool,
+) -> Stored<Planned> {
+    let StageClaim { worker, need, max, stage, .. } = claim;
+    let mut known: BTreeSet<String> = stage.resources.keys().cloned().chain(named).collect();
+    let mut permits = permit_keys(PermitKind::Resource, &known);
+    permits.extend(permit_keys(PermitKind::Rate, &stage.rates));
+    permits.insert(PermitKey::round(need));
+    let each = stage.batch.map_or(1, |batch| batch.len);
+    // As many as there is room for; more only if those cannot be had.
+    let mut asked = max.saturating_mul(each).clamp(1, PAGE);
+    let measures = stage.batch.is_some_and(|batch| batch.bytes.is_some());
+    let look = Look { worker, need, permits, max: asked, measures, wants_change };
+    let mut looked = session.look(&look).await?;
+    if session.is_paused(need).await? {
+        return Ok(Planned { plan: Plan::default(), round: None, change: looked.change });
+    }
+    let round = looked.permits.remove(&PermitKey::round(need)).map(read).transpose()?;
+    let buckets = buckets(&mut looked.permits, &stage.rates)?;
+    let rooms = Rooms::new(resources(looked.permits)?, held(looked.holds));
+    let mut planner = Planner::new(stage, *max, session.now(), rooms, buckets);
+    let mut page = looked.page;
+    for _ in 0..=PAGES {
+        if planner.is_full() {
+            break;
+        }
+        let is_last = page.len() < asked as usize;
+        let after = page.last().map(|last| (last.priority, last.seq));
+        let named = page.iter().flat_map(|waiting| waiting.resources.keys());
+        let new: BTreeSet<_> = named.filter(|slug| !known.contains(*slug)).cloned().collect();
+        if !new.is_empty() {
+            let more = permit_keys(PermitKind::Resource, &new);
+            let more = session.load_more_permits(&more).await?;
+            planner.know(resources(more)?, held(session.load_holds(&new).await?));
+            known.extend(new);
+        }
+        planner.look(page);
+        if is_last || planner.is_full() {
+            break;
+        }
+        asked = PAGE;
+        page = session.waiting(need, after, asked).await?;
+    }
+    Ok(Planned { plan: planner.done(), round, change: looked.change })
+}
+
+fn permit_keys<'s>(
+    kind: PermitKind,
+    slugs: impl IntoIterator<Item = &'s String>,
+) -> BTreeSet<PermitKey> {
+    slugs.into_iter().map(|slug| PermitKey::new(kind, slug)).collect()
+}
+
+fn buckets(
+    found: &mut BTreeMap<PermitKey, Value>,
+    rates: &[String],
+) -> Stored<BTreeMap<String, Bucket>> {
+    let bucket = |key: PermitKey| match found.remove(&key) {
+        Some(value) => Ok((key.name, read(value)?)),
+        None => Err(PermitProblem::UnknownRate(key.name).into()),
+    };
+    permit_keys(PermitKind::Rate, rates).into_iter().map(bucket).collect()
+}
+
+fn resources(found: BTreeMap<PermitKey, Value>) -> Stored<BTreeMap<String, Resource>> {
+    found.into_iter().map(|(key, value)| Ok((key.name, read(value)?))).collect()
+}
+
+/// Units that are held: messages that were claimed together hold once.
+pub(super) fn held(holds: Vec<Hold>) -> Vec<(String, u32)> {
+    let by_batch: BTreeMap<_, _> =
+        holds.into_iter().map(|hold| ((hold.resource, hold.batch), hold.units)).collect();
+    by_batch.into_iter().map(|((resource, _), units)| (resource, units)).collect()
+}
+
+/// Takes what was planned, as far as it can still be had. Also says whether something of it was given back.
+async fn take<S: QueueSession>(
+    session: &mut S,
+    claim: &StageClaim,
+    planned: Planned,
+) -> Stored<(Vec<ClaimedBatch>, bool)> {
+    let plan = &planned.plan;
+    let candidates: Vec<_> = plan.picks.iter().flat_map(|pick| pick.jobs.clone()).collect();
+    if candidates.is_empty() {
+        return Ok((Vec::new(), false));
+    }
+    let taken = session.take(&candidates, &claim.worker, claim.lease).await?;
+    note(session, claim, &planned, &taken).await?;
+    let (mut batches, mut holds) = (Vec::new(), Vec::new());
+    // Others may have handed one over to another queue meanwhile.
+    let is_here = |message: &ClaimedJob| message.taken.row.need == claim.need;
+    let (taken, mut spoiled): (Vec<_>, Vec<_>) = taken.into_iter().partition(is_here);
+    let taken = taken.into_iter().map(|message| (message.taken.hold.job.clone(), message));
+    let mut taken: HashMap<_, _> = taken.collect();
+    for pick in planned.plan.picks {
+        let of_it: Vec<_> = pick.jobs.iter().filter_map(|job| taken.remove(job)).collect();
+        if is_spoiled(&pick, of_it.len()) {
+            spoiled.extend(of_it);
+        } else if !of_it.is_empty() {
+            let batch = JobToken::new().0;
+            holds.extend(of_it.iter().flat_map(|message| hold(&pick, message, &batch)));
+            batches.push(claimed(session.now(), claim, pick, of_it, batch));
+        }
+    }
+    if !holds.is_empty() {
+        session.add_holds(&holds).await?;
+    }
+    let is_spoiled = !spoiled.is_empty();
+    release(session, &claim.worker, spoiled).await?;
+    Ok((batches, is_spoiled))
+}
+
+/// Writes what was taken of permits, and how far a fair queue is.
+async fn note<S: PipelineSession>(
+    session: &mut S,
+    claim: &StageClaim,
+    planned: &Planned,
+    taken: &[ClaimedJob],
+) -> Stored<()> {
+    let (plan, mut rows) = (&planned.plan, BTreeMap::new());
+    for (slug, bucket) in &plan.buckets {
+        rows.insert(PermitKey::new(PermitKind::Rate, slug), written(bucket)?);
+    }
+    let granted: BTreeSet<_> = plan.picks.iter().flat_map(|pick| pick.fences.keys()).collect();
+    for (slug, resource) in plan.rooms.resources().filter(|(slug, _)| granted.contains(slug)) {
+        rows.insert(PermitKey::new(PermitKind::Resource, slug), written(resource)?);
+    }
+    if let Some(before) = planned.round {
+        // What was submitted as a plain job has no place.
+        let priorities = taken.iter().map(|message| message.taken.row.priority);
+        let places = priorities.filter(|it| *it != 0).map(place_of);
+        let last = places.fold(before, u32::max);
+        rows.insert(PermitKey::round(&claim.need), last.into());
+    }
+    if rows.is_empty() {
+        return Ok(());
+    }
+    session.write_permits(&rows).await
+}
+
+/// Whether others took some of it, so that it may be both short and young: perhaps it was the oldest.
+fn is_spoiled(pick: &Pick, taken: usize) -> bool {
+    let is_batch = pick.trigger.is_some_and(|trigger| trigger != Trigger::Drain);
+    is_batch && taken < pick.jobs.len()
+}
+
+fn hold(pick: &Pick, message: &ClaimedJob, batch: &str) -> Vec<Hold> {
+    let Seq::Given(job) = message.taken.row.seq else { return Vec::new() };
+    let hold = |(resource, units): (&String, &u32)| Hold {
+        resource: resource.clone(),
+        job,
+        token: message.taken.hold.token.0.clone(),
+        batch: batch.to_owned(),
+        units: *units,
+        fence: pick.fences.get(resource).copied().unwrap_or_default(),
+    };
+    pick.units.iter().map(hold).collect()
+}
+
+/// Gives messages back: no attempt is used up.
+async fn release<S: QueueSession>(session: &mut S, by: &str, taken: Vec<ClaimedJob>) -> Stored<()> {
+    let holds = taken.into_iter().map(|message| message.taken.hold);
+    let settles: Vec<_> = holds.map(|hold| JobSettle::new(hold, JobVerdict::Released)).collect();
+    if !settles.is_empty() {
+        session.settle(&settles, by, pgflow_machine::Limits::default()).await?;
+    }
+    Ok(())
+}
+
+fn claimed(
+    now: Timestamp,
+    claim: &StageClaim,
+    pick: Pick,
+    messages: Vec<ClaimedJob>,
+    batch: String,
+) -> ClaimedBatch {
+    let holds = messages.iter().map(|message| message.taken.hold.clone()).collect();
+    ClaimedBatch {
+        lease: MessageLease { batch, need: claim.need.clone(), holds, lasts: claim.lease },
+        messages,
+        trigger: pick.trigger,
+        waited: pick.since.saturating_until(now),
+        fences: pick.fences,
+    }
+}

@@ -1,0 +1,155 @@
+//! Waits of a store: rows in, rows out.
+
+use std::future::Future;
+
+use pgflow_machine::job::Dependency;
+use pgflow_machine::wait::{Child, ChildEnd, HookToken, WaitRow};
+use pgflow_machine::{RunId, TaskKey, Timestamp};
+use serde_json::Value;
+
+use super::Stored;
+use crate::backend::{WaitQuery, WaitRecord};
+
+/// A wait with its children, by position.
+#[derive(Clone, Debug)]
+pub struct OpenWait {
+    /// Who waits.
+    pub task: TaskKey,
+    /// What for.
+    pub row: WaitRow,
+    /// Runs or jobs.
+    pub children: Vec<Child>,
+}
+
+/// Which waits.
+#[derive(Clone, Copy, Debug)]
+pub enum WaitsOf<'a> {
+    /// That of a task.
+    Task(&'a TaskKey),
+    /// Those of a step of a run.
+    Step(RunId, &'a str),
+    /// Those of a run.
+    Run(RunId),
+}
+
+/// A signal that was delivered, or that is kept.
+#[derive(Clone, Copy, Debug)]
+pub struct SignalRow<'a> {
+    /// Where to, as a word.
+    pub target: &'a str,
+    /// Unique among those of its target.
+    pub resume_id: &'a str,
+    /// The run that it is of, if that is known: it goes with it.
+    pub run: Option<RunId>,
+    /// While it is kept: what it says, and until when.
+    pub kept: Option<(&'a Value, Timestamp)>,
+}
+
+/// A child that nobody waits for any more.
+#[derive(Clone, Debug)]
+pub struct Orphan {
+    /// Which run or job.
+    pub child: Dependency,
+    /// Whose task waited for it.
+    pub parent: RunId,
+    /// Why it is to be cancelled.
+    pub reason: String,
+}
+
+/// The part of a transaction that is about waits. It decides nothing. A store that locks rows locks hooks after runs and tasks.
+pub trait WaitSession: Send {
+    /// Adds waits with their children. Their runs are tied from then on ([`Ties`](pgflow_machine::Ties)).
+    fn open_waits(&mut self, waits: &[OpenWait]) -> impl Future<Output = Stored<()>> + Send;
+
+    /// What a task waits for. Its run is locked; what its children say is locked too.
+    fn load_wait(
+        &mut self,
+        task: &TaskKey,
+    ) -> impl Future<Output = Stored<Option<OpenWait>>> + Send;
+
+    /// Takes waits away, with their names of hooks and children. Those of the children that go on and are not detached are left as
+    /// orphans, to be cancelled for this reason; says how many.
+    fn close_waits(
+        &mut self,
+        of: WaitsOf<'_>,
+        reason: &str,
+    ) -> impl Future<Output = Stored<u64>> + Send;
+
+    /// Up to `max` tasks whose waits may be over: their time is, or a child has ended since somebody looked. Without a lock.
+    fn due_waits(&mut self, max: u32) -> impl Future<Output = Stored<Vec<TaskKey>>> + Send;
+
+    /// When there is something to do for waits: the first may be over then, or a signal was kept long enough; now, or any moment
+    /// before, if a child has ended or is an orphan.
+    fn next_wait(&mut self) -> impl Future<Output = Stored<Option<Timestamp>>> + Send;
+
+    /// Notes how children ended, and says how many of them somebody waits for.
+    fn note_ends(
+        &mut self,
+        ends: &[(Dependency, ChildEnd)],
+    ) -> impl Future<Output = Stored<u64>> + Send;
+
+    /// Somebody has looked at the ends of a task's children.
+    fn mark_seen(&mut self, task: &TaskKey) -> impl Future<Output = Stored<()>> + Send;
+
+    /// Up to `max` children that nobody waits for any more. Without a lock.
+    fn orphans(&mut self, max: u32) -> impl Future<Output = Stored<Vec<Orphan>>> + Send;
+
+    /// An orphan is none any more.
+    fn forget_orphan(&mut self, child: &Dependency) -> impl Future<Output = Stored<()>> + Send;
+
+    /// Whose hook this is. Without a lock.
+    fn find_hook(
+        &mut self,
+        token: &HookToken,
+    ) -> impl Future<Output = Stored<Option<TaskKey>>> + Send;
+
+    /// The same. Until the transaction ends, no other one can lock it: also one that nobody has.
+    fn lock_hook(
+        &mut self,
+        token: &HookToken,
+    ) -> impl Future<Output = Stored<Option<TaskKey>>> + Send;
+
+    /// A hook is a task's from now on; it is locked, or of a new token.
+    fn set_hook(
+        &mut self,
+        token: &HookToken,
+        task: &TaskKey,
+    ) -> impl Future<Output = Stored<()>> + Send;
+
+    /// The token that was announced for a task.
+    fn announced(
+        &mut self,
+        task: &TaskKey,
+    ) -> impl Future<Output = Stored<Option<HookToken>>> + Send;
+
+    /// Whether there is a signal like this.
+    fn has_signal(
+        &mut self,
+        target: &str,
+        resume_id: &str,
+    ) -> impl Future<Output = Stored<bool>> + Send;
+
+    /// Adds a signal.
+    fn put_signal(&mut self, signal: SignalRow<'_>) -> impl Future<Output = Stored<()>> + Send;
+
+    /// Signals that are kept for this target and whose time is not over, in the order in which they came, with their numbers.
+    fn kept_signals(
+        &mut self,
+        target: &str,
+    ) -> impl Future<Output = Stored<Vec<(i64, Value)>>> + Send;
+
+    /// A signal that was kept is delivered to a task of this run.
+    fn use_signal(&mut self, signal: i64, run: RunId) -> impl Future<Output = Stored<()>> + Send;
+
+    /// Deletes a signal.
+    fn drop_signal(&mut self, signal: i64) -> impl Future<Output = Stored<()>> + Send;
+
+    /// Deletes up to `max` signals that were kept for too long, and says how many.
+    fn expire_signals(&mut self, max: u32) -> impl Future<Output = Stored<u64>> + Send;
+
+    /// Open waits, the oldest first.
+    fn list_waits(
+        &mut self,
+        query: &WaitQuery,
+    ) -> impl Future<Output = Stored<Vec<WaitRecord>>> + Send;
+}

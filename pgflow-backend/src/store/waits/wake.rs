@@ -1,0 +1,182 @@
+//! Waits that are over, and children that nobody waits for any more.
+
+use std::collections::HashMap;
+
+use pgflow_machine::job::{CancelJobs, Dependency, JobCancelled};
+use pgflow_machine::wait::{EndWaits, Over, orphaned};
+use pgflow_machine::{
+    Cancel, Limits, Needs, Payload, Rows, RunStatus, TaskKey, TaskLease, cut_error,
+};
+use serde_json::Value;
+
+use crate::backend::Woken;
+use crate::store::execute::{News, again, execute, hint};
+use crate::store::{Access, OpenWait, Orphan, Session, Store, Stored, WaitSession, WaitsOf, jobs};
+
+/// Waits that one transaction looks at.
+const BATCH: u32 = 100;
+
+/// Rounds of a call that lets all go on that can: a chain of parents goes up one at a time.
+const ROUNDS: u32 = 1_000;
+
+/// Lets everything go on that can. What is left undone, the next sweep does.
+pub(crate) async fn advance<S: Store>(store: &S) {
+    for _ in 0..ROUNDS {
+        match round(store, BATCH).await {
+            Ok(woken) if woken == Woken::default() => return,
+            Ok(_) => {}
+            Err(error) => {
+                tracing::warn!(%error, "waits are left to the next sweep");
+                return;
+            }
+        }
+    }
+}
+
+/// Up to `max` waits, orphans and signals that were kept too long.
+pub(crate) async fn wake<S: Store>(store: &S, max: u32) -> Stored<Woken> {
+    let (mut woken, mut left) = (Woken::default(), u64::from(max));
+    while left > 0 {
+        let batch = u32::try_from(left.min(BATCH.into())).unwrap_or(BATCH);
+        let more = round(store, batch).await?;
+        woken.woken += more.woken;
+        woken.timed_out += more.timed_out;
+        woken.cancelled += more.cancelled;
+        woken.expired += more.expired;
+        let done = more.woken + more.timed_out + more.cancelled + more.expired;
+        if done == 0 {
+            break;
+        }
+        left = left.saturating_sub(done);
+    }
+    Ok(woken)
+}
+
+async fn expire<S: Store>(store: &S, max: u32) -> Stored<u64> {
+    let mut session = store.begin(Access::Write).await?;
+    let expired = session.expire_signals(max).await?;
+    store.commit(session).await?;
+    Ok(expired)
+}
+
+async fn round<S: Store>(store: &S, max: u32) -> Stored<Woken> {
+    // Nearly always nothing is due; then nobody is kept from writing.
+    let mut reading = store.begin(Access::Read).await?;
+    let now = reading.now();
+    if reading.next_wait().await?.is_none_or(|next| next > now) {
+        return Ok(Woken::default());
+    }
+    let due = reading.due_waits(max).await?;
+    let orphans = reading.orphans(max).await?;
+    drop(reading);
+    let mut woken = Woken::default();
+    if due.is_empty() && orphans.is_empty() {
+        woken.expired = again!(store, expire(store, max))?;
+    }
+    if !due.is_empty() {
+        woken = again!(store, wake_batch(store, &due))?;
+    }
+    for orphan in orphans {
+        woken.cancelled += u64::from(again!(store, cancel(store, &orphan))?);
+    }
+    Ok(woken)
+}
+
+async fn wake_batch<S: Store>(store: &S, due: &[TaskKey]) -> Stored<Woken> {
+    let mut session = store.begin(Access::Write).await?;
+    session.load(&Needs::of_tasks(due), &mut Rows::default()).await?;
+    let mut waits = Vec::with_capacity(due.len());
+    for task in due {
+        match session.load_wait(task).await? {
+            Some(wait) => waits.push(wait),
+            // Another one was faster.
+            None => session.mark_seen(task).await?,
+        }
+    }
+    let (woken, news) = end_waits(&mut session, waits, store.limits()).await?;
+    store.commit(session).await?;
+    hint(store, news);
+    Ok(woken)
+}
+
+/// Ends those of these waits that are over. Their runs are locked.
+pub(super) async fn end_waits<S: Session>(
+    session: &mut S,
+    mut waits: Vec<OpenWait>,
+    limits: Limits,
+) -> Stored<(Woken, News)> {
+    waits.sort_by(|a, b| a.task.cmp(&b.task));
+    let (mut ends, mut ended, mut timeouts) = (Vec::new(), Vec::new(), Vec::new());
+    for wait in &waits {
+        match over(session, wait).await? {
+            Some(over) => {
+                timeouts.push(matches!(over, Over::TimedOut(_)));
+                let (task, attempt) = (wait.task.clone(), wait.row.attempt);
+                ends.push((TaskLease { task, attempt }, over));
+                ended.push(&wait.task);
+            }
+            None if wait.children.is_empty() => {}
+            None => session.mark_seen(&wait.task).await?,
+        }
+    }
+    let mut woken = Woken::default();
+    if ends.is_empty() {
+        return Ok((woken, News::default()));
+    }
+    let (applied, mut news) = execute(session, &EndWaits::new(ends, limits)).await?;
+    for ((task, applied), timed_out) in ended.into_iter().zip(applied).zip(timeouts) {
+        let reason = orphaned(task.run, RunStatus::Started);
+        // One that did not take effect is of a step that has ended: nobody waits there.
+        news.waits |= session.close_waits(WaitsOf::Task(task), &reason).await? > 0;
+        woken.timed_out += u64::from(applied && timed_out);
+        woken.woken += u64::from(applied && !timed_out);
+    }
+    Ok((woken, news))
+}
+
+async fn over<S: Session>(session: &mut S, wait: &OpenWait) -> Stored<Option<Over>> {
+    let (row, children) = (&wait.row, &wait.children);
+    let mut outputs = HashMap::new();
+    if row.is_met(children) && row.wants_outputs(children) {
+        let runs: Vec<_> = children.iter().filter_map(|child| child.on.run()).collect();
+        let wanted: Vec<_> = runs.iter().map(|run| (*run, Payload::RunOutput)).collect();
+        if !wanted.is_empty() {
+            let found = session.payloads(&wanted).await?;
+            outputs.extend(found.into_iter().map(|((run, _), it)| (Dependency::Run(run), it)));
+        }
+        for job in children.iter().filter_map(|child| child.on.job()) {
+            let output = session.job_record(job).await?.and_then(|record| record.output);
+            outputs.extend(output.map(|output| (Dependency::Job(job.clone()), output)));
+        }
+    }
+    let output = |on: &Dependency| outputs.get(on).cloned().unwrap_or(Value::Null);
+    Ok(row.over(children, session.now(), output))
+}
+
+/// Cancels an orphan. Says whether it went on.
+async fn cancel<S: Store>(store: &S, Orphan { child, parent, reason }: &Orphan) -> Stored<bool> {
+    let mut session = store.begin(Access::Write).await?;
+    let (is_new, news) = match child {
+        Dependency::Run(run) => {
+            let reason = Some(cut_error(reason));
+            let (answer, news) = execute(&mut session, &Cancel { run: *run, reason }).await?;
+            (answer == pgflow_machine::Cancelled::Cancelled, news)
+        }
+        Dependency::Job(job) => {
+            let (jobs, by) = (std::slice::from_ref(job), jobs::by_run(*parent));
+            let command = CancelJobs { jobs, by: &by, reason: Some(reason) };
+            let (answers, ready) = jobs::execute(&mut session, &command).await?;
+            let is_new = answers
+                .iter()
+                .any(|answer| matches!(answer, JobCancelled::Cancelled | JobCancelled::Asked));
+            (is_new, News { ready, ..News::default() })
+        }
+    };
+    session.forget_orphan(child).await?;
+    store.commit(session).await?;
+    hint(store, news);
+    if let (Dependency::Run(run), true) = (child, is_new) {
+        store.wake(crate::backend::Wake::run(*run));
+    }
+    Ok(is_new)
+}

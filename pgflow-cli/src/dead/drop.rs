@@ -1,0 +1,55 @@
+//! `pgflow dead drop`.
+
+use std::collections::HashMap;
+
+use clap::Args;
+use pgflow_runtime::backend::{JobStanding, JobSummary};
+use pgflow_runtime::job::JobId;
+use pgflow_runtime::{ClientError, Db};
+
+use crate::error::Error;
+use crate::job::{Bulk, DEAD};
+
+/// Jobs that one transaction forgets.
+const BATCH: usize = 500;
+
+/// Which of them.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  pgflow dead drop doc-7
+  pgflow dead drop --need docs --where 'no such customer' --dry-run
+
+What is dropped is gone, with its payload and its history, and its name may be used again.")]
+pub(crate) struct Drop {
+    #[command(flatten)]
+    bulk: Bulk,
+}
+
+pub(super) async fn run(command: &Drop) -> Result<bool, Error> {
+    let db = command.bulk.reach.open().await?;
+    // A database that cannot do it says so before it is asked which.
+    db.backend().pipelines().map_err(ClientError::from)?;
+    let jobs = command.bulk.chosen(&db, &DEAD).await?;
+    let all = async |jobs: &[JobSummary]| {
+        let ids: Vec<JobId> = jobs.iter().map(|job| job.id.clone()).collect();
+        drop_all(&db, &ids).await
+    };
+    command.bulk.apply("drop", &jobs, all).await
+}
+
+/// What becomes of jobs, and whether that was meant.
+async fn drop_all(db: &Db, ids: &[JobId]) -> Result<Vec<(String, bool)>, Error> {
+    let mut left = HashMap::new();
+    for batch in ids.chunks(BATCH) {
+        db.drop_dead(batch).await?;
+        let jobs = db.backend().jobs().map_err(ClientError::from)?;
+        left.extend(jobs.job_standings(batch).await.map_err(ClientError::from)?);
+    }
+    let said = |id: &JobId| match left.get(id) {
+        None => ("is dropped".to_owned(), true),
+        Some(JobStanding::Live(status)) => (format!("is not dead: it is {status}"), false),
+        Some(JobStanding::Ended(outcome)) => (format!("is not dead: it is {outcome}"), false),
+    };
+    Ok(ids.iter().map(said).collect())
+}

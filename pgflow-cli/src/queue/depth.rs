@@ -1,0 +1,40 @@
+//! `pgflow queue depth`.
+
+use serde_json::json;
+
+use super::Named;
+use crate::database::{Table, flat, shapes, spoken};
+use crate::error::Error;
+use crate::out;
+
+pub(super) async fn run(named: &Named) -> Result<bool, Error> {
+    let db = named.reach.open().await?;
+    let stats = db.queue(&named.queue).stats().await?;
+    let paused = db.paused_needs().await?.into_iter().find(|paused| paused.need == named.queue);
+    if named.reach.json {
+        out::line(json!({
+            "queue": named.queue,
+            "depth": stats.depth,
+            "in_flight": stats.in_flight,
+            "batching": stats.batching,
+            "dead": stats.dead,
+            "oldest_seconds": shapes::seconds(stats.oldest),
+            "paused_at": shapes::moment(paused.map(|paused| paused.since)),
+        }))?;
+        return Ok(true);
+    }
+    let times = named.reach.times(&db).await?;
+    let titles = ["queue", "depth", "in flight", "batching", "dead", "oldest", "paused"];
+    let mut table = Table::new(&titles);
+    table.row([
+        flat(&named.queue),
+        stats.depth.to_string(),
+        stats.in_flight.to_string(),
+        stats.batching.to_string(),
+        stats.dead.to_string(),
+        stats.oldest.map(spoken).unwrap_or_default(),
+        paused.map(|paused| times.at(paused.since)).unwrap_or_default(),
+    ]);
+    out::text(table.text())?;
+    Ok(true)
+}

@@ -1,0 +1,220 @@
+//! What one claim of a stage takes.
+
+use std::collections::BTreeMap;
+
+use super::message::check_units;
+use super::{BatchRule, Bucket, Formed, PermitProblem, Resource, Rooms, Trigger, Units, form};
+use crate::Timestamp;
+use crate::job::JobId;
+
+/// What a stage of a pipeline takes of its queue.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stage {
+    /// Whether messages go together.
+    pub batch: Option<BatchRule>,
+    /// What each attempt holds.
+    pub resources: Units,
+    /// Rates that each attempt takes a token of.
+    pub rates: Vec<String>,
+    /// Whoever asks is about to leave: batches need not be ripe.
+    pub drains: bool,
+}
+
+impl Stage {
+    /// Whether it makes sense.
+    pub fn check(&self) -> Result<(), PermitProblem> {
+        self.batch.as_ref().map_or(Ok(()), BatchRule::check)?;
+        check_units(&self.resources)
+    }
+}
+
+/// A message that is ready.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// Its job.
+    pub job: JobId,
+    /// Greater ones go first.
+    pub priority: i32,
+    /// Its place in line.
+    pub seq: i64,
+    /// Since when it could have been taken.
+    pub since: Timestamp,
+    /// How large its payload is.
+    pub bytes: u64,
+    /// Which batches it may be in.
+    pub batch_key: Option<String>,
+    /// What an attempt at it holds, besides what the stage says.
+    pub resources: Units,
+    /// It keeps its key waiting until then.
+    pub not_before: Option<Timestamp>,
+}
+
+/// Messages for one attempt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pick {
+    /// In their order.
+    pub jobs: Vec<JobId>,
+    /// Why it is a batch, if it is one.
+    pub trigger: Option<Trigger>,
+    /// Since when its oldest message could have been taken.
+    pub since: Timestamp,
+    /// What it holds.
+    pub units: Units,
+    /// The number of each grant.
+    pub fences: BTreeMap<String, u64>,
+}
+
+/// What a claim takes.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// An attempt each.
+    pub picks: Vec<Pick>,
+    /// When there may be more, as far as time decides.
+    pub next: Option<Timestamp>,
+    /// What is left of resources.
+    pub rooms: Rooms,
+    /// What is left of rates.
+    pub buckets: BTreeMap<String, Bucket>,
+}
+
+/// Looks at messages, page by page, and picks.
+#[derive(Debug)]
+pub struct Planner<'s> {
+    stage: &'s Stage,
+    now: Timestamp,
+    /// Attempts that there is room for.
+    room: usize,
+    /// Whether rates leave less room than there would be.
+    is_slowed: bool,
+    plan: Plan,
+    groups: BTreeMap<Option<String>, Vec<Waiting>>,
+}
+
+impl<'s> Planner<'s> {
+    /// For so many attempts, with what is there of resources and rates.
+    pub fn new(
+        stage: &'s Stage,
+        max: u32,
+        now: Timestamp,
+        rooms: Rooms,
+        buckets: BTreeMap<String, Bucket>,
+    ) -> Self {
+        let tokens = buckets.values().map(|bucket| bucket.available(now)).min();
+        let room = tokens.map_or(max, |tokens| tokens.min(max)) as usize;
+        let (is_slowed, groups) = (room < max as usize, BTreeMap::new());
+        let plan = Plan { rooms, buckets, ..Plan::default() };
+        Self { stage, now, room, is_slowed, plan, groups }
+    }
+
+    /// More resources, which messages of the next page name.
+    pub fn know(
+        &mut self,
+        resources: BTreeMap<String, Resource>,
+        held: impl IntoIterator<Item = (String, u32)>,
+    ) {
+        self.plan.rooms.add(resources, held);
+    }
+
+    /// Whether it needs to see no more messages.
+    pub fn is_full(&self) -> bool {
+        let is_stuck = !self.plan.rooms.fit(&self.stage.resources);
+        is_stuck || self.plan.picks.len() >= self.room || self.ripe() >= self.room
+    }
+
+    /// Batches that are ripe whatever comes.
+    fn ripe(&self) -> usize {
+        let Some(rule) = &self.stage.batch else { return 0 };
+        let len = rule.len.max(1) as usize;
+        self.groups.values().map(|group| group.len() / len).sum()
+    }
+
+    /// Looks at more messages, in their order.
+    pub fn look(&mut self, page: Vec<Waiting>) {
+        for waiting in page {
+            if let Some(until) = waiting.not_before.filter(|until| *until > self.now) {
+                self.not_before(until);
+            } else if self.stage.batch.is_some() {
+                self.groups.entry(waiting.batch_key.clone()).or_default().push(waiting);
+            } else if self.plan.picks.len() < self.room {
+                let units = self.units(waiting.resources);
+                self.pick(vec![waiting.job], units, None, waiting.since);
+            }
+        }
+    }
+
+    /// What the stage says, and what messages say besides. No units are nothing to hold.
+    fn units(&self, of_messages: Units) -> Units {
+        let mut units = self.stage.resources.clone();
+        for (slug, more) in of_messages.into_iter().filter(|(_, units)| *units > 0) {
+            let all: &mut u32 = units.entry(slug).or_default();
+            *all = all.saturating_add(more);
+        }
+        units
+    }
+
+    fn pick(&mut self, jobs: Vec<JobId>, units: Units, trigger: Option<Trigger>, since: Timestamp) {
+        // One that cannot get what it needs is passed over, and the others go on.
+        if let Some(fences) = self.plan.rooms.take(&units) {
+            self.plan.picks.push(Pick { jobs, trigger, since, units, fences });
+        }
+    }
+
+    fn not_before(&mut self, moment: Timestamp) {
+        self.plan.next = Some(self.plan.next.map_or(moment, |next| next.min(moment)));
+    }
+
+    /// What the claim takes.
+    pub fn done(mut self) -> Plan {
+        if let Some(rule) = self.stage.batch {
+            self.batches(&rule);
+        }
+        let taken = u32::try_from(self.plan.picks.len()).unwrap_or(u32::MAX);
+        for bucket in self.plan.buckets.values_mut().filter(|_| taken > 0) {
+            bucket.take(self.now, taken);
+        }
+        // If there are tokens left, it is messages that are waited for.
+        if self.is_slowed && self.plan.picks.len() >= self.room {
+            // A rate that is paused has no next token, whatever the others have.
+            let next = self.plan.buckets.values().map(|bucket| bucket.next_at(self.now));
+            let next = next.collect::<Option<Vec<_>>>().and_then(|all| all.into_iter().max());
+            if let Some(next) = next {
+                self.not_before(next);
+            }
+        }
+        self.plan
+    }
+
+    /// Batches of groups that are ripe, the one that has waited longest first.
+    fn batches(&mut self, rule: &BatchRule) {
+        let mut groups: Vec<_> = std::mem::take(&mut self.groups).into_values().collect();
+        groups.sort_by_key(|group| group.iter().map(|waiting| waiting.since).min());
+        for mut group in groups {
+            loop {
+                match form(rule, &group, self.now, self.stage.drains) {
+                    Formed::Ripe { messages, trigger } if self.plan.picks.len() < self.room => {
+                        let batch: Vec<_> = group.drain(..messages).collect();
+                        let since = batch.iter().map(|waiting| waiting.since).min();
+                        let units = self.units(most(&batch));
+                        let jobs = batch.into_iter().map(|waiting| waiting.job).collect();
+                        self.pick(jobs, units, Some(trigger), since.unwrap_or(self.now));
+                    }
+                    Formed::Later(moment) => {
+                        self.not_before(moment);
+                        break;
+                    }
+                    Formed::Ripe { .. } | Formed::Nothing => break,
+                }
+            }
+        }
+    }
+}
+
+/// Of each resource, the most that one of these names: they are used together, not one after the other.
+fn most(batch: &[Waiting]) -> Units {
+    let mut most = Units::new();
+    for (slug, units) in batch.iter().flat_map(|waiting| &waiting.resources) {
+        let all = most.entry(slug.clone()).or_default();
+        *all = (*all).max(*units);
+    }
+    most
+}

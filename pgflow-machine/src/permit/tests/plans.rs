@@ -1,0 +1,126 @@
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::{at, waiting};
+use crate::job::JobId;
+use crate::permit::{
+    BatchRule, Bucket, Plan, Planner, Rate, Resource, Rooms, Stage, Trigger, Units, Waiting,
+};
+
+fn units(of: &[(&str, u32)]) -> Units {
+    of.iter().map(|(slug, units)| ((*slug).to_owned(), *units)).collect()
+}
+
+fn rooms(of: &[(&str, u32, u32)]) -> Rooms {
+    let resource = |capacity| Resource { capacity, fence: 0 };
+    let all = of.iter().map(|(slug, capacity, _)| ((*slug).to_owned(), resource(*capacity)));
+    Rooms::new(all.collect(), of.iter().map(|(slug, _, held)| ((*slug).to_owned(), *held)))
+}
+
+fn plan(stage: &Stage, max: u32, rooms: Rooms, rates: &[Rate], page: Vec<Waiting>) -> Plan {
+    let buckets = rates.iter().enumerate().map(|(at, rate)| (at.to_string(), Bucket::new(*rate)));
+    let mut planner = Planner::new(stage, max, at(0), rooms, buckets.collect());
+    planner.look(page);
+    planner.done()
+}
+
+fn names(plan: &Plan) -> Vec<Vec<&str>> {
+    plan.picks.iter().map(|pick| pick.jobs.iter().map(JobId::as_str).collect()).collect()
+}
+
+#[test]
+fn all_or_nothing_with_a_fence_that_grows() {
+    let mut rooms = rooms(&[("cpu", 2, 0), ("gpu", 1, 0)]);
+    let both = units(&[("cpu", 1), ("gpu", 1)]);
+    assert_eq!(rooms.take(&both), Some([("cpu".into(), 1), ("gpu".into(), 1)].into()));
+    assert_eq!(rooms.take(&both), None, "no gpu is left");
+    assert_eq!(rooms.take(&units(&[("cpu", 1)])), Some([("cpu".into(), 2)].into()), "a cpu is");
+    assert!(!rooms.fit(&units(&[("GPU", 1)])), "what is not there cannot be had");
+}
+
+#[test]
+fn less_capacity_than_is_held_is_none() {
+    let mut rooms = rooms(&[("gpu", 1, 3)]);
+    assert_eq!(rooms.take(&units(&[("gpu", 1)])), None);
+}
+
+#[test]
+fn a_full_resource_does_not_keep_others_waiting() {
+    let needs = |name, slug| Waiting { resources: units(&[(slug, 1)]), ..waiting(name, 0, 1) };
+    let page = vec![needs("a", "full"), waiting("b", 0, 1), needs("c", "full"), needs("d", "free")];
+    let taken = plan(&Stage::default(), 9, rooms(&[("full", 1, 1), ("free", 1, 0)]), &[], page);
+    assert_eq!(names(&taken), [["b"], ["d"]]);
+    assert_eq!(taken.picks[1].fences, BTreeMap::from([("free".to_owned(), 1)]));
+}
+
+#[test]
+fn rates_leave_room_for_as_many_as_the_slowest_has() {
+    let page = (0..9).map(|at| waiting(&format!("{at}"), at, 1)).collect::<Vec<_>>();
+    let rates = [Rate::per_second(1).burst(5), Rate::per_second(10).burst(2)];
+    let taken = plan(&Stage::default(), 9, Rooms::default(), &rates, page.clone());
+    assert_eq!(names(&taken), [["0"], ["1"]]);
+    assert_eq!(taken.next, Some(at(100_000)));
+    assert_eq!(taken.buckets["0"].available(at(0)), 3);
+    let paused = [Rate::per_second(0), Rate::per_second(10)];
+    let taken = plan(&Stage::default(), 9, Rooms::default(), &paused, page);
+    assert!(taken.picks.is_empty() && taken.next.is_none());
+}
+
+#[test]
+fn what_blocks_its_key_is_passed_over_until_then() {
+    let later = Waiting { not_before: Some(at(70)), ..waiting("a", 0, 1) };
+    let taken = plan(&Stage::default(), 9, Rooms::default(), &[], vec![later, waiting("b", 0, 1)]);
+    assert_eq!((names(&taken), taken.next), (vec![vec!["b"]], Some(at(70))));
+}
+
+#[test]
+fn batches_are_of_one_key_and_the_longest_wait_goes_first() {
+    let rule = BatchRule { len: 2, bytes: None, wait: Duration::from_micros(50) };
+    let stage = Stage { batch: Some(rule), ..Stage::default() };
+    let of = |name: &str, key: &str, since| Waiting {
+        batch_key: Some(key.to_owned()),
+        ..waiting(name, since, 1)
+    };
+    let page = vec![
+        of("a1", "a", -9),
+        of("b1", "b", -99),
+        of("c1", "c", -40),
+        of("a2", "a", 0),
+        of("a3", "a", 0),
+    ];
+    let taken = plan(&stage, 9, Rooms::default(), &[], page.clone());
+    assert_eq!(names(&taken), [vec!["b1"], vec!["a1", "a2"]]);
+    let triggers: Vec<_> = taken.picks.iter().filter_map(|pick| pick.trigger).collect();
+    assert_eq!(triggers, [Trigger::Timeout, Trigger::Size]);
+    assert_eq!((taken.picks[0].since, taken.next), (at(-99), Some(at(10))));
+    let taken = plan(&stage, 1, Rooms::default(), &[], page.clone());
+    assert_eq!(names(&taken), [["b1"]], "there is room for one attempt");
+    let gpu = Stage { resources: units(&[("gpu", 1)]), ..stage.clone() };
+    let taken = plan(&gpu, 9, rooms(&[("gpu", 1, 0)]), &[], page.clone());
+    assert_eq!(names(&taken), [["b1"]], "a batch holds a unit, not each message");
+    let drains = Stage { drains: true, ..stage };
+    assert_eq!(plan(&drains, 9, Rooms::default(), &[], page).picks.len(), 4, "nothing is left");
+}
+
+#[test]
+fn units_of_messages_are_added_to_those_of_the_stage() {
+    let of = |name, many| Waiting { resources: units(&[("gpu", many)]), ..waiting(name, 0, 1) };
+    let stage = Stage { resources: units(&[("gpu", 1)]), ..Stage::default() };
+    let page = vec![of("none", 0), of("too many", u32::MAX), of("one", 1)];
+    let taken = plan(&stage, 9, rooms(&[("gpu", 3, 0)]), &[], page.clone());
+    assert_eq!(names(&taken), [["none"], ["one"]]);
+    let free = plan(&Stage::default(), 9, rooms(&[("gpu", 1, 0)]), &[], page);
+    assert!(free.picks[0].units.is_empty(), "no units are nothing to hold");
+    let rule = BatchRule { len: 2, bytes: None, wait: Duration::ZERO };
+    let batched = Stage { batch: Some(rule), ..stage };
+    let taken = plan(&batched, 9, rooms(&[("gpu", 3, 0)]), &[], vec![of("a", 1), of("b", 2)]);
+    assert_eq!(taken.picks[0].units, units(&[("gpu", 3)]), "what the greediest of it needs");
+}
+
+/// An idle queue is waited for, not its rate.
+#[test]
+fn tokens_that_are_left_are_no_reason_to_look_again() {
+    let rates = [Rate::per_second(1).burst(5)];
+    let taken = plan(&Stage::default(), 9, Rooms::default(), &rates, vec![waiting("a", 0, 1)]);
+    assert_eq!((names(&taken), taken.next), (vec![vec!["a"]], None));
+}

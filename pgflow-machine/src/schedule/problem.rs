@@ -1,0 +1,30 @@
+//! What is wrong with what a caller wants.
+
+use super::Origin;
+use crate::Timestamp;
+
+/// Why a schedule is not made or changed. Nothing has changed then.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ScheduleProblem {
+    /// The name cannot be stored.
+    #[error("the name of the schedule {0}")]
+    Name(&'static str),
+    /// Its first moment is over, by the clock of the database.
+    #[error("the schedule is to begin in the past: the database's clock is {} s ahead", begins.saturating_until(*now).as_secs())]
+    BeginsInThePast {
+        /// When it was to begin.
+        begins: Timestamp,
+        /// What time it is.
+        now: Timestamp,
+    },
+    /// Somebody else made the schedule of this name.
+    #[error("{}", match by {
+        Origin::Source => "a schedule of this name is declared in the source of its flow: change it there, or pause it",
+        Origin::Client => "somebody made a schedule of this name at run time: remove it, or call it otherwise",
+    })]
+    Taken {
+        /// Who did.
+        by: Origin,
+    },
+}

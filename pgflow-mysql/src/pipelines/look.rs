@@ -1,0 +1,152 @@
+//! What claims find.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::DerefMut;
+
+use pgflow_backend::backend::Hold;
+use pgflow_machine::Timestamp;
+use pgflow_machine::job::JobId;
+use pgflow_machine::permit::{PermitKey, PermitKind, Units, Waiting};
+use serde_json::Value;
+use sqlx::MySqlConnection;
+
+use crate::error::{Result, broken};
+use crate::session::MySqlSession;
+
+const PERMIT: &str = "select state from pgflow_permits where kind = ? and name = ?";
+const LOCKED_PERMIT: &str =
+    "select state from pgflow_permits where kind = ? and name = ? for update";
+
+const OF_KIND: &str = "select name, state from pgflow_permits where kind = ?";
+
+const HOLDS: &str = "
+    select h.job, h.token, h.batch, h.units, h.fence
+      from pgflow_permit_holds h
+      straight_join pgflow_job_leases l force index (primary) on l.job = h.job and l.token = h.token
+     where h.resource = ?";
+
+macro_rules! waiting {
+    ($after:literal) => {
+        concat!(
+            "select j.id, j.urgency, j.seq, coalesce(j.wake_at, j.created_at), cast(octet_length(j.payload) as signed),
+                    m.batch_key, m.resources, m.not_before
+               from pgflow_jobs j force index (pgflow_jobs_ready)
+               left join pgflow_messages m on m.job = j.id
+              where j.need = ? and j.state = 'ready' and (j.expires_at is null or j.expires_at > ?)",
+            $after,
+            " order by j.urgency, j.seq limit ?"
+        )
+    };
+}
+
+const FIRST: &str = waiting!("");
+const MORE: &str = waiting!(" and j.urgency >= ? and (j.urgency > ? or j.seq > ?)");
+
+const WAKES: &str = "
+    select wake_at from pgflow_jobs force index (pgflow_jobs_asleep)
+     where need = ? and state = 'sleeping' order by wake_at limit 1";
+
+const LAPSES: &str = "
+    select l.until from pgflow_job_leases l force index (pgflow_job_leases_until)
+      straight_join pgflow_jobs j force index (primary) on j.seq = l.job
+     where j.need = ? order by l.until limit 1";
+
+type FoundMessage = (Vec<u8>, i64, i64, i64, i64, Option<Vec<u8>>, Option<String>, Option<i64>);
+
+fn text(bytes: Vec<u8>) -> Result<String> {
+    String::from_utf8(bytes).map_err(broken)
+}
+
+/// One by one, in their order, which is the order of locks.
+pub(crate) async fn permits<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    keys: &BTreeSet<PermitKey>,
+) -> Result<BTreeMap<PermitKey, Value>> {
+    let sql = if session.locks { LOCKED_PERMIT } else { PERMIT };
+    let mut found = BTreeMap::new();
+    for key in keys {
+        let query = sqlx::query_scalar(sql).bind(key.kind.word()).bind(key.name.as_bytes());
+        let state: Option<String> = query.fetch_optional(session.connection()).await?;
+        if let Some(state) = state {
+            found.insert(key.clone(), serde_json::from_str(&state).map_err(broken)?);
+        }
+    }
+    Ok(found)
+}
+
+pub(crate) async fn permits_of<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    kind: PermitKind,
+) -> Result<BTreeMap<String, Value>> {
+    let found: Vec<(Vec<u8>, String)> =
+        sqlx::query_as(OF_KIND).bind(kind.word()).fetch_all(session.connection()).await?;
+    let permit = |(name, state): (_, String)| {
+        Ok((text(name)?, serde_json::from_str(&state).map_err(broken)?))
+    };
+    found.into_iter().map(permit).collect()
+}
+
+pub(crate) async fn holds<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    resources: &BTreeSet<String>,
+) -> Result<Vec<Hold>> {
+    let mut holds = Vec::new();
+    for resource in resources {
+        let query = sqlx::query_as(HOLDS).bind(resource.as_bytes());
+        let found: Vec<(i64, String, String, u32, i64)> =
+            query.fetch_all(session.connection()).await?;
+        holds.extend(found.into_iter().map(|(job, token, batch, units, fence)| Hold {
+            resource: resource.clone(),
+            job,
+            token,
+            batch,
+            units,
+            fence: fence.unsigned_abs(),
+        }));
+    }
+    Ok(holds)
+}
+
+pub(crate) async fn waiting<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    need: &str,
+    after: Option<(i32, i64)>,
+    max: u32,
+) -> Result<Vec<Waiting>> {
+    let sql = if after.is_some() { MORE } else { FIRST };
+    let mut query = sqlx::query_as(sql).bind(need.as_bytes()).bind(session.now.micros());
+    if let Some((priority, seq)) = after {
+        let urgency = -i64::from(priority);
+        query = query.bind(urgency).bind(urgency).bind(seq);
+    }
+    let found: Vec<FoundMessage> = query.bind(max).fetch_all(session.connection()).await?;
+    found.into_iter().map(message).collect()
+}
+
+fn message(found: FoundMessage) -> Result<Waiting> {
+    let (id, urgency, seq, since, bytes, batch_key, resources, not_before) = found;
+    let resources = resources.as_deref().map(serde_json::from_str::<Units>).transpose();
+    Ok(Waiting {
+        job: text(id).map(JobId::from_stored)?,
+        priority: i32::try_from(-urgency).map_err(broken)?,
+        seq,
+        since: Timestamp::from_micros(since),
+        bytes: bytes.unsigned_abs(),
+        batch_key: batch_key.map(text).transpose()?,
+        resources: resources.map_err(broken)?.unwrap_or_default(),
+        not_before: not_before.map(Timestamp::from_micros),
+    })
+}
+
+pub(crate) async fn next_change<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    need: &str,
+) -> Result<Option<Timestamp>> {
+    let mut next: Option<i64> = None;
+    for sql in [WAKES, LAPSES] {
+        let query = sqlx::query_scalar(sql).bind(need.as_bytes());
+        let found: Option<i64> = query.fetch_optional(session.connection()).await?;
+        next = next.into_iter().chain(found).min();
+    }
+    Ok(next.map(Timestamp::from_micros))
+}

@@ -1,0 +1,13 @@
+//! Messages and permits: rows in, rows out.
+
+mod check;
+mod look;
+mod push_in;
+mod write;
+
+pub(crate) use check::INVARIANTS;
+pub(crate) use look::{holds, next_change, permits, permits_of, waiting};
+pub use push_in::push_in;
+pub(crate) use write::{
+    add_holds, defer, drop_holds, drop_messages, forget_dead, write_messages, write_permits,
+};

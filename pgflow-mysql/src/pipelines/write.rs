@@ -1,0 +1,138 @@
+//! What was decided about messages and permits. Claims and settles are about few of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::DerefMut;
+
+use pgflow_backend::backend::{Hold, MessageRow};
+use pgflow_machine::Timestamp;
+use pgflow_machine::job::{JobId, JobToken};
+use pgflow_machine::permit::{PermitKey, Units};
+use serde_json::{Value, json};
+use sqlx::MySqlConnection;
+
+use crate::error::Result;
+use crate::session::MySqlSession;
+
+const PERMIT: &str = "
+    insert into pgflow_permits (kind, name, state) values (?, ?, ?)
+        on duplicate key update state = values(state)";
+
+const STALE: &str = "
+    delete h from pgflow_permit_holds h
+      left join pgflow_job_leases l on l.job = h.job and l.token = h.token
+     where h.resource = ? and l.job is null";
+
+const HOLD: &str = "
+    insert into pgflow_permit_holds (resource, job, token, batch, units, fence) values (?, ?, ?, ?, ?, ?)";
+
+const DROP_HOLD: &str = "delete from pgflow_permit_holds where token = ?";
+
+const MESSAGE: &str = "
+    insert into pgflow_messages (job, batch_key, resources, not_before) values (?, ?, ?, ?)
+        on duplicate key update
+           batch_key = values(batch_key), resources = values(resources), not_before = values(not_before)";
+
+const DEFER: &str = "
+    insert into pgflow_messages (job, not_before) values (?, ?)
+        on duplicate key update not_before = values(not_before)";
+
+const DROP_MESSAGE: &str = "delete from pgflow_messages where job = ?";
+
+const FORGET: &str =
+    "delete from pgflow_job_archive where id = ? and outcome in ('failed', 'crashed')";
+
+const FORGET_TRACE: &str = "delete from pgflow_job_trace where job = ?";
+
+pub(crate) async fn write_permits<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    rows: &BTreeMap<PermitKey, Value>,
+) -> Result<()> {
+    for (key, state) in rows {
+        let query = sqlx::query(PERMIT).bind(key.kind.word()).bind(key.name.as_bytes());
+        query.bind(state.to_string()).execute(session.connection()).await?;
+    }
+    Ok(())
+}
+
+pub(crate) async fn add_holds<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    holds: &[Hold],
+) -> Result<()> {
+    let resources: BTreeSet<_> = holds.iter().map(|hold| hold.resource.as_bytes()).collect();
+    for resource in resources {
+        sqlx::query(STALE).bind(resource).execute(session.connection()).await?;
+    }
+    for hold in holds {
+        let query = sqlx::query(HOLD).bind(hold.resource.as_bytes()).bind(hold.job);
+        let query = query.bind(&hold.token).bind(&hold.batch).bind(hold.units);
+        let fence = i64::try_from(hold.fence).unwrap_or(i64::MAX);
+        query.bind(fence).execute(session.connection()).await?;
+    }
+    Ok(())
+}
+
+pub(crate) async fn drop_holds<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    tokens: &[JobToken],
+) -> Result<u64> {
+    let mut dropped = 0;
+    for token in tokens {
+        let query = sqlx::query(DROP_HOLD).bind(&token.0);
+        dropped += query.execute(session.connection()).await?.rows_affected();
+    }
+    Ok(dropped)
+}
+
+pub(crate) async fn write_messages<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    rows: &BTreeMap<JobId, MessageRow>,
+) -> Result<()> {
+    let units = |units: &Units| (!units.is_empty()).then(|| json!(units).to_string());
+    for (id, row) in rows {
+        let query = sqlx::query(MESSAGE).bind(id.as_str().as_bytes());
+        let query = query.bind(row.batch_key.as_deref().map(str::as_bytes));
+        let query = query.bind(units(&row.resources)).bind(row.not_before.map(Timestamp::micros));
+        query.execute(session.connection()).await?;
+    }
+    Ok(())
+}
+
+pub(crate) async fn defer<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    until: &BTreeMap<JobId, Timestamp>,
+) -> Result<()> {
+    for (id, until) in until {
+        let query = sqlx::query(DEFER).bind(id.as_str().as_bytes()).bind(until.micros());
+        query.execute(session.connection()).await?;
+    }
+    Ok(())
+}
+
+pub(crate) async fn drop_messages<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    messages: &[JobId],
+) -> Result<()> {
+    for id in messages {
+        let query = sqlx::query(DROP_MESSAGE).bind(id.as_str().as_bytes());
+        query.execute(session.connection()).await?;
+    }
+    Ok(())
+}
+
+pub(crate) async fn forget_dead<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    jobs: &[JobId],
+) -> Result<u64> {
+    let mut forgotten = 0;
+    for id in jobs {
+        let name = id.as_str().as_bytes();
+        let dead = sqlx::query(FORGET).bind(name).execute(session.connection()).await?;
+        if dead.rows_affected() > 0 {
+            forgotten += 1;
+            for delete in [FORGET_TRACE, DROP_MESSAGE] {
+                sqlx::query(delete).bind(name).execute(session.connection()).await?;
+            }
+        }
+    }
+    Ok(forgotten)
+}

@@ -1,0 +1,212 @@
+//! Children that are waited for, and those that nobody waits for any more.
+
+use std::ops::DerefMut;
+
+use pgflow_machine::job::Dependency;
+use pgflow_machine::wait::{Child, ChildEnd, ChildStatus};
+use pgflow_machine::{RunId, TaskKey};
+use serde::Serialize;
+use sqlx::MySqlConnection;
+use uuid::Uuid;
+
+use super::rows::place;
+use crate::error::{Result, broken};
+use crate::jobs::names::{Name, text};
+use crate::json_rows::{Hex, json_rows};
+use crate::load::word;
+use crate::session::MySqlSession;
+use pgflow_backend::store::{OpenWait, Orphan, WaitsOf};
+
+const OPEN: &str = "
+    insert into pgflow_awaited (run, step, task_index, attempt, position, kind, child, status, message)
+    select unhex(k.run), unhex(k.step), k.task_index, k.attempt, k.position, k.kind, unhex(k.child), k.status, k.message
+      from json_table(?, '$[*]' columns (
+             run char(32) path '$.run', step varchar(256) character set utf8mb4 path '$.step', task_index int unsigned path '$.task_index',
+             attempt int unsigned path '$.attempt', position int unsigned path '$.position',
+             kind varchar(8) character set utf8mb4 path '$.kind', child varchar(256) character set utf8mb4 path '$.child',
+             status varchar(16) character set utf8mb4 path '$.status', message longtext character set utf8mb4 path '$.message')) k";
+
+const TIE: &str = "
+    update json_table(?, '$[*]' columns (run char(32) path '$')) k
+      straight_join pgflow_runs r force index (primary) on r.id = unhex(k.run)
+       set r.awaited = 1";
+
+const OF_TASK: [&str; 2] = [
+    "select kind, child, status, message from pgflow_awaited
+      where run = ? and step = ? and task_index = ? and attempt = ? and is_orphan = 0 order by position",
+    "select kind, child, status, message from pgflow_awaited
+      where run = ? and step = ? and task_index = ? and attempt = ? and is_orphan = 0 order by position for update",
+];
+
+/// Those that go on are orphans now, unless they are detached.
+const ORPHAN: &str = "
+    update pgflow_waits w
+      straight_join pgflow_awaited a force index (primary)
+         on a.run = w.run and a.step = w.step and a.task_index = w.task_index and a.attempt = w.attempt
+       set a.is_orphan = 1, a.orphaned = ?
+     where w.run = ? and (? is null or w.step = ?) and (? is null or w.task_index = ?) and w.detached = 0
+       and a.is_orphan = 0 and a.status is null";
+
+const CLOSE: &str = "
+    delete from pgflow_awaited
+     where run = ? and (? is null or step = ?) and (? is null or task_index = ?) and is_orphan = 0";
+
+const NOTE: &str = "
+    update json_table(?, '$[*]' columns (
+             kind varchar(8) character set utf8mb4 path '$.kind', child varchar(256) character set utf8mb4 path '$.child',
+             status varchar(16) character set utf8mb4 path '$.status', message longtext character set utf8mb4 path '$.message')) k
+      straight_join pgflow_awaited a force index (pgflow_awaited_child) on a.child = unhex(k.child)
+       set a.status = k.status, a.message = k.message, a.is_news = 1
+     where a.kind = k.kind and a.is_orphan = 0 and a.status is null";
+
+const SEEN: &str = "
+    update pgflow_awaited set is_news = 0 where run = ? and step = ? and task_index = ? and is_news = 1";
+
+const ORPHANS: &str = "
+    select kind, child, run, orphaned from pgflow_awaited force index (pgflow_awaited_orphans) where is_orphan = 1 limit ?";
+
+const FORGET: &str = "
+    delete from pgflow_awaited where child = ? and kind = ? and is_orphan = 1";
+
+#[derive(Serialize)]
+struct Row<'a> {
+    run: Hex,
+    step: Name<'a>,
+    task_index: u32,
+    attempt: u32,
+    position: usize,
+    #[serde(flatten)]
+    child: EndRow<'a>,
+}
+
+#[derive(Serialize)]
+struct EndRow<'a> {
+    kind: &'static str,
+    child: Digits,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<ChildStatus>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'a str>,
+}
+
+/// A name of its own, as rows have it.
+struct Digits(String);
+
+impl Serialize for Digits {
+    fn serialize<S: serde::Serializer>(
+        &self,
+        serializer: S,
+    ) -> std::result::Result<S::Ok, S::Error> {
+        Name(&self.0).serialize(serializer)
+    }
+}
+
+fn end_row<'a>(on: &Dependency, end: Option<&'a ChildEnd>) -> EndRow<'a> {
+    EndRow {
+        kind: on.kind(),
+        child: Digits(on.name()),
+        status: end.map(|end| end.status),
+        message: end.and_then(|end| end.message.as_deref()),
+    }
+}
+
+pub(super) async fn open<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    waits: &[OpenWait],
+) -> Result<()> {
+    let rows = waits.iter().flat_map(|OpenWait { task, row, children }| {
+        children.iter().enumerate().map(move |(position, Child { on, end })| Row {
+            run: Hex(task.run),
+            step: Name(&task.step),
+            task_index: task.index,
+            attempt: row.attempt,
+            position,
+            child: end_row(on, end.as_ref()),
+        })
+    });
+    let rows: Vec<_> = rows.collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    sqlx::query(OPEN).bind(json_rows(&rows)?).execute(session.connection()).await?;
+    let children = waits.iter().flat_map(|wait| &wait.children);
+    let runs: Vec<_> = children.filter_map(|child| child.on.run().map(Hex)).collect();
+    sqlx::query(TIE).bind(json_rows(&runs)?).execute(session.connection()).await?;
+    Ok(())
+}
+
+type Columns = (String, Vec<u8>, Option<String>, Option<String>);
+
+pub(super) async fn of<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    task: &TaskKey,
+    attempt: u32,
+) -> Result<Vec<Child>> {
+    let query = sqlx::query_as(OF_TASK[usize::from(session.locks)]).bind(task.run.0);
+    let query = query.bind(task.step.as_bytes()).bind(task.index).bind(attempt);
+    let found: Vec<Columns> = query.fetch_all(session.connection()).await?;
+    let child = |(kind, name, status, message): Columns| {
+        let status = status.map(|text| word(ChildStatus::from_word(&text), &text)).transpose()?;
+        let end = status.map(|status| ChildEnd { status, message });
+        Ok(Child { on: dependency(&kind, name)?, end })
+    };
+    found.into_iter().map(child).collect()
+}
+
+fn dependency(kind: &str, name: Vec<u8>) -> Result<Dependency> {
+    let on = Dependency::from_stored(kind, text(name)?);
+    on.ok_or_else(|| broken(format!("there is no child of kind `{kind}`")))
+}
+
+pub(super) async fn close<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    of: WaitsOf<'_>,
+    reason: &str,
+) -> Result<u64> {
+    let (run, step, index) = place(of);
+    let query = sqlx::query(ORPHAN).bind(reason).bind(run.0).bind(step).bind(step);
+    let query = query.bind(index).bind(index);
+    let orphans = query.execute(session.connection()).await?.rows_affected();
+    let query = sqlx::query(CLOSE).bind(run.0).bind(step).bind(step).bind(index).bind(index);
+    query.execute(session.connection()).await?;
+    Ok(orphans)
+}
+
+pub(crate) async fn note_ends<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    ends: &[(Dependency, ChildEnd)],
+) -> Result<u64> {
+    let rows: Vec<_> = ends.iter().map(|(on, end)| end_row(on, Some(end))).collect();
+    let query = sqlx::query(NOTE).bind(json_rows(&rows)?);
+    Ok(query.execute(session.connection()).await?.rows_affected())
+}
+
+pub(crate) async fn mark_seen<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    task: &TaskKey,
+) -> Result<()> {
+    let query = sqlx::query(SEEN).bind(task.run.0).bind(task.step.as_bytes()).bind(task.index);
+    query.execute(session.connection()).await?;
+    Ok(())
+}
+
+pub(crate) async fn orphans<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    max: u32,
+) -> Result<Vec<Orphan>> {
+    let query = sqlx::query_as(ORPHANS).bind(max);
+    let found: Vec<(String, Vec<u8>, Uuid, String)> = query.fetch_all(session.connection()).await?;
+    let orphan = |(kind, child, parent, reason): (String, Vec<u8>, Uuid, String)| {
+        Ok(Orphan { child: dependency(&kind, child)?, parent: RunId(parent), reason })
+    };
+    found.into_iter().map(orphan).collect()
+}
+
+pub(crate) async fn forget<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    child: &Dependency,
+) -> Result<()> {
+    let query = sqlx::query(FORGET).bind(child.name().into_bytes()).bind(child.kind());
+    query.execute(session.connection()).await?;
+    Ok(())
+}

@@ -1,0 +1,19 @@
+//! Waits: rows in, rows out.
+
+mod check;
+mod children;
+mod hooks;
+mod read;
+mod rows;
+mod signal_in;
+mod signals;
+
+pub(crate) use check::INVARIANTS;
+pub(crate) use children::{forget, mark_seen, note_ends, orphans};
+pub(crate) use hooks::{announced, find_hook, lock_hook, set_hook};
+pub(crate) use read::{due, list, next};
+pub(crate) use rows::{close, load, open};
+pub use signal_in::signal_in;
+pub(crate) use signals::{
+    drop_signal, expire_signals, has_signal, kept_signals, put_signal, use_signal,
+};

@@ -1,0 +1,98 @@
+//! Waits that may be over, and those that people look at.
+
+use std::ops::DerefMut;
+
+use pgflow_machine::wait::{HookToken, WaitKind};
+use pgflow_machine::{RunId, TaskKey, Timestamp};
+use sqlx::MySqlConnection;
+use uuid::Uuid;
+
+use super::children;
+use crate::error::Result;
+use crate::jobs::names::text;
+use crate::load::word;
+use crate::session::MySqlSession;
+use pgflow_backend::backend::{WaitQuery, WaitRecord, WaitingFor};
+
+const DUE: &str = "
+    (select run, step, task_index from pgflow_waits force index (pgflow_waits_until) where until_at <= ? order by until_at limit ?)
+     union
+    (select run, step, task_index from pgflow_awaited force index (pgflow_awaited_news) where is_news = 1 and is_orphan = 0 limit ?)
+     order by 1, 2, 3";
+
+/// The first that is due; no moment at all is earlier than 0.
+const NEXT: &str = "
+    select min(due.at) from (
+      select min(until_at) as at from pgflow_waits where until_at > 0
+       union all
+      select min(expires_at) from pgflow_signals where expires_at > 0
+       union all
+      select 0 from dual where exists (
+        select 1 from pgflow_awaited force index (pgflow_awaited_news) where is_news = 1 and is_orphan = 0)
+       union all
+      select 0 from dual where exists (
+        select 1 from pgflow_awaited force index (pgflow_awaited_orphans) where is_orphan = 1)) due";
+
+const LIST: &str = "
+    select run, step, task_index, attempt, kind, token, since, until_at from pgflow_waits
+     where (? is null or run = ?) and (? is null or token = ?)
+       and (? is null or (since, run, step, task_index) > (?, ?, ?, ?))
+     order by since, run, step, task_index limit ?";
+
+type Columns = (Uuid, Vec<u8>, u32, u32, String, Option<Vec<u8>>, i64, Option<i64>);
+
+pub(crate) async fn due<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    max: u32,
+) -> Result<Vec<TaskKey>> {
+    let query = sqlx::query_as(DUE).bind(session.now.micros()).bind(max).bind(max);
+    let found: Vec<(Uuid, Vec<u8>, u32)> = query.fetch_all(session.connection()).await?;
+    let key = |(run, step, index)| Ok(TaskKey { run: RunId(run), step: text(step)?, index });
+    found.into_iter().map(key).collect()
+}
+
+pub(crate) async fn next<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+) -> Result<Option<Timestamp>> {
+    if !session.has_waits {
+        return Ok(None);
+    }
+    let next: Option<i64> = sqlx::query_scalar(NEXT).fetch_one(session.connection()).await?;
+    Ok(next.map(Timestamp::from_micros))
+}
+
+pub(crate) async fn list<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    wanted: &WaitQuery,
+) -> Result<Vec<WaitRecord>> {
+    let run = wanted.run.map(|run| run.0);
+    let token = wanted.token.as_ref().map(|token| token.as_str().as_bytes());
+    let after = wanted.after.as_ref();
+    let since = after.map(|(since, _)| since.micros());
+    let query = sqlx::query_as(LIST).bind(run).bind(run).bind(token).bind(token).bind(since);
+    let query = query.bind(since).bind(after.map(|(_, task)| task.run.0));
+    let query = query.bind(after.map(|(_, task)| task.step.as_bytes()));
+    let query = query.bind(after.map(|(_, task)| task.index)).bind(wanted.max);
+    let found: Vec<Columns> = query.fetch_all(session.connection()).await?;
+    let mut waits = Vec::with_capacity(found.len());
+    for found in found {
+        waits.push(record(session, found).await?);
+    }
+    Ok(waits)
+}
+
+async fn record<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    (run, step, index, attempt, kind, token, since, until): Columns,
+) -> Result<WaitRecord> {
+    let task = TaskKey { run: RunId(run), step: text(step)?, index };
+    let kind = word(WaitKind::from_word(&kind), &kind)?;
+    let children = match kind {
+        WaitKind::Hook | WaitKind::Sleep => Vec::new(),
+        WaitKind::Runs | WaitKind::Jobs => children::of(session, &task, attempt).await?,
+    };
+    let token = token.map(text).transpose()?.map(HookToken::from_stored);
+    let on = WaitingFor::new(kind, token, children.into_iter().map(|child| child.on));
+    let (since, until) = (Timestamp::from_micros(since), until.map(Timestamp::from_micros));
+    Ok(WaitRecord { task, attempt, on, since, until })
+}

@@ -1,0 +1,91 @@
+//! What was sent, delivered or kept.
+
+use std::ops::DerefMut;
+
+use pgflow_machine::{RunId, Timestamp};
+use serde_json::Value;
+use sqlx::MySqlConnection;
+
+use crate::error::Result;
+use crate::payloads::parse;
+use crate::session::MySqlSession;
+use pgflow_backend::store::SignalRow;
+
+const HAS: &str = "select count(*) from pgflow_signals where target = ? and resume_id = ?";
+
+const PUT: &str = "
+    insert into pgflow_signals (target, resume_id, run, payload, expires_at) values (?, ?, ?, ?, ?)";
+
+const KEPT: &str = "
+    select id, payload from pgflow_signals force index (pgflow_signals_resume_id)
+     where target = ? and expires_at > ? order by id";
+
+const USE: &str =
+    "update pgflow_signals set payload = null, expires_at = null, run = ? where id = ?";
+
+const DROP: &str = "delete from pgflow_signals where id = ?";
+
+const EXPIRE: &str = "delete from pgflow_signals where expires_at <= ? order by expires_at limit ?";
+
+/// Rows that were only there to be locked.
+const UNUSED_HOOKS: &str = "
+    delete h from pgflow_hooks h
+      left join pgflow_signals g on g.target = concat('hook:', h.token) and g.expires_at is not null
+     where h.run is null and g.id is null";
+
+pub(crate) async fn has_signal<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    target: &str,
+    resume_id: &str,
+) -> Result<bool> {
+    let query = sqlx::query_scalar(HAS).bind(target.as_bytes()).bind(resume_id.as_bytes());
+    let found: i64 = query.fetch_one(session.connection()).await?;
+    Ok(found > 0)
+}
+
+pub(crate) async fn put_signal<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    signal: SignalRow<'_>,
+) -> Result<()> {
+    let (payload, until) = signal.kept.unzip();
+    let query = sqlx::query(PUT).bind(signal.target.as_bytes()).bind(signal.resume_id.as_bytes());
+    let query = query.bind(signal.run.map(|run| run.0)).bind(payload.map(Value::to_string));
+    query.bind(until.map(Timestamp::micros)).execute(session.connection()).await?;
+    Ok(())
+}
+
+pub(crate) async fn kept_signals<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    target: &str,
+) -> Result<Vec<(i64, Value)>> {
+    let query = sqlx::query_as(KEPT).bind(target.as_bytes()).bind(session.now.micros());
+    let found: Vec<(i64, String)> = query.fetch_all(session.connection()).await?;
+    found.into_iter().map(|(id, text)| Ok((id, parse(&text)?))).collect()
+}
+
+pub(crate) async fn use_signal<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    signal: i64,
+    run: RunId,
+) -> Result<()> {
+    sqlx::query(USE).bind(run.0).bind(signal).execute(session.connection()).await?;
+    Ok(())
+}
+
+pub(crate) async fn drop_signal<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    signal: i64,
+) -> Result<()> {
+    sqlx::query(DROP).bind(signal).execute(session.connection()).await?;
+    Ok(())
+}
+
+pub(crate) async fn expire_signals<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    max: u32,
+) -> Result<u64> {
+    let query = sqlx::query(EXPIRE).bind(session.now.micros()).bind(max);
+    let expired = query.execute(session.connection()).await?.rows_affected();
+    sqlx::query(UNUSED_HOOKS).execute(session.connection()).await?;
+    Ok(expired)
+}

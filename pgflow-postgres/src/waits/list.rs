@@ -1,0 +1,71 @@
+//! Which tasks wait.
+
+use pgflow_machine::job::JobId;
+use pgflow_machine::wait::HookToken;
+use pgflow_machine::{RunId, TaskKey, Timestamp};
+use sqlx::Row;
+use sqlx::postgres::PgRow;
+use uuid::Uuid;
+
+use crate::claim::int;
+use crate::engine::Lane;
+use crate::error::{translate, unexpected};
+use crate::open::Postgres;
+use pgflow_backend::backend::{BackendError, WaitQuery, WaitRecord, WaitingFor};
+
+const LIST: &str = "
+  select run_id, step_slug, task_index, attempt, kind, token, children,
+         (extract(epoch from since) * 1000000)::bigint as since, (extract(epoch from until) * 1000000)::bigint as until
+    from pgflow.list_waits(
+      $1, $2, timestamptz 'epoch' + $3 * interval '1 microsecond', $4, $5, $6, $7)";
+
+impl Postgres {
+    pub(super) async fn waits_of(
+        &self,
+        query: &WaitQuery,
+    ) -> Result<Vec<WaitRecord>, BackendError> {
+        let statement = || {
+            let statement = sqlx::query(LIST).bind(query.run.map(|run| run.0));
+            let statement = statement.bind(query.token.as_ref().map(HookToken::as_str));
+            let after = query.after.as_ref();
+            let statement = statement.bind(after.map(|(since, _)| since.micros()));
+            let statement = statement.bind(after.map(|(_, task)| task.run.0));
+            let statement = statement.bind(after.map(|(_, task)| &*task.step));
+            statement.bind(after.map(|(_, task)| int(task.index))).bind(int(query.max))
+        };
+        let rows = self.engine.ask(Lane::Client, statement).await.map_err(translate)?;
+        rows.iter().map(record).collect()
+    }
+}
+
+fn record(row: &PgRow) -> Result<WaitRecord, BackendError> {
+    let number = |column| row.try_get::<i32, _>(column).map(i32::unsigned_abs).map_err(translate);
+    let run = RunId(row.try_get("run_id").map_err(translate)?);
+    let step = row.try_get("step_slug").map_err(translate)?;
+    let until: Option<i64> = row.try_get("until").map_err(translate)?;
+    Ok(WaitRecord {
+        task: TaskKey { run, step, index: number("task_index")? },
+        attempt: number("attempt")?,
+        on: waiting_for(row)?,
+        since: Timestamp::from_micros(row.try_get("since").map_err(translate)?),
+        until: until.map(Timestamp::from_micros),
+    })
+}
+
+fn waiting_for(row: &PgRow) -> Result<WaitingFor, BackendError> {
+    let children = || row.try_get::<Vec<String>, _>("children").map_err(translate);
+    let run = |id: &String| {
+        let id = Uuid::parse_str(id).map(RunId);
+        id.map_err(|_| unexpected("a run whose id is none"))
+    };
+    match row.try_get("kind").map_err(translate)? {
+        "hook" => {
+            let token: String = row.try_get("token").map_err(translate)?;
+            Ok(WaitingFor::Hook { token: HookToken::from_stored(token) })
+        }
+        "sleep" => Ok(WaitingFor::Sleep),
+        "runs" => Ok(WaitingFor::Runs(children()?.iter().map(run).collect::<Result<_, _>>()?)),
+        "jobs" => Ok(WaitingFor::Jobs(children()?.into_iter().map(JobId::from_stored).collect())),
+        other => Err(unexpected(format_args!("a wait for `{other}`"))),
+    }
+}

@@ -1,0 +1,249 @@
+//! How a pipeline is put together: the type of each stage flows to the next.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pgflow_machine::permit::Rate;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::code::{Call, Given, InTx};
+use super::preload::{Preload, Shared};
+use super::spec::Permits;
+use super::{Batch, Batched, Items, MessageContext, PipelineSpec, Processed, Queue, Settled};
+use crate::tx::Tx;
+use crate::{Error, Result};
+
+/// What the names of limits begin with that a pipeline has for itself.
+pub(super) const OWN: &str = "pgflow:limit:";
+
+/// A pipeline whose functions are still to be said: [`process`](Self::process) for messages one by one,
+/// [`batch`](Self::batch) for many at once.
+#[must_use = "a pipeline is given to a worker"]
+pub struct Pipeline<T> {
+    pub(super) spec: PipelineSpec,
+    pub(super) queue: Queue<T>,
+    pub(super) permits: Permits,
+}
+
+impl<T> fmt::Debug for Pipeline<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Pipeline").field(&self.spec.name).finish()
+    }
+}
+
+impl<T> Pipeline<T> {
+    /// A pipeline of this name, for what is pushed to this queue.
+    pub fn new(name: &'static str, queue: &Queue<T>) -> Self {
+        let (mut spec, permits) = (PipelineSpec::new(name), Permits::default());
+        spec.keep = queue.keep;
+        Self { spec, queue: queue.clone(), permits }
+    }
+
+    /// So many attempts at once, in this process.
+    pub fn concurrency(mut self, attempts: usize) -> Self {
+        self.permits.concurrency = Some(attempts);
+        self
+    }
+
+    /// So many attempts are claimed before there is room for them, so that they need not be waited for: none if it is not said.
+    /// Their leases are kept meanwhile, and a worker that stops gives them back with no attempt used.
+    pub fn prefetch(mut self, attempts: u32) -> Self {
+        self.permits.prefetch = attempts;
+        self
+    }
+
+    /// So many attempts at once, over all processes.
+    pub fn global_concurrency(mut self, attempts: u32) -> Self {
+        let slug = format!("{OWN}{}", self.spec.name);
+        self.permits.resources.insert(slug.clone(), 1);
+        self.spec.limits.insert(slug, attempts);
+        self
+    }
+
+    /// Each attempt takes a token of this rate: a bucket in the database, for all processes. The rate counts until somebody
+    /// [sets](super::RateHandle::set) another; a rate of 0 is a pause.
+    pub fn rate(mut self, slug: impl Into<String>, rate: Rate) -> Self {
+        self.permits.rates.insert(slug.into(), rate);
+        self
+    }
+
+    /// Each attempt holds so many units of a [resource](crate::Db::resource), which must be there when the worker starts.
+    pub fn resource(mut self, slug: impl Into<String>, units: u32) -> Self {
+        self.permits.resources.insert(slug.into(), units);
+        self
+    }
+
+    /// How long a lease lasts that nobody extends: a minute if it is not said.
+    pub fn lease(mut self, lease: Duration) -> Self {
+        self.permits.lease = lease;
+        self
+    }
+
+    /// A worker that is asked to stop forms batches of what is there before it leaves. Without this it leaves them to others,
+    /// which is as safe: nothing is in memory.
+    pub fn flush(mut self) -> Self {
+        self.spec.flushes = true;
+        self
+    }
+}
+
+impl<T: Serialize + DeserializeOwned + Send + 'static> Pipeline<T> {
+    /// Works on messages one by one. An error is that of the message: it is tried again, with a growing pause, until it is
+    /// dead.
+    pub fn process<U, F, R>(self, function: F) -> Processed<T, U>
+    where
+        U: Send + 'static,
+        F: Fn(T, MessageContext) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<U>> + Send + 'static,
+    {
+        let call: Call<T, U> = Arc::new(move |message, ctx, _| Box::pin(function(message, ctx)));
+        Processed::new(self, call, None, false)
+    }
+
+    /// Works on messages one by one, in the transaction that settles them: what the function writes through it is there once, with
+    /// what the message emits, or not at all.
+    ///
+    #[cfg_attr(feature = "sqlite", doc = "```")]
+    #[cfg_attr(not(feature = "sqlite"), doc = "```ignore")]
+    /// use pgflow::pipeline::{Pipeline, Queue};
+    ///
+    /// let pipeline = Pipeline::new("book", &Queue::<i64>::named("amounts")).process_in(
+    ///     |amount, _ctx, tx| {
+    ///         Box::pin(async move {
+    ///             let sqlite = tx.sqlite().ok_or("not SQLite")?;
+    ///             sqlx::query("insert into entries values (?)").bind(amount).execute(sqlite).await?;
+    ///             Ok(amount)
+    ///         })
+    ///     },
+    /// );
+    /// # let _ = pipeline;
+    /// ```
+    pub fn process_in<U, F>(self, function: F) -> Processed<T, U>
+    where
+        U: Send + 'static,
+        F: for<'t> Fn(T, MessageContext, &'t mut Tx) -> InTx<'t, U> + Send + Sync + 'static,
+    {
+        Processed::new(self, in_tx(function), None, true)
+    }
+
+    /// Loads what messages have in common, once for all messages of a claim, and gives it to the function that processes them.
+    ///
+    /// ```
+    /// use std::collections::HashMap;
+    /// use pgflow::pipeline::{Pipeline, Queue};
+    ///
+    /// async fn prices(of: Vec<u32>) -> pgflow::Result<HashMap<u32, u32>> {
+    ///     Ok(of.into_iter().map(|article| (article, article * 10)).collect())
+    /// }
+    ///
+    /// let pipeline = Pipeline::new("price", &Queue::<u32>::named("articles"))
+    ///     .preload(prices)
+    ///     .process(|article, prices, _ctx| async move { Ok(prices[&article]) });
+    /// # let _ = pipeline;
+    /// ```
+    pub fn preload<S, F, R>(self, load: F) -> Preloaded<T, S>
+    where
+        S: Send + Sync + 'static,
+        F: Fn(Vec<T>) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<S>> + Send + 'static,
+    {
+        let (load, queue) = (Arc::new(load), self.queue.clone());
+        let preload: Preload = Arc::new(move |payloads| {
+            // Those that nobody can read are dead anyway.
+            let values = payloads.iter().filter_map(|payload| queue.read(payload).ok());
+            let (load, values) = (load.clone(), values.collect::<Vec<_>>());
+            Box::pin(async move {
+                let shared: Shared = Arc::new(load(values).await?);
+                Ok(shared)
+            })
+        });
+        Preloaded { pipeline: self, preload, shared: std::marker::PhantomData }
+    }
+
+    /// Works on batches of messages as they were pushed.
+    pub fn batch<U, F, R>(self, batch: Batch<T>, function: F) -> Batched<T, U>
+    where
+        U: Send + 'static,
+        F: Fn(Items<T>, MessageContext) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Settled<U>>> + Send + 'static,
+    {
+        let call: Call<_, _> = Arc::new(move |items, ctx, _| Box::pin(function(items, ctx)));
+        Batched::of_queue(self, batch, call, false)
+    }
+
+    /// Works on batches of messages as they were pushed, in the transaction that settles them.
+    pub fn batch_in<U, F>(self, batch: Batch<T>, function: F) -> Batched<T, U>
+    where
+        U: Send + 'static,
+        F: for<'t> Fn(Items<T>, MessageContext, &'t mut Tx) -> InTx<'t, Settled<U>>
+            + Send
+            + Sync
+            + 'static,
+    {
+        Batched::of_queue(self, batch, in_tx(function), true)
+    }
+}
+
+/// A function that takes the transaction.
+pub(super) fn in_tx<M, U, F>(function: F) -> Call<M, U>
+where
+    M: 'static,
+    U: 'static,
+    F: for<'t> Fn(M, MessageContext, &'t mut Tx) -> InTx<'t, U> + Send + Sync + 'static,
+{
+    Arc::new(move |message, ctx, mut given: Given<'_>| match given.tx() {
+        Ok(tx) => function(message, ctx, tx),
+        Err(error) => refused(error),
+    })
+}
+
+fn refused<'t, U: 't>(error: Error) -> InTx<'t, U> {
+    Box::pin(async move { Err(error) })
+}
+
+/// A pipeline that loads what the messages of a claim have in common.
+#[must_use = "a pipeline is given to a worker"]
+pub struct Preloaded<T, S> {
+    pipeline: Pipeline<T>,
+    preload: Preload,
+    shared: std::marker::PhantomData<fn() -> S>,
+}
+
+impl<T, S> fmt::Debug for Preloaded<T, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Preloaded").field(&self.pipeline.spec.name).finish()
+    }
+}
+
+impl<T: Serialize + DeserializeOwned + Send + 'static, S: Send + Sync + 'static> Preloaded<T, S> {
+    /// Works on messages one by one, with what was loaded for all of their claim.
+    pub fn process<U, F, R>(self, function: F) -> Processed<T, U>
+    where
+        U: Send + 'static,
+        F: Fn(T, Arc<S>, MessageContext) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<U>> + Send + 'static,
+    {
+        let call: Call<T, U> = Arc::new(move |message, ctx, mut given| match given.shared() {
+            Ok(shared) => Box::pin(function(message, shared, ctx)),
+            Err(error) => refused(error),
+        });
+        Processed::new(self.pipeline, call, Some(self.preload), false)
+    }
+
+    /// The same in the transaction that settles them.
+    pub fn process_in<U, F>(self, function: F) -> Processed<T, U>
+    where
+        U: Send + 'static,
+        F: for<'t> Fn(T, Arc<S>, MessageContext, &'t mut Tx) -> InTx<'t, U> + Send + Sync + 'static,
+    {
+        let call: Call<T, U> = Arc::new(move |message, ctx, mut given| {
+            match given.shared().and_then(|shared| Ok((shared, given.tx()?))) {
+                Ok((shared, tx)) => function(message, shared, ctx, tx),
+                Err(error) => refused(error),
+            }
+        });
+        Processed::new(self.pipeline, call, Some(self.preload), true)
+    }
+}

@@ -1,0 +1,281 @@
+//! Pipelines, as a kind of work that a worker does.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pgflow_machine::job::JobVerdict;
+use pgflow_machine::permit::{MessageEnd, Stage};
+use pgflow_machine::{Quota, Source, Want};
+
+use super::code::Work;
+use super::dead::why_dead;
+use super::preload::Loading;
+use super::transaction::{self, StageWork};
+use super::{MessageContext, PipelineSpec, StageSpec};
+use crate::backend::{Backend, BackendError, ClaimedBatch, ClaimedWork};
+use crate::worker::{
+    Ended, Handler, InUse, Label, Permit, Prepared, Signals, WorkerError, metrics, persistently,
+};
+
+/// The pipelines that a program brings along.
+#[derive(Debug, Default)]
+pub(crate) struct Pipelines(Vec<PipelineSpec>);
+
+/// How long the dead messages of a need are kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Keeping {
+    pub(crate) need: &'static str,
+    pub(crate) keep: Duration,
+}
+
+impl Pipelines {
+    pub(crate) fn with(mut self, pipeline: PipelineSpec) -> Self {
+        self.0.push(pipeline);
+        self
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// What their stages take from.
+    pub(crate) fn needs(&self) -> Vec<&'static str> {
+        self.0.iter().flat_map(|pipeline| &pipeline.stages).map(|stage| stage.need).collect()
+    }
+
+    /// How long dead messages are kept, where that is said.
+    pub(crate) fn keeping(&self) -> Vec<Keeping> {
+        let keeping = |pipeline: &PipelineSpec| {
+            let keep = pipeline.keep;
+            let needs = pipeline.stages.iter().map(|stage| stage.need);
+            needs.filter_map(move |need| Some(Keeping { need, keep: keep? })).collect::<Vec<_>>()
+        };
+        self.0.iter().flat_map(keeping).collect()
+    }
+
+    /// Ready to work, or why not.
+    pub(crate) async fn start(
+        self,
+        backend: Arc<dyn Backend>,
+    ) -> Result<PipelineHandler, WorkerError> {
+        let mut stages = HashMap::new();
+        for pipeline in self.0 {
+            declare(backend.as_ref(), &pipeline).await?;
+            let PipelineSpec { name, stages: own, flushes, on_dead, .. } = pipeline;
+            for spec in own {
+                spec.stage.check().map_err(BackendError::Permit)?;
+                if spec.concurrency == Some(0) {
+                    let what = format!("concurrency of pipeline `{name}`");
+                    return Err(WorkerError::Zero { what });
+                }
+                let (need, takes_tx) = (spec.need, spec.takes_tx);
+                if (takes_tx || on_dead.is_some()) && !backend.abilities().transactions {
+                    return Err(WorkerError::NoTransaction { need, backend: backend.name() });
+                }
+                let work =
+                    StageWork { code: spec.code.clone(), takes_tx, on_dead: on_dead.clone() };
+                let running = Running {
+                    pipeline: name,
+                    spec,
+                    work,
+                    flushes,
+                    in_use: InUse::default(),
+                    ahead: InUse::default(),
+                };
+                if stages.insert(need, running).is_some() {
+                    return Err(WorkerError::NeedTwice { need });
+                }
+            }
+        }
+        Ok(PipelineHandler { stages, backend, loadings: HashMap::new() })
+    }
+}
+
+/// Declares what a pipeline brings along; an error if a resource is not there.
+async fn declare(backend: &dyn Backend, pipeline: &PipelineSpec) -> Result<(), BackendError> {
+    let queues = backend.pipelines()?;
+    for (slug, capacity) in &pipeline.limits {
+        persistently(|| queues.set_capacity(slug, *capacity)).await?;
+    }
+    let stages = pipeline.stages.iter();
+    let resources: Vec<_> =
+        stages.flat_map(|stage| stage.stage.resources.keys().cloned()).collect();
+    persistently(|| queues.declare(&pipeline.rates, &resources)).await
+}
+
+/// Runs the stages of pipelines.
+pub(crate) struct PipelineHandler {
+    stages: HashMap<&'static str, Running>,
+    backend: Arc<dyn Backend>,
+    /// What is loaded for attempts that have not begun, by what tells them from others.
+    loadings: HashMap<String, Arc<Loading>>,
+}
+
+impl fmt::Debug for PipelineHandler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("PipelineHandler").field(&self.stages.keys()).finish()
+    }
+}
+
+struct Running {
+    pipeline: &'static str,
+    spec: StageSpec,
+    work: StageWork,
+    flushes: bool,
+    in_use: InUse,
+    /// What was claimed before there was room for it.
+    ahead: InUse,
+}
+
+impl Running {
+    /// How many more may be claimed ahead.
+    fn may_fetch(&self) -> u32 {
+        let waiting = u32::try_from(self.ahead.count()).unwrap_or(u32::MAX);
+        self.spec.prefetch.saturating_sub(waiting)
+    }
+
+    /// How many more attempts may run, if that is limited.
+    fn left(&self) -> Option<usize> {
+        self.spec.concurrency.map(|max| max.saturating_sub(self.in_use.count()))
+    }
+
+    fn want(&self, drains: bool) -> Want {
+        let StageSpec { need, stage, lease, .. } = &self.spec;
+        let ahead = if drains { 0 } else { self.may_fetch() };
+        let quota = |left| {
+            let max = u32::try_from(left).unwrap_or(u32::MAX).saturating_add(ahead);
+            Quota { step: (*need).to_owned(), max }
+        };
+        Want {
+            source: Source::Need((*need).to_owned()),
+            quotas: self.left().map(quota).into_iter().collect(),
+            lease: Some(*lease),
+            stage: Some(Stage { drains, ..stage.clone() }),
+            ahead,
+        }
+    }
+}
+
+impl PipelineHandler {
+    fn running(&self, work: &ClaimedWork) -> Option<&Running> {
+        self.stages.get(messages(work)?.lease.need.as_str())
+    }
+}
+
+fn messages(work: &ClaimedWork) -> Option<&ClaimedBatch> {
+    match work {
+        ClaimedWork::Messages(claimed) => Some(claimed),
+        ClaimedWork::Task(_) | ClaimedWork::Job(..) => None,
+    }
+}
+
+impl Handler for PipelineHandler {
+    fn sources(&self) -> Vec<Source> {
+        self.stages.keys().map(|need| Source::Need((*need).to_owned())).collect()
+    }
+
+    fn wants(&mut self) -> Vec<Want> {
+        self.stages.values().map(|running| running.want(false)).collect()
+    }
+
+    fn last_wants(&mut self) -> Vec<Want> {
+        let batches = self.stages.values();
+        let batches = batches.filter(|stage| stage.flushes && stage.spec.stage.batch.is_some());
+        batches.map(|running| running.want(true)).collect()
+    }
+
+    fn ahead(&self) -> u32 {
+        self.stages.values().map(Running::may_fetch).sum()
+    }
+
+    fn claimed(&mut self, work: &[ClaimedWork]) {
+        for running in self.stages.values() {
+            let own = || {
+                let claimed = work.iter().filter_map(messages);
+                claimed.filter(|claimed| claimed.lease.need == running.spec.need)
+            };
+            if let Some(loading) = running.spec.loading(own()) {
+                let ids = own().map(|claimed| claimed.lease.batch.clone());
+                self.loadings.extend(ids.map(|id| (id, loading.clone())));
+            }
+        }
+    }
+
+    fn wait(&mut self, work: &ClaimedWork, is_full: bool) -> Option<Permit> {
+        let running = self.running(work)?;
+        let waits = is_full || running.left() == Some(0);
+        waits.then(|| running.ahead.take())
+    }
+
+    fn forget(&mut self, work: &ClaimedWork) {
+        if let Some(claimed) = messages(work) {
+            self.loadings.remove(&claimed.lease.batch);
+        }
+    }
+
+    fn call(&mut self, work: ClaimedWork, signals: Signals) -> Result<Prepared, String> {
+        let ClaimedWork::Messages(claimed) = work else {
+            return Err("this is no work for pipelines".to_owned());
+        };
+        let need = claimed.lease.need.as_str();
+        let Some(running) = self.stages.get(need) else {
+            return Err(format!("this worker has no pipeline for queue `{need}`"));
+        };
+        let label = Label { flow: running.pipeline, step: running.spec.word };
+        metrics::claimed(label.flow, &running.spec.stage, &claimed);
+        let span = tracing::info_span!(
+            "messages",
+            pipeline = label.flow,
+            stage = label.step,
+            batch.id = claimed.lease.batch,
+            messages = claimed.messages.len(),
+        );
+        let permit = running.spec.concurrency.map(|_| running.in_use.take());
+        let loading = self.loadings.remove(&claimed.lease.batch);
+        let context =
+            MessageContext { cancel: signals.cancel.clone(), ..MessageContext::of(&claimed) };
+        let work = Work { claimed: *claimed, context, tx: None, loading };
+        let (stage, backend) = (running.work.clone(), Arc::clone(&self.backend));
+        let run = Box::pin(attempt(label.flow, stage, work, backend, signals));
+        Ok(Prepared { label, permit, span, run })
+    }
+}
+
+async fn attempt(
+    pipeline: &'static str,
+    stage: StageWork,
+    work: Work,
+    backend: Arc<dyn Backend>,
+    signals: Signals,
+) -> Ended {
+    let rows: Vec<_> = work.claimed.messages.iter().map(|it| it.taken.row.clone()).collect();
+    signals.pulse.begin();
+    let said = |ends: &[MessageEnd]| {
+        for (end, row) in ends.iter().zip(&rows) {
+            if let JobVerdict::Failed { error, .. } = &end.verdict {
+                let is_final = why_dead(end, row).is_some();
+                tracing::warn!(error, is_final, "attempt at a message failed");
+                if is_final {
+                    metrics::dead(pipeline);
+                }
+            }
+        }
+    };
+    transaction::attempt(&stage, work, backend, &said).await
+}
+
+/// Whether all of these have gone well.
+pub(crate) fn word_of(ends: &[MessageEnd]) -> &'static str {
+    let is = |of: fn(&JobVerdict) -> bool| ends.iter().any(|end| of(&end.verdict));
+    if is(|verdict| matches!(verdict, JobVerdict::Failed { .. })) {
+        "failed"
+    } else if is(|verdict| matches!(verdict, JobVerdict::Released)) {
+        "released"
+    } else if is(|verdict| matches!(verdict, JobVerdict::HandedOver(_))) {
+        "handed_over"
+    } else {
+        "completed"
+    }
+}

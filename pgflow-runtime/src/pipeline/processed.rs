@@ -1,0 +1,188 @@
+//! Stages that work on messages one by one.
+
+use std::fmt;
+use std::sync::Arc;
+
+use pgflow_machine::job::JobVerdict;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::builder::in_tx;
+use super::code::{Call, InTx, StageCode, Work, Worked, called};
+use super::dead::DeadMessage;
+use super::items::Outcome;
+use super::onward::{Emit, Onward, ToBatch, emit, undecodable};
+use super::preload::Preload;
+use super::spec::{Permits, StageParts};
+use super::{Batch, Batched, Items, MessageContext, Pipeline, PipelineSpec, Queue, Settled};
+use crate::Result;
+use crate::backend::ClaimedJob;
+use crate::check::Emits;
+use crate::tx::Tx;
+
+/// A pipeline that works on messages one by one.
+#[must_use = "a pipeline is given to a worker"]
+pub struct Processed<T, U> {
+    spec: PipelineSpec,
+    queue: Queue<T>,
+    permits: Permits,
+    call: Call<T, U>,
+    preload: Option<Preload>,
+    takes_tx: bool,
+    emits: Vec<Emit<U>>,
+}
+
+impl<T, U> fmt::Debug for Processed<T, U> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Processed").field(&self.spec.name).finish()
+    }
+}
+
+impl<T, U> Processed<T, U> {
+    pub(super) fn new(
+        pipeline: Pipeline<T>,
+        call: Call<T, U>,
+        preload: Option<Preload>,
+        takes_tx: bool,
+    ) -> Self {
+        let Pipeline { spec, queue, permits } = pipeline;
+        Self { spec, queue, permits, call, preload, takes_tx, emits: Vec::new() }
+    }
+
+    /// Does something in the transaction in which a message of this pipeline becomes dead: it is given the message, what it died of
+    /// and the transaction. If it fails, the message is dead without it, and says so. Messages that die with their process
+    /// die outside of any function.
+    ///
+    #[cfg_attr(feature = "sqlite", doc = "```")]
+    #[cfg_attr(not(feature = "sqlite"), doc = "```ignore")]
+    /// use pgflow::pipeline::{Pipeline, Queue};
+    ///
+    /// let pipeline = Pipeline::new("sum", &Queue::<i64>::named("numbers"))
+    ///     .process(|number, _ctx| async move { Ok(number) })
+    ///     .on_dead(|message, why, tx| {
+    ///         Box::pin(async move {
+    ///             let sqlite = tx.sqlite().ok_or("not SQLite")?;
+    ///             let note = format!("{}: {why}", message.id());
+    ///             sqlx::query("insert into notes values (?)").bind(note).execute(sqlite).await?;
+    ///             Ok(())
+    ///         })
+    ///     });
+    /// # let _ = pipeline;
+    /// ```
+    pub fn on_dead<F>(mut self, function: F) -> Self
+    where
+        F: for<'t> Fn(DeadMessage, String, &'t mut Tx) -> InTx<'t, ()> + Send + Sync + 'static,
+    {
+        self.spec.on_dead = Some(Arc::new(function));
+        self
+    }
+}
+
+impl<T: Serialize + DeserializeOwned + Send + 'static, U: Serialize + Send + 'static>
+    Processed<T, U>
+{
+    /// Pushes messages for each value, in the transaction that settles it: all of them, or none.
+    // On one line, as the compiler shows it.
+    #[rustfmt::skip]
+    pub fn emit<V: Serialize + DeserializeOwned + 'static, I: Emits<V>>(mut self, queue: &Queue<V>, values: impl Fn(&U) -> I + Send + Sync + 'static) -> Self {
+        self.emits.push(emit(queue, values));
+        self
+    }
+
+    /// Works on batches of what was processed: each message is handed over with its new payload, in the transaction that
+    /// settles it.
+    pub fn batch<W, F, R>(self, batch: Batch<U>, function: F) -> Batched<U, W>
+    where
+        U: DeserializeOwned,
+        W: Send + 'static,
+        F: Fn(Items<U>, MessageContext) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Settled<W>>> + Send + 'static,
+    {
+        let call: Call<_, _> = Arc::new(move |items, ctx, _| Box::pin(function(items, ctx)));
+        self.batched(batch, call, false)
+    }
+
+    /// Works on batches of what was processed, in the transaction that settles them.
+    pub fn batch_in<W, F>(self, batch: Batch<U>, function: F) -> Batched<U, W>
+    where
+        U: DeserializeOwned,
+        W: Send + 'static,
+        F: for<'t> Fn(Items<U>, MessageContext, &'t mut Tx) -> InTx<'t, Settled<W>>
+            + Send
+            + Sync
+            + 'static,
+    {
+        self.batched(batch, in_tx(function), true)
+    }
+
+    fn batched<W>(
+        self,
+        batch: Batch<U>,
+        call: Call<Items<U>, Settled<W>>,
+        takes_tx: bool,
+    ) -> Batched<U, W> {
+        let (attempts, key) = (self.queue.attempts, batch.key.clone());
+        // A program has few pipelines, for as long as it runs.
+        let need: &'static str = batches_of(self.queue.name).leak();
+        let spec = self.staged(Some(ToBatch { need, attempts, key }));
+        Batched::of_values(spec, need, batch, call, takes_tx)
+    }
+
+    fn staged(self, batch: Option<ToBatch<U>>) -> PipelineSpec {
+        let Self { mut spec, queue, permits, call, preload, takes_tx, emits } = self;
+        let onward = Arc::new(Onward { emits, batch, on_failure: queue.on_failure() });
+        let (need, queue) = (queue.name, Arc::new(queue));
+        let code: StageCode = Arc::new(move |work| {
+            let (call, onward, queue) = (call.clone(), onward.clone(), queue.clone());
+            Box::pin(async move {
+                let mut worked = Worked { ends: Vec::new(), is_well: true };
+                for message in work.claimed.messages.clone() {
+                    let end = process(&call, &onward, &queue, &work, &message).await;
+                    let goes_on = matches!(end, Ok(ref end) if !matches!(end.verdict, JobVerdict::Failed { .. }));
+                    worked.is_well &= goes_on;
+                    worked.ends.push(end.unwrap_or_else(|failed| failed));
+                }
+                worked
+            })
+        });
+        spec.add(StageParts { need, permits, batch: None, code, preload, takes_tx });
+        spec
+    }
+}
+
+/// The end of an attempt at a message: of one that went well, or of one that did not.
+async fn process<T, U>(
+    call: &Call<T, U>,
+    onward: &Onward<U>,
+    queue: &Queue<T>,
+    work: &Work,
+    message: &ClaimedJob,
+) -> std::result::Result<pgflow_machine::permit::MessageEnd, pgflow_machine::permit::MessageEnd>
+where
+    T: Serialize + DeserializeOwned,
+    U: Serialize,
+{
+    let row = &message.taken.row;
+    let value = queue.read(&message.payload).map_err(|error| undecodable(&error))?;
+    let shared = match &work.loading {
+        Some(loading) => Some(loading.get().await.map_err(|error| onward.failed(&error, row))?),
+        None => None,
+    };
+    let context = work.context.clone();
+    let called = called(call, value, context, work.tx.as_ref(), shared).await;
+    let value = called.map_err(|error| onward.failed(&error, row))?;
+    Ok(onward.end(Ok(Outcome::Done(value)), row))
+}
+
+/// What batches of a queue are formed of, after its messages were processed.
+pub(super) fn batches_of(queue: &str) -> String {
+    format!("{queue}>batch")
+}
+
+impl<T: Serialize + DeserializeOwned + Send + 'static, U: Serialize + Send + 'static>
+    From<Processed<T, U>> for PipelineSpec
+{
+    fn from(pipeline: Processed<T, U>) -> Self {
+        pipeline.staged(None)
+    }
+}

@@ -1,0 +1,241 @@
+//! Queues: where messages wait.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pgflow_machine::job::{JobId, NewJob};
+use pgflow_machine::permit::{Columns, Message};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::{Dead, QueueSink};
+use crate::client::{ClientError, ask_pipelines};
+use crate::data_error::{What, read, write};
+use crate::{DataError, Db, SubmitIn};
+
+/// Messages that one call pushes.
+pub(super) const AT_ONCE: usize = 500;
+
+/// How often a message is tried, unless its queue says otherwise.
+const ATTEMPTS: u32 = 5;
+
+type KeyOf<T> = Arc<dyn Fn(&T) -> String + Send + Sync>;
+type UnitsOf<T> = Arc<dyn Fn(&T) -> Vec<(String, u32)> + Send + Sync>;
+
+/// Whether a message that fails keeps the others of its key waiting.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnFailure {
+    /// The others go on; it is tried again later, after some of them.
+    #[default]
+    Continue,
+    /// The others wait until it is done or dead.
+    Block,
+    /// The others wait for its first so many attempts, and then go on.
+    BlockUntil(u32),
+}
+
+/// A durable queue of messages of one type.
+///
+/// Whatever a claim has to know of a message is known when it is pushed, so keys belong to the queue and not to a pipeline:
+/// make the queue in one function, and let producers and pipelines call it.
+///
+/// ```
+/// use pgflow::pipeline::{OnFailure, Queue};
+///
+/// /// In the order of each tenant, and no tenant starves the others.
+/// fn orders() -> Queue<(String, u32)> {
+///     Queue::named("orders")
+///         .serial_by(|order: &(String, u32)| order.0.clone(), OnFailure::Block)
+///         .fair_by(|order| order.0.clone())
+/// }
+///
+/// # fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// let db = pgflow::Db::connect("memory:").await?;
+/// orders().push(&db, &("acme".to_owned(), 7)).await?;
+/// assert_eq!(db.queue("orders").stats().await?.depth, 1);
+/// # Ok(()) })
+/// # }
+/// ```
+pub struct Queue<T> {
+    pub(super) name: &'static str,
+    pub(super) attempts: u32,
+    pub(super) keep: Option<Duration>,
+    serial: Option<(KeyOf<T>, OnFailure)>,
+    fair: Option<KeyOf<T>>,
+    batch: Option<KeyOf<T>>,
+    resources: Option<UnitsOf<T>>,
+}
+
+impl<T> Clone for Queue<T> {
+    fn clone(&self) -> Self {
+        Self {
+            name: self.name,
+            attempts: self.attempts,
+            keep: self.keep,
+            serial: self.serial.clone(),
+            fair: self.fair.clone(),
+            batch: self.batch.clone(),
+            resources: self.resources.clone(),
+        }
+    }
+}
+
+impl<T> fmt::Debug for Queue<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Queue").field(&self.name).finish()
+    }
+}
+
+impl<T> Queue<T> {
+    /// The queue of this name, whose messages are tried five times.
+    pub const fn named(name: &'static str) -> Self {
+        let (attempts, keep) = (ATTEMPTS, None);
+        Self { name, attempts, keep, serial: None, fair: None, batch: None, resources: None }
+    }
+
+    /// Its name.
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// So many attempts at each message, at least one; then it is dead. Attempts that were lost with their process count.
+    #[must_use]
+    pub fn attempts(self, attempts: u32) -> Self {
+        Self { attempts, ..self }
+    }
+
+    /// When its messages are dead, and how long they are kept then.
+    #[must_use]
+    pub fn dead_letter(self, dead: Dead) -> Self {
+        Self { attempts: dead.attempts, keep: dead.keep, ..self }
+    }
+
+    /// Messages of one key are processed in the order in which they were pushed, one at a time, over all processes. Batches are
+    /// formed of what was processed.
+    #[must_use]
+    pub fn serial_by(
+        self,
+        key: impl Fn(&T) -> String + Send + Sync + 'static,
+        on_failure: OnFailure,
+    ) -> Self {
+        Self { serial: Some((Arc::new(key), on_failure)), ..self }
+    }
+
+    /// A flood of messages of one key does not keep those of other keys waiting.
+    #[must_use]
+    pub fn fair_by(self, key: impl Fn(&T) -> String + Send + Sync + 'static) -> Self {
+        Self { fair: Some(Arc::new(key)), ..self }
+    }
+
+    /// Only messages of one key are in a batch: for a pipeline that batches messages as they were pushed.
+    #[must_use]
+    pub fn batch_by(self, key: impl Fn(&T) -> String + Send + Sync + 'static) -> Self {
+        Self { batch: Some(Arc::new(key)), ..self }
+    }
+
+    /// What processing a message holds: units of [resources](Db::resource), all of them or none. One whose resource is full is
+    /// passed over, and others go on.
+    #[must_use]
+    pub fn resources<S: Into<String>, I: IntoIterator<Item = (S, u32)>>(
+        self,
+        units: impl Fn(&T) -> I + Send + Sync + 'static,
+    ) -> Self {
+        let units = move |message: &T| {
+            units(message).into_iter().map(|(slug, units)| (slug.into(), units)).collect()
+        };
+        Self { resources: Some(Arc::new(units)), ..self }
+    }
+
+    /// What a failing message does to others of its key.
+    pub(super) fn on_failure(&self) -> OnFailure {
+        self.serial.as_ref().map_or(OnFailure::Continue, |(_, policy)| *policy)
+    }
+}
+
+impl<T: Serialize + DeserializeOwned> Queue<T> {
+    /// Reads a payload.
+    pub(crate) fn read(&self, payload: &serde_json::Value) -> Result<T, DataError> {
+        read(What::Payload(self.name), payload)
+    }
+
+    /// A message, as it is pushed.
+    pub(crate) fn message(&self, value: &T) -> Result<Message, DataError> {
+        let payload = write(What::Payload(self.name), value)?;
+        let mut job = NewJob::new(JobId::new(), self.name, payload);
+        job.max_attempts = Some(self.attempts);
+        // A job's key is one over all needs; the length of the name keeps two pairs apart.
+        let name = self.name;
+        let key = self.serial.as_ref().map(|(key, _)| key(value));
+        job.key = key.map(|key| format!("{}:{name}:{key}", name.len()));
+        let resources = self.resources.as_ref().map(|units| units(value)).unwrap_or_default();
+        let batch_key = self.batch.as_ref().map(|key| key(value));
+        let columns = Columns { batch_key, resources: resources.into_iter().collect() };
+        Ok(Message { job, fair: self.fair.as_ref().map(|key| key(value)), columns })
+    }
+
+    /// Pushes a message.
+    pub async fn push(&self, db: &Db, value: &T) -> Result<JobId, ClientError> {
+        let pushed = send(db, vec![self.message(value)?]).await?;
+        pushed.into_iter().next().ok_or_else(no_answer)
+    }
+
+    /// Pushes messages, in few calls. Those that are refused are an error, after the others were pushed.
+    pub async fn push_all<'v>(
+        &self,
+        db: &Db,
+        values: impl IntoIterator<Item = &'v T>,
+    ) -> Result<Vec<JobId>, ClientError>
+    where
+        T: 'v,
+    {
+        let messages = values.into_iter().map(|value| self.message(value));
+        let messages = messages.collect::<Result<Vec<_>, _>>()?;
+        let (mut pushed, mut refused) = (Vec::with_capacity(messages.len()), None);
+        for batch in messages.chunks(AT_ONCE) {
+            match send(db, batch.to_vec()).await {
+                Ok(ids) => pushed.extend(ids),
+                Err(error @ ClientError::Job { .. }) => refused = refused.or(Some(error)),
+                Err(error) => return Err(error),
+            }
+        }
+        refused.map_or(Ok(pushed), Err)
+    }
+
+    /// Pushes a message as part of the application's transaction: it is there if and only if that commits. Until then, others who
+    /// push a message of the same [`fair_by`](Self::fair_by) key or [`serial_by`](Self::serial_by) key wait for it.
+    pub async fn push_in(
+        &self,
+        tx: &mut (impl SubmitIn + Send + ?Sized),
+        value: &T,
+    ) -> Result<JobId, ClientError> {
+        let message = self.message(value)?;
+        let job = message.job.id.clone();
+        let pushed = tx.push_message(&message, "producer").await?;
+        pushed.map_err(|source| ClientError::Job { job: job.clone(), source })?;
+        Ok(job)
+    }
+
+    /// Where messages are pushed that wait while the queue is too deep.
+    pub fn sink(&self, db: &Db) -> QueueSink<T> {
+        QueueSink::new(self.clone(), db.clone())
+    }
+}
+
+fn no_answer() -> ClientError {
+    ClientError::Backend(crate::backend::BackendError::Refused(
+        "the database did not answer".into(),
+    ))
+}
+
+pub(super) async fn send(db: &Db, messages: Vec<Message>) -> Result<Vec<JobId>, ClientError> {
+    let ids: Vec<_> = messages.iter().map(|message| message.job.id.clone()).collect();
+    let answers =
+        ask_pipelines(db, messages, |queues, messages| queues.push(messages, "producer")).await?;
+    let pushed = ids.into_iter().zip(answers).map(|(id, answer)| {
+        answer.map_err(|source| ClientError::Job { job: id.clone(), source })?;
+        Ok(id)
+    });
+    pushed.collect()
+}

@@ -1,0 +1,130 @@
+//! Pipelines, as a worker sees them: types are gone.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pgflow_machine::permit::{BatchRule, Rate, Stage, Units};
+
+use super::code::StageCode;
+use super::dead::OnDead;
+use super::preload::{Loading, Preload};
+use crate::backend::ClaimedBatch;
+
+/// What it takes to work on something of a stage.
+#[derive(Clone, Debug)]
+pub(super) struct Permits {
+    pub(super) concurrency: Option<usize>,
+    pub(super) resources: Units,
+    pub(super) rates: BTreeMap<String, Rate>,
+    pub(super) lease: Duration,
+    pub(super) prefetch: u32,
+}
+
+impl Default for Permits {
+    fn default() -> Self {
+        let lease = crate::worker::LEASE;
+        Self {
+            concurrency: None,
+            resources: Units::new(),
+            rates: BTreeMap::new(),
+            lease,
+            prefetch: 0,
+        }
+    }
+}
+
+/// A pipeline that a worker can run: what [`Pipeline`](super::Pipeline) is with its last function.
+pub struct PipelineSpec {
+    pub(crate) name: &'static str,
+    pub(crate) stages: Vec<StageSpec>,
+    /// Rates that it declares.
+    pub(crate) rates: BTreeMap<String, Rate>,
+    /// Resources that it has for itself, with their capacities.
+    pub(crate) limits: BTreeMap<String, u32>,
+    /// Whether its last batches are formed when a worker leaves.
+    pub(crate) flushes: bool,
+    /// How long its dead messages are kept, if that is said.
+    pub(crate) keep: Option<Duration>,
+    pub(crate) on_dead: Option<OnDead>,
+}
+
+impl fmt::Debug for PipelineSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, stages, .. } = self;
+        f.debug_struct("PipelineSpec")
+            .field("name", name)
+            .field("stages", stages)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A stage: what it takes of which queue, and its code.
+pub(crate) struct StageSpec {
+    pub(crate) need: &'static str,
+    pub(crate) word: &'static str,
+    pub(crate) stage: Stage,
+    pub(crate) concurrency: Option<usize>,
+    pub(crate) lease: Duration,
+    pub(crate) prefetch: u32,
+    pub(crate) code: StageCode,
+    pub(crate) preload: Option<Preload>,
+    pub(crate) takes_tx: bool,
+}
+
+/// What a stage is made of.
+pub(super) struct StageParts {
+    pub(super) need: &'static str,
+    pub(super) permits: Permits,
+    pub(super) batch: Option<BatchRule>,
+    pub(super) code: StageCode,
+    pub(super) preload: Option<Preload>,
+    pub(super) takes_tx: bool,
+}
+
+impl StageSpec {
+    /// What is to be loaded for a claim that got these.
+    pub(crate) fn loading<'b>(
+        &self,
+        claimed: impl Iterator<Item = &'b ClaimedBatch>,
+    ) -> Option<Arc<Loading>> {
+        let code = self.preload.clone()?;
+        let messages = claimed.flat_map(|batch| &batch.messages);
+        Some(Loading::new(code, messages.map(|message| message.payload.clone()).collect()))
+    }
+}
+
+impl fmt::Debug for StageSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StageSpec").field("need", &self.need).finish_non_exhaustive()
+    }
+}
+
+impl PipelineSpec {
+    pub(super) fn new(name: &'static str) -> Self {
+        let (rates, limits) = (BTreeMap::new(), BTreeMap::new());
+        let (stages, flushes, keep, on_dead) = (Vec::new(), false, None, None);
+        Self { name, stages, rates, limits, flushes, keep, on_dead }
+    }
+
+    pub(super) fn add(&mut self, parts: StageParts) {
+        let StageParts { need, permits, batch, code, preload, takes_tx } = parts;
+        let Permits { concurrency, resources, rates, lease, prefetch } = permits;
+        let word = if batch.is_some() { "batch" } else { "process" };
+        let stage =
+            Stage { batch, resources, rates: rates.keys().cloned().collect(), drains: false };
+        self.rates.extend(rates);
+        self.stages.push(StageSpec {
+            need,
+            word,
+            stage,
+            concurrency,
+            lease,
+            prefetch,
+            code,
+            preload,
+            takes_tx,
+        });
+    }
+}

@@ -1,0 +1,261 @@
+//! Attempts that share the transaction which settles them, and what is done when messages die in it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pgflow_machine::job::{JobHold, JobRetry, JobRow, JobSettled, JobVerdict};
+use pgflow_machine::permit::{MessageEnd, MessageLease, MessageSettle};
+use pgflow_machine::{Settled, Verdict};
+use pgflow_model::with_causes;
+use tokio::time::{sleep, timeout};
+
+use super::code::{BoxFuture, StageCode, Work, Worked, caught};
+use super::dead::{DeadMessage, OnDead, why_dead};
+use crate::backend::{Backend, BackendError, ClaimedJob};
+use crate::job_handler::back_off;
+use crate::tx::{Lent, Tx, TxSlot};
+use crate::worker::{Ended, tidy};
+use crate::{Error, Result};
+
+/// Before messages are given back whose transaction could not begin: the database is in trouble, and the next attempt is not to
+/// come at once.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// How a stage works on what was claimed for one attempt.
+#[derive(Clone)]
+pub(crate) struct StageWork {
+    pub(crate) code: StageCode,
+    pub(crate) takes_tx: bool,
+    pub(crate) on_dead: Option<OnDead>,
+}
+
+/// Where transactions come from.
+pub(crate) trait Opens: Send + Sync {
+    /// A transaction, if all of these leases hold.
+    fn open(&self, holds: Vec<JobHold>) -> BoxFuture<Result<Option<Tx>, BackendError>>;
+}
+
+/// What an attempt led to.
+pub(crate) enum Made {
+    /// Ends of its messages, with the transaction that they are part of if there is one.
+    Ends(Vec<MessageEnd>, Option<Tx>),
+    /// One of its leases was gone before anything happened.
+    Lost,
+}
+
+impl StageWork {
+    /// Works on what was claimed for one attempt.
+    pub(crate) async fn make(&self, work: Work, opens: &dyn Opens) -> Result<Made, BackendError> {
+        let holds = work.claimed.lease.holds.clone();
+        let messages = work.claimed.messages.clone();
+        let (ends, tx) = if self.takes_tx {
+            let Some(tx) = opens.open(holds.clone()).await? else { return Ok(Made::Lost) };
+            self.work_in(tx, work).await
+        } else {
+            ((self.code)(work).await.ends, None)
+        };
+        let (Some(on_dead), true) = (&self.on_dead, any_dies(&ends, &messages)) else {
+            return Ok(Made::Ends(ends, tx));
+        };
+        let tx = match tx {
+            Some(tx) => tx,
+            None => match opens.open(holds).await? {
+                Some(tx) => tx,
+                None => return Ok(Made::Lost),
+            },
+        };
+        Ok(bury(on_dead, ends, &messages, tx, self.takes_tx).await)
+    }
+
+    /// Works in a transaction, which is undone unless what was written counts.
+    async fn work_in(&self, tx: Tx, work: Work) -> (Vec<MessageEnd>, Option<Tx>) {
+        let cancel = work.context.cancel.clone();
+        let rows: Vec<_> = work.claimed.messages.iter().map(|it| it.taken.row.clone()).collect();
+        let (scope, slot) = (tx.scope(), TxSlot::holding(tx));
+        let longest = scope.longest();
+        let call = scope.around((self.code)(Work { tx: Some(slot.clone()), ..work }));
+        let worked = match longest {
+            Some(longest) => timeout(longest, call).await.unwrap_or_else(|_| {
+                cancel.set();
+                let error = format!("the function kept its transaction for more than {longest:?}");
+                Worked {
+                    ends: rows.iter().map(|row| failed(&error, row)).collect(),
+                    is_well: false,
+                }
+            }),
+            None => call.await,
+        };
+        match slot.take() {
+            Some(tx) if worked.is_well => (worked.ends, Some(tx)),
+            None if worked.is_well => {
+                let kept = "the function kept its transaction";
+                (rows.iter().map(|_| dead(kept)).collect(), None)
+            }
+            tx => {
+                if let Some(tx) = tx {
+                    tx.rollback().await;
+                }
+                (worked.ends, None)
+            }
+        }
+    }
+}
+
+fn any_dies(ends: &[MessageEnd], messages: &[ClaimedJob]) -> bool {
+    ends.iter().zip(messages).any(|(end, message)| why_dead(end, &message.taken.row).is_some())
+}
+
+/// Does what is to be done for messages that die. If that fails they are dead without it, and of the others nothing counts that
+/// was to be written with it.
+async fn bury(
+    on_dead: &OnDead,
+    ends: Vec<MessageEnd>,
+    messages: &[ClaimedJob],
+    tx: Tx,
+    is_shared: bool,
+) -> Made {
+    let (scope, slot) = (tx.scope(), TxSlot::holding(tx));
+    let mut failure = None;
+    for (end, message) in ends.iter().zip(messages) {
+        let Some(why) = why_dead(end, &message.taken.row) else { continue };
+        let buried = caught(async {
+            let mut lent =
+                Lent::new(&slot).ok_or_else(|| Error::fatal("its transaction is gone"))?;
+            let done = on_dead(DeadMessage::of(message), why.to_owned(), lent.get()).await;
+            lent.give_back();
+            done
+        });
+        if let Err(error) = scope.clone().around(buried).await {
+            failure = Some(tidy(&with_causes(error.as_source())));
+            break;
+        }
+    }
+    let tx = slot.take();
+    let Some(failure) = failure else { return Made::Ends(ends, tx) };
+    tracing::error!(error = failure, "on_dead failed: messages are dead without it");
+    if let Some(tx) = tx {
+        tx.rollback().await;
+    }
+    let end = |(end, message): (MessageEnd, &ClaimedJob)| match why_dead(&end, &message.taken.row) {
+        Some(why) => dead(&format!("{why}; on_dead: {failure}")),
+        None if is_shared => JobVerdict::Released.into(),
+        None => end,
+    };
+    Made::Ends(ends.into_iter().zip(messages).map(end).collect(), None)
+}
+
+fn failed(error: &str, row: &JobRow) -> MessageEnd {
+    let retry = JobRetry::After(back_off(1, row.failures));
+    JobVerdict::Failed { error: tidy(error), retry }.into()
+}
+
+fn dead(error: &str) -> MessageEnd {
+    JobVerdict::Failed { error: tidy(error), retry: JobRetry::Never }.into()
+}
+
+/// Transactions of a database.
+pub(crate) struct Database(pub(crate) Arc<dyn Backend>);
+
+impl Opens for Database {
+    fn open(&self, holds: Vec<JobHold>) -> BoxFuture<Result<Option<Tx>, BackendError>> {
+        let backend = self.0.clone();
+        Box::pin(async move {
+            let opened = backend.pipelines()?.begin_messages(&holds).await?;
+            Ok(opened.map(Tx))
+        })
+    }
+}
+
+/// Makes an attempt at what was claimed, and settles it if it has a transaction for that. What comes of it is `said`.
+pub(super) async fn attempt(
+    stage: &StageWork,
+    work: Work,
+    backend: Arc<dyn Backend>,
+    said: &(dyn Fn(&[MessageEnd]) + Sync),
+) -> Ended {
+    let rows: Vec<_> = work.claimed.messages.iter().map(|it| it.taken.row.clone()).collect();
+    let lease = work.claimed.lease.clone();
+    let opens = Database(backend);
+    match stage.make(work, &opens).await {
+        Ok(Made::Ends(ends, None)) => {
+            said(&ends);
+            Ended::Verdict(Verdict::Messages(ends))
+        }
+        Ok(Made::Ends(ends, Some(tx))) => {
+            let ended = commit(&*opens.0, tx, &settles(&lease, ends.clone()), &rows).await;
+            match &ended {
+                Ended::Recorded(Settled::Applied) => said(&ends),
+                Ended::Verdict(Verdict::Messages(ends)) => said(ends),
+                _ => {}
+            }
+            ended
+        }
+        // Those that are still ours are given back.
+        Ok(Made::Lost) => Ended::Verdict(Verdict::Released),
+        Err(error) => give_back(&with_causes(&error)).await,
+    }
+}
+
+/// What is said of each message of an attempt.
+pub(crate) fn settles(lease: &MessageLease, ends: Vec<MessageEnd>) -> Vec<MessageSettle> {
+    let settle = |(hold, end)| MessageSettle { hold, need: lease.need.clone(), end };
+    lease.holds.iter().cloned().zip(ends).map(settle).collect()
+}
+
+/// No attempt is used up.
+async fn give_back(error: &str) -> Ended {
+    tracing::warn!(error, "no transaction for messages: giving them back");
+    sleep(PAUSE).await;
+    Ended::Verdict(Verdict::Released)
+}
+
+async fn commit(
+    backend: &dyn Backend,
+    tx: Tx,
+    settles: &[MessageSettle],
+    rows: &[JobRow],
+) -> Ended {
+    let worker = rows.first().and_then(|row| row.lease.as_ref()).map(|lease| lease.worker.as_str());
+    let committed = match backend.pipelines() {
+        Ok(queues) => queues.commit_messages(tx.0, settles, worker.unwrap_or("worker")).await,
+        Err(error) => Err(error),
+    };
+    let error = match committed {
+        Ok(answers) => return outcome(&answers),
+        Err(error) => error,
+    };
+    let text = with_causes(&error);
+    // If the commit got through, the leases are settled and giving them back changes nothing. If not, the transaction is gone
+    // and the function must run again.
+    let ends = match error {
+        error if error.is_about_payload() => {
+            let error = format!("the database refused what comes next: {text}");
+            rows.iter().map(|_| dead(&error)).collect()
+        }
+        BackendError::NotCommitted(_)
+        | BackendError::TransactionEnded
+        | BackendError::Unsupported { .. } => rows.iter().map(|row| failed(&text, row)).collect(),
+        _ => return give_back(&text).await,
+    };
+    Ended::Verdict(Verdict::Messages(ends))
+}
+
+/// What became of an attempt in a transaction: all of it, or nothing. Messages that are still ours are given back then, but not
+/// one that cannot end as it was said.
+fn outcome(answers: &[JobSettled]) -> Ended {
+    let all = |of: JobSettled| answers.iter().all(|answer| *answer == of);
+    if all(JobSettled::Applied) {
+        return Ended::Recorded(Settled::Applied);
+    }
+    if all(JobSettled::Fenced) {
+        return Ended::Recorded(Settled::Fenced);
+    }
+    if all(JobSettled::AlreadySettled) {
+        return Ended::Recorded(Settled::AlreadySettled);
+    }
+    let end = |answer: &JobSettled| match answer {
+        JobSettled::Refused(problem) => dead(&format!("what comes next cannot be: {problem}")),
+        _ => JobVerdict::Released.into(),
+    };
+    Ended::Verdict(Verdict::Messages(answers.iter().map(end).collect()))
+}

@@ -1,0 +1,58 @@
+//! Schedules in the source of flows.
+
+use pgflow_machine::schedule::{Origin, Put, ScheduleSpec};
+
+use crate::backend::NewSchedule;
+use crate::client::ClientError;
+use crate::db::{Db, program};
+use crate::{FlowDef, ScheduleDef};
+
+/// Makes the database's schedules those that these flows declare: changed where they changed, removed where they declare none any
+/// more. Those that somebody made at run time are left alone, and one that is paused stays so.
+pub(crate) async fn register(db: &Db, flows: &[&'static FlowDef]) -> Result<(), ClientError> {
+    let declared: Vec<_> = flows.iter().filter_map(|flow| Some((*flow, flow.schedule?))).collect();
+    for (flow, schedule) in declared {
+        put(db, flow, schedule).await?;
+    }
+    // Nothing that a worker does depends on it: a database whose schema is older has no schedules.
+    if let Err(error) = remove(db, flows).await {
+        tracing::warn!(%error, "cannot look for schedules that flows do not declare any more");
+    }
+    Ok(())
+}
+
+/// Removes those that flows have declared, and do not any more.
+async fn remove(db: &Db, flows: &[&'static FlowDef]) -> Result<(), ClientError> {
+    let known = db.schedules().await?;
+    let is_known = |flow: &FlowDef| {
+        known.iter().any(|it| it.name == flow.slug && it.spec.origin == Origin::Source)
+    };
+    for flow in flows.iter().filter(|flow| flow.schedule.is_none() && is_known(flow)) {
+        db.backend().schedules()?.remove_schedule(flow.slug, Some(Origin::Source)).await?;
+        tracing::info!(schedule = flow.slug, "schedule removed: its flow declares none any more");
+    }
+    Ok(())
+}
+
+async fn put(db: &Db, flow: &'static FlowDef, def: ScheduleDef) -> Result<(), ClientError> {
+    let word = |error: pgflow_machine::schedule::InvalidPolicy| ClientError::Policy(error);
+    let spec = ScheduleSpec {
+        compiled_for: Some(program(flow)),
+        input: (def.input)()?,
+        zone: def.timezone.to_owned(),
+        missed: def.missed.parse().map_err(word)?,
+        overlap: def.overlap.parse().map_err(word)?,
+        origin: Origin::Source,
+        ..ScheduleSpec::new(flow.slug, def.cron)
+    };
+    let put = db.put_schedule(NewSchedule::new(flow.slug, spec)).await?;
+    if put != Put::Unchanged {
+        tracing::info!(
+            schedule = flow.slug,
+            cron = def.cron,
+            timezone = def.timezone,
+            "schedule registered"
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,85 @@
+//! What a step's context can wait for.
+
+use std::future::{Ready, ready};
+use std::time::Duration;
+
+use pgflow_machine::Timestamp;
+use pgflow_machine::job::Moment;
+
+use super::{ChildRun, ChildRuns, On, Wait, Waiting};
+use crate::check::{Starts, Takes};
+use crate::{Context, DataError};
+
+impl Context {
+    /// Ends the attempt: the step is done after so much time, by the database's clock. Nothing is held meanwhile.
+    ///
+    /// ```
+    /// use pgflow::prelude::*;
+    /// use std::time::Duration;
+    ///
+    /// #[flow]
+    /// mod reminder {
+    ///     use super::*;
+    ///     #[step]
+    ///     pub async fn an_hour(ctx: Context) -> Result<Waiting<()>> {
+    ///         Ok(ctx.sleep(Duration::from_secs(3_600)))
+    ///     }
+    /// }
+    /// # fn main() {}
+    /// ```
+    pub fn sleep(&self, time: Duration) -> Waiting<()> {
+        Waiting::new(Wait::on(On::Sleep(Moment::In(time))))
+    }
+
+    /// Ends the attempt: the step is done at this moment, by the database's clock.
+    pub fn sleep_until(&self, moment: Timestamp) -> Waiting<()> {
+        Waiting::new(Wait::on(On::Sleep(Moment::At(moment))))
+    }
+
+    /// A run of another flow, for the step to wait for. It is started if and only if the wait is recorded, in the same
+    /// transaction: a crash before that leaves nothing, and the next attempt starts it once.
+    ///
+    /// ```
+    /// use pgflow::prelude::*;
+    ///
+    /// #[flow(input = u32)]
+    /// mod invoice {
+    ///     #[step]
+    ///     pub async fn total(run: u32) -> pgflow::Result<u32> { Ok(run * 3) }
+    /// }
+    ///
+    /// #[flow(input = u32)]
+    /// mod order {
+    ///     use super::*;
+    ///     #[step]
+    ///     pub async fn bill(run: u32, ctx: Context) -> Result<Waiting<invoice::Output>> {
+    ///         Ok(ctx.run(invoice::Flow, &run).await?.wait())
+    ///     }
+    ///     #[step(depends_on = [bill])]
+    ///     pub async fn pay(bill: invoice::Output) -> Result<u32> { Ok(bill.total) }
+    /// }
+    ///
+    /// # fn main() -> Result<()> {
+    /// let run = pgflow::testing::block_on(pgflow::testing::run(order::Flow, 14))?;
+    /// assert_eq!(run.output()?.pay, 42);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[expect(clippy::needless_pass_by_value, reason = "an input may be owned")]
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn run<F, I, G>(&self, _flow: F, input: G) -> Starting<ChildRun<<Self as Starts<F, I>>::Output>> where Self: Starts<F, I> + Takes<G, I> {
+        let input = <Self as Starts<F, I>>::stored(<Self as Takes<G, I>>::taken(&input));
+        ready(input.map(|input| ChildRun::new(<Self as Starts<F, I>>::DEF, input)))
+    }
+
+    /// A run per input, for the step to wait for.
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn run_all<F, I, G>(&self, _flow: F, inputs: impl IntoIterator<Item = G>) -> Starting<ChildRuns<<Self as Starts<F, I>>::Output>> where Self: Starts<F, I> + Takes<G, I> {
+        let stored = |input: G| <Self as Starts<F, I>>::stored(<Self as Takes<G, I>>::taken(&input));
+        let inputs = inputs.into_iter().map(stored).collect::<Result<_, _>>();
+        ready(inputs.map(|inputs| ChildRuns::new(<Self as Starts<F, I>>::DEF, inputs)))
+    }
+}
+
+/// What is ready at once, and may become a call one day.
+type Starting<T> = Ready<Result<T, DataError>>;

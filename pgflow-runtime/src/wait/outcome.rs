@@ -1,0 +1,84 @@
+//! How something ended that was waited for.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How a run or job ended, for a step that wants to know instead of failing with it: `Waiting<Outcome<T>>`.
+///
+/// ```
+/// use pgflow::{ChildStatus, Outcome};
+/// use serde_json::json;
+///
+/// let outcome: Outcome<u8> = serde_json::from_value(json!({ "ok": 7 })).unwrap();
+/// assert_eq!(outcome.ok(), Some(7));
+/// let failed = json!({ "error": { "status": "failed", "message": "no paper" } });
+/// let outcome: Outcome<u8> = serde_json::from_value(failed).unwrap();
+/// assert!(matches!(outcome, Outcome::Error(error) if error.status == ChildStatus::Failed));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "Outcome_of_{T}")]
+pub enum Outcome<T> {
+    /// Well, with this output.
+    Ok(T),
+    /// Not well.
+    Error(ChildError),
+}
+
+/// Why there is no output.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ChildError {
+    /// What became of it.
+    pub status: ChildStatus,
+    /// What went wrong, for people.
+    pub message: String,
+}
+
+/// What became of a run or job that did not end well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ChildStatus {
+    /// It failed.
+    Failed,
+    /// Somebody cancelled it.
+    Cancelled,
+    /// A job that nobody began in time.
+    Expired,
+    /// A job that lost too many workers.
+    Crashed,
+}
+
+impl<T> Outcome<T> {
+    /// The output, if it ended well.
+    pub fn ok(self) -> Option<T> {
+        self.into_result().ok()
+    }
+
+    /// For `?`.
+    ///
+    /// ```
+    /// # use pgflow::Outcome;
+    /// fn both(first: Outcome<u8>, second: Outcome<u8>) -> pgflow::Result<u8> {
+    ///     Ok(first.into_result()? + second.into_result()?)
+    /// }
+    /// assert_eq!(both(Outcome::Ok(1), Outcome::Ok(2))?, 3);
+    /// # Ok::<(), pgflow::Error>(())
+    /// ```
+    pub fn into_result(self) -> Result<T, ChildError> {
+        match self {
+            Self::Ok(output) => Ok(output),
+            Self::Error(error) => Err(error),
+        }
+    }
+}
+
+impl fmt::Display for ChildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for ChildError {}

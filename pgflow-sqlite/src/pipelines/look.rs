@@ -1,0 +1,159 @@
+//! What claims find.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pgflow_backend::backend::Hold;
+use pgflow_machine::Timestamp;
+use pgflow_machine::job::JobId;
+use pgflow_machine::permit::{PermitKey, PermitKind, Units, Waiting};
+use serde_json::{Value, json};
+
+use super::parameter;
+use crate::error::{Result, broken};
+use crate::load::word;
+use crate::row::row;
+use crate::session::{Conn, SqliteSession};
+
+const PERMITS: &str = "
+    select p.kind, p.name, p.state
+      from json_each(?1) k
+      cross join pgflow_permits p on p.kind = k.value ->> 0 and p.name = k.value ->> 1";
+
+const OF_KIND: &str = "select name, state from pgflow_permits where kind = ?1";
+
+const HOLDS: &str = "
+    select h.resource, h.job, h.token, h.batch, h.units, h.fence
+      from json_each(?1) k
+      cross join pgflow_permit_holds h on h.resource = k.value
+      cross join pgflow_job_leases l on l.job = h.job and l.token = h.token";
+
+/// The first of a queue, as far as the index goes: their order is its order.
+macro_rules! waiting {
+    ($after:literal) => {
+        concat!(
+            "select j.id, j.priority, j.seq, coalesce(j.wake_at, j.created_at) as since,
+                    length(cast(j.payload as blob)) as bytes, m.batch_key, m.resources, m.not_before
+               from pgflow_jobs j left join pgflow_messages m on m.job = j.id
+              where j.need = ?1 and j.state = 'ready' and (j.expires_at is null or j.expires_at > ?2)",
+            $after,
+            " order by j.priority desc, j.seq limit ?3"
+        )
+    };
+}
+
+const FIRST: &str = waiting!("");
+const MORE: &str = waiting!(" and j.priority <= ?4 and (j.priority < ?4 or j.seq > ?5)");
+
+const CHANGE: &str = "
+    select min(at) from (
+      select min(wake_at) as at from pgflow_jobs where need = ?1 and state = 'sleeping'
+       union all
+      select * from (
+        select l.until from pgflow_job_leases l cross join pgflow_jobs j on j.seq = l.job
+         where j.need = ?1 order by l.until limit 1)
+    )";
+
+row! {
+    struct FoundHold {
+        resource: String,
+        job: i64,
+        token: String,
+        batch: String,
+        units: u32,
+        fence: i64,
+    }
+}
+
+row! {
+    struct FoundMessage {
+        id: String,
+        priority: i32,
+        seq: i64,
+        since: i64,
+        bytes: i64,
+        batch_key: Option<String>,
+        resources: Option<String>,
+        not_before: Option<i64>,
+    }
+}
+
+pub(super) async fn permits<C: Conn>(
+    session: &mut SqliteSession<C>,
+    keys: &BTreeSet<PermitKey>,
+) -> Result<BTreeMap<PermitKey, Value>> {
+    let wanted = parameter(keys.iter().map(|key| json!([key.kind, key.name])));
+    let found: Vec<(String, String, String)> =
+        sqlx::query_as(PERMITS).bind(wanted).fetch_all(&mut *session.connection).await?;
+    let permit = |(kind, name, state): (String, String, String)| {
+        let kind = word(PermitKind::from_word(&kind), &kind)?;
+        Ok((PermitKey { kind, name }, serde_json::from_str(&state).map_err(broken)?))
+    };
+    found.into_iter().map(permit).collect()
+}
+
+pub(super) async fn permits_of<C: Conn>(
+    session: &mut SqliteSession<C>,
+    kind: PermitKind,
+) -> Result<BTreeMap<String, Value>> {
+    let found: Vec<(String, String)> =
+        sqlx::query_as(OF_KIND).bind(kind.word()).fetch_all(&mut *session.connection).await?;
+    let permit =
+        |(name, state): (_, String)| Ok((name, serde_json::from_str(&state).map_err(broken)?));
+    found.into_iter().map(permit).collect()
+}
+
+pub(super) async fn holds<C: Conn>(
+    session: &mut SqliteSession<C>,
+    resources: &BTreeSet<String>,
+) -> Result<Vec<Hold>> {
+    let wanted = parameter(resources.iter().map(|slug| json!(slug)));
+    let found: Vec<FoundHold> =
+        sqlx::query_as(HOLDS).bind(wanted).fetch_all(&mut *session.connection).await?;
+    let hold = |found: FoundHold| Hold {
+        resource: found.resource,
+        job: found.job,
+        token: found.token,
+        batch: found.batch,
+        units: found.units,
+        fence: found.fence.unsigned_abs(),
+    };
+    Ok(found.into_iter().map(hold).collect())
+}
+
+pub(super) async fn waiting<C: Conn>(
+    session: &mut SqliteSession<C>,
+    need: &str,
+    after: Option<(i32, i64)>,
+    max: u32,
+) -> Result<Vec<Waiting>> {
+    let sql = if after.is_some() { MORE } else { FIRST };
+    let mut query = sqlx::query_as(sql).bind(need).bind(session.now.micros()).bind(max);
+    if let Some((priority, seq)) = after {
+        query = query.bind(priority).bind(seq);
+    }
+    let found: Vec<FoundMessage> = query.fetch_all(&mut *session.connection).await?;
+    found.into_iter().map(message).collect()
+}
+
+fn message(found: FoundMessage) -> Result<Waiting> {
+    let resources = found.resources.as_deref().map(serde_json::from_str::<Units>).transpose();
+    Ok(Waiting {
+        job: JobId::from_stored(found.id),
+        priority: found.priority,
+        seq: found.seq,
+        since: Timestamp::from_micros(found.since),
+        bytes: found.bytes.unsigned_abs(),
+        batch_key: found.batch_key,
+        resources: resources.map_err(broken)?.unwrap_or_default(),
+        not_before: found.not_before.map(Timestamp::from_micros),
+    })
+}
+
+pub(super) async fn next_change<C: Conn>(
+    session: &mut SqliteSession<C>,
+    need: &str,
+) -> Result<Option<Timestamp>> {
+    let query = sqlx::query_scalar(CHANGE).bind(need);
+    let next: Option<i64> = query.fetch_one(&mut *session.connection).await?;
+    Ok(next.map(Timestamp::from_micros))
+}

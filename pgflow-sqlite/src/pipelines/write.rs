@@ -1,0 +1,129 @@
+//! What was decided about messages and permits, with a statement each.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pgflow_backend::backend::{Hold, MessageRow};
+use pgflow_machine::Timestamp;
+use pgflow_machine::job::{JobId, JobToken};
+use pgflow_machine::permit::{PermitKey, Units};
+use serde_json::{Value, json};
+
+use super::parameter;
+use crate::error::Result;
+use crate::session::{Conn, SqliteSession};
+
+const PERMITS: &str = "
+    insert into pgflow_permits (kind, name, state)
+    select value ->> 0, value ->> 1, value ->> 2 from json_each(?1)
+     where true on conflict (kind, name) do update set state = excluded.state";
+
+const STALE: &str = "
+    delete from pgflow_permit_holds
+     where resource in (select value from json_each(?1))
+       and not exists (select 1 from pgflow_job_leases l
+                        where l.job = pgflow_permit_holds.job and l.token = pgflow_permit_holds.token)";
+
+const HOLDS: &str = "
+    insert into pgflow_permit_holds (resource, job, token, batch, units, fence)
+    select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5 from json_each(?1)";
+
+const DROP_HOLDS: &str =
+    "delete from pgflow_permit_holds where token in (select value from json_each(?1))";
+
+const MESSAGES: &str = "
+    insert into pgflow_messages (job, batch_key, resources, not_before)
+    select value ->> 0, value ->> 1, value ->> 2, value ->> 3 from json_each(?1)
+     where true on conflict (job) do update
+       set batch_key = excluded.batch_key, resources = excluded.resources, not_before = excluded.not_before";
+
+const DEFER: &str = "
+    insert into pgflow_messages (job, not_before) select value ->> 0, value ->> 1 from json_each(?1)
+     where true on conflict (job) do update set not_before = excluded.not_before";
+
+const DROP_MESSAGES: &str =
+    "delete from pgflow_messages where job in (select value from json_each(?1))";
+
+const DEAD: &str = "
+    select a.id from json_each(?1) k cross join pgflow_job_archive a on a.id = k.value
+     where a.outcome in ('failed', 'crashed')";
+
+const FORGET: [&str; 3] = [
+    "delete from pgflow_job_archive where id in (select value from json_each(?1))",
+    "delete from pgflow_job_trace where job in (select value from json_each(?1))",
+    DROP_MESSAGES,
+];
+
+/// Executes a statement for rows; says how many it changed.
+async fn execute<C: Conn>(
+    session: &mut SqliteSession<C>,
+    sql: &'static str,
+    rows: impl IntoIterator<Item = Value>,
+) -> Result<u64> {
+    let query = sqlx::query(sql).bind(parameter(rows));
+    Ok(query.execute(&mut *session.connection).await?.rows_affected())
+}
+
+pub(super) async fn permits<C: Conn>(
+    session: &mut SqliteSession<C>,
+    rows: &BTreeMap<PermitKey, Value>,
+) -> Result<()> {
+    let rows = rows.iter().map(|(key, state)| json!([key.kind, key.name, state.to_string()]));
+    execute(session, PERMITS, rows).await.map(drop)
+}
+
+pub(super) async fn add_holds<C: Conn>(
+    session: &mut SqliteSession<C>,
+    holds: &[Hold],
+) -> Result<()> {
+    let resources: BTreeSet<_> = holds.iter().map(|hold| hold.resource.as_str()).collect();
+    execute(session, STALE, resources.into_iter().map(Value::from)).await?;
+    let row = |hold: &Hold| {
+        json!([hold.resource, hold.job, hold.token, hold.batch, hold.units, hold.fence])
+    };
+    execute(session, HOLDS, holds.iter().map(row)).await.map(drop)
+}
+
+pub(super) async fn drop_holds<C: Conn>(
+    session: &mut SqliteSession<C>,
+    tokens: &[JobToken],
+) -> Result<u64> {
+    execute(session, DROP_HOLDS, tokens.iter().map(|token| json!(token))).await
+}
+
+pub(super) async fn messages<C: Conn>(
+    session: &mut SqliteSession<C>,
+    rows: &BTreeMap<JobId, MessageRow>,
+) -> Result<()> {
+    let units = |units: &Units| (!units.is_empty()).then(|| json!(units).to_string());
+    let row = |(id, row): (&JobId, &MessageRow)| {
+        json!([id, row.batch_key, units(&row.resources), row.not_before])
+    };
+    execute(session, MESSAGES, rows.iter().map(row)).await.map(drop)
+}
+
+pub(super) async fn defer<C: Conn>(
+    session: &mut SqliteSession<C>,
+    until: &BTreeMap<JobId, Timestamp>,
+) -> Result<()> {
+    execute(session, DEFER, until.iter().map(|(id, until)| json!([id, until]))).await.map(drop)
+}
+
+pub(super) async fn drop_messages<C: Conn>(
+    session: &mut SqliteSession<C>,
+    messages: &[JobId],
+) -> Result<()> {
+    execute(session, DROP_MESSAGES, messages.iter().map(|id| json!(id))).await.map(drop)
+}
+
+pub(super) async fn forget_dead<C: Conn>(
+    session: &mut SqliteSession<C>,
+    jobs: &[JobId],
+) -> Result<u64> {
+    let asked = parameter(jobs.iter().map(|id| json!(id)));
+    let dead: Vec<String> =
+        sqlx::query_scalar(DEAD).bind(asked).fetch_all(&mut *session.connection).await?;
+    for delete in FORGET {
+        execute(session, delete, dead.iter().map(|id| json!(id))).await?;
+    }
+    Ok(dead.len() as u64)
+}

@@ -1,0 +1,136 @@
+//! What a step says, as server-sent events.
+
+use std::convert::Infallible;
+
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, State};
+use axum::http::HeaderMap;
+use axum::response::Sse;
+use axum::response::sse::Event;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use futures_util::Stream;
+use pgflow_machine::TaskKey;
+use pgflow_machine::log::StreamKey;
+use pgflow_runtime::ClientError;
+use pgflow_runtime::backend::PageSize;
+use pgflow_runtime::client::{Chunks, Emitted};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::error::ApiError;
+use super::sse::{Source, end, failed, last_event_id, run_of, sse};
+use crate::PayloadKind;
+use crate::app::App;
+
+/// Which part of which stream.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Asked {
+    /// Of a map step, which element.
+    #[serde(default)]
+    index: u32,
+    /// Only the last so many chunks, and those that follow.
+    last: Option<u64>,
+    /// What earlier attempts said, too.
+    #[serde(default)]
+    all: bool,
+}
+
+pub(super) async fn stream(
+    State(app): State<App>,
+    Path((id, step)): Path<(String, String)>,
+    asked: Result<Query<Asked>, QueryRejection>,
+    headers: HeaderMap,
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, ApiError> {
+    let Query(asked) = asked.map_err(|wrong| ApiError::Wrong(wrong.body_text()))?;
+    let seen = last_event_id(&headers)?;
+    let run = run_of(&app, &id).await?;
+    let task = TaskKey { run: run.id, step, index: asked.index };
+    let key = StreamKey::Task(task.clone());
+    if app.db.backend().streams()?.read_stream(&key, 0, PageSize::NOTHING).await?.is_none() {
+        return Err(ApiError::NotFound(format!("the run has no step `{}`", task.step)));
+    }
+    let (flow, step) = (run.flow, task.step.clone());
+    let chunks = begun(app.db.stream_of_task(task), &asked, seen);
+    Ok(sse(&app, Reader { app: app.clone(), flow, step, chunks, seen, is_over: false }))
+}
+
+/// A client that comes back begins with what it has seen last: if that is no longer what counts, it is told so.
+fn begun(chunks: Chunks<Vec<u8>>, asked: &Asked, seen: Option<u64>) -> Chunks<Vec<u8>> {
+    let chunks = if asked.all { chunks.all() } else { chunks };
+    match (seen, asked.last) {
+        (Some(seen), _) => chunks.at(seen),
+        (None, Some(many)) => chunks.last(many),
+        (None, None) => chunks,
+    }
+}
+
+/// A reader of a stream. All of a process share one look at the database.
+struct Reader {
+    app: App,
+    flow: String,
+    step: String,
+    chunks: Chunks<Vec<u8>>,
+    /// What the client has already.
+    seen: Option<u64>,
+    is_over: bool,
+}
+
+impl Source for Reader {
+    async fn next(&mut self) -> Option<Event> {
+        if self.is_over {
+            return None;
+        }
+        loop {
+            let event = match self.chunks.next().await {
+                Some(Ok(Emitted::Chunk { number, .. })) if self.seen == Some(number) => continue,
+                Some(Ok(Emitted::Chunk { number, value })) => self.chunk(number, value),
+                Some(Ok(Emitted::Restarted { attempt })) => restarted(attempt),
+                // A later version of the library may say more.
+                Some(Ok(_)) => continue,
+                Some(Err(ClientError::StreamFailed { reason, .. })) => {
+                    self.is_over = true;
+                    failed(&self.app.options.redacted_error(&self.flow, Some(&self.step), &reason))
+                }
+                // The client comes back, and goes on where it was.
+                Some(Err(error)) => {
+                    tracing::debug!(%error, "a stream cannot be read");
+                    return None;
+                }
+                None => {
+                    self.is_over = true;
+                    end()
+                }
+            };
+            return Some(event);
+        }
+    }
+}
+
+impl Reader {
+    fn chunk(&self, number: u64, value: Vec<u8>) -> Event {
+        let event = Event::default().id(number.to_string());
+        match self.text(value) {
+            Ok(text) => event.data(text),
+            Err(bytes) => event.event("bytes").data(BASE64_STANDARD.encode(bytes)),
+        }
+    }
+
+    /// What can be sent as it is: the protocol has lines of text.
+    fn text(&self, value: Vec<u8>) -> Result<String, Vec<u8>> {
+        let text = String::from_utf8(value).map_err(std::string::FromUtf8Error::into_bytes)?;
+        if self.app.options.redact.is_none() {
+            return if text.contains('\r') { Err(text.into_bytes()) } else { Ok(text) };
+        }
+        let value = serde_json::from_str(&text).unwrap_or(text.into());
+        let shown = |value| {
+            self.app.options.redacted(&self.flow, Some(&self.step), PayloadKind::Chunk, value)
+        };
+        Ok(shown(value).to_string())
+    }
+}
+
+fn restarted(attempt: u32) -> Event {
+    Event::default().event("restarted").data(json!({ "attempt": attempt }).to_string())
+}

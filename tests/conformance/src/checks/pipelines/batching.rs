@@ -1,0 +1,77 @@
+//! Batches that the claim forms.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pgflow_machine::permit::{BatchRule, Columns, Message, Stage, Trigger};
+use serde_json::json;
+
+use super::{QueueKit, batches};
+use crate::Check;
+use crate::check::check;
+use crate::kit::Cx;
+
+pub(super) const CHECKS: &[Check] = &[
+    check!("Q01", "a batch is formed of what any process pushed", of_all, Pipelines),
+    check!("Q02", "a batch that is not full waits for its oldest message", waits, Pipelines),
+    check!("Q03", "batches have a limit in bytes, and are of one key", bytes_and_keys, Pipelines),
+];
+
+async fn of_all(cx: Arc<Cx>) {
+    let kit = QueueKit::new(&cx);
+    let (other, stage) = (kit.another().await, batches(32, 3600));
+    kit.push_named((0..16).map(|at| format!("a{at:02}"))).await;
+    other.push_named((0..15).map(|at| format!("b{at:02}"))).await;
+    let young = kit.look(9, &stage).await;
+    assert!(young.batches.is_empty(), "{young:?}");
+    let next_in = young.next_in.expect("it says when it will be ripe");
+    assert!(next_in <= Duration::from_hours(1) && next_in > Duration::from_mins(50), "{next_in:?}");
+    other.push_named(["b15".to_owned()]).await;
+    let claimed = kit.claim(9, &stage).await;
+    let [batch] = &claimed[..] else { panic!("one batch, and {claimed:?} came") };
+    assert_eq!((batch.messages.len(), batch.trigger), (32, Some(Trigger::Size)));
+    assert!(other.claim(9, &stage).await.is_empty(), "all of them are taken");
+    kit.finish(batch).await;
+}
+
+async fn waits(cx: Arc<Cx>) {
+    let kit = QueueKit::new(&cx);
+    let stage = batches(10, 100);
+    kit.push_named(["a", "b"].map(str::to_owned)).await;
+    assert!(kit.claim(9, &stage).await.is_empty());
+    kit.jobs.pass(60).await;
+    kit.push_named(["c".to_owned()]).await;
+    assert!(kit.claim(9, &stage).await.is_empty(), "60 s are not 100 s");
+    kit.jobs.pass(41).await;
+    let claimed = kit.claim(9, &stage).await;
+    let [batch] = &claimed[..] else { panic!("one batch, and {claimed:?} came") };
+    assert_eq!((kit.of(batch).len(), batch.trigger), (3, Some(Trigger::Timeout)));
+    kit.finish(batch).await;
+    kit.push_named(["d".to_owned()]).await;
+    assert!(kit.claim(9, &stage).await.is_empty());
+    let drains = Stage { drains: true, ..stage };
+    let claimed = kit.claim(9, &drains).await;
+    assert_eq!(claimed[0].trigger, Some(Trigger::Drain), "whoever leaves takes what is there");
+}
+
+async fn bytes_and_keys(cx: Arc<Cx>) {
+    let kit = QueueKit::new(&cx);
+    let message = |name: &str, key: &str, bytes: usize| {
+        let mut message: Message = kit.message(name);
+        message.job.payload = json!("x".repeat(bytes - 2));
+        let batch_key = Some(key.to_owned());
+        Message { columns: Columns { batch_key, ..Columns::default() }, ..message }
+    };
+    let rule = BatchRule { len: 9, bytes: Some(100), wait: Duration::from_hours(1) };
+    let stage = Stage { batch: Some(rule), ..Stage::default() };
+    kit.push(&[message("a", "k", 60), message("b", "l", 50), message("c", "k", 50)]).await;
+    let claimed = kit.claim(9, &stage).await;
+    assert_eq!(claimed.len(), 1, "b is of another key and light");
+    assert_eq!((kit.of(&claimed[0]), claimed[0].trigger), (vec!["a".into()], Some(Trigger::Bytes)));
+    kit.push(&[message("huge", "m", 500)]).await;
+    let claimed = kit.claim(9, &stage).await;
+    assert_eq!(claimed.iter().map(|batch| kit.of(batch)).collect::<Vec<_>>(), [["huge"]]);
+    kit.push(&[message("d", "l", 50)]).await;
+    let claimed = kit.claim(9, &stage).await;
+    assert_eq!(claimed.iter().map(|batch| kit.of(batch)).collect::<Vec<_>>(), [["b", "d"]]);
+}

@@ -1,0 +1,180 @@
+//! What claims have to get besides messages.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pgflow_machine::job::JobProblem;
+use pgflow_machine::permit::{Columns, Message, PermitProblem, Rate, Stage};
+use pgflow_runtime::backend::{BackendError, StageClaim};
+
+use super::{QueueKit, batches, done, held};
+use crate::Check;
+use crate::check::check;
+use crate::kit::Cx;
+
+pub(super) const CHECKS: &[Check] = &[
+    check!("Q04", "no more of a resource is held than there is", capacity, Pipelines),
+    check!("Q05", "claims at the same time share a resource", racing, Pipelines),
+    check!("Q06", "a full resource keeps nobody else waiting", passed_over, Pipelines),
+    check!("Q07", "a rate is kept, and can be changed", rates, Pipelines),
+    check!("Q08", "a flood of one key does not starve another", fair, Pipelines),
+    check!("Q09", "what makes no sense is refused, and nothing is lost", refused, Pipelines),
+    check!("Q14", "permits are listed, and a paused queue hands out nothing", listed, Pipelines),
+];
+
+async fn capacity(cx: Arc<Cx>) {
+    let kit = QueueKit::new(&cx);
+    let (other, gpu) = (kit.another().await, kit.jobs.name("gpu"));
+    kit.queues().set_capacity(&gpu, 1).await.expect("a resource");
+    kit.push_named(["a", "b", "c"].map(str::to_owned)).await;
+    let stage = held(&gpu);
+    let first = kit.claim(9, &stage).await;
+    assert_eq!((first.len(), &first[0].fences[&gpu]), (1, &1));
+    assert!(other.claim(9, &stage).await.is_empty());
+    let (resource, units) =
+        kit.queues().resource(&gpu).await.expect("a look").expect("it is there");
+    assert_eq!((resource.capacity, units), (1, 1));
+    kit.finish(&first[0]).await;
+    let second = other.claim(9, &stage).await;
+    assert_eq!((second.len(), &second[0].fences[&gpu]), (1, &2), "each grant has a number");
+    kit.jobs.pass(61).await;
+    let third = kit.claim(9, &stage).await;
+    assert_eq!(third.len(), 1, "who is gone holds nothing");
+    assert_eq!(third[0].fences[&gpu], 3);
+    assert!(kit.claim(9, &stage).await.is_empty());
+    kit.queues().set_capacity(&gpu, 2).await.expect("more of it");
+    assert_eq!(kit.claim(9, &stage).await.len(), 1);
+}
+
+async fn racing(cx: Arc<Cx>) {
+    let kit = QueueKit::new(&cx);
+    let gpu = kit.jobs.name("gpu");
+    kit.queues().set_capacity(&gpu, 1).await.expect("a resource");
+    kit.push_named((0..20).map(|at| format!("{at:02}"))).await;
+    for round in 0..cx.rounds(3, 20) {
+        let mut claims = Vec::new();
+        for _ in 0..4 {
+            let (other, stage) = (kit.another().await, held(&gpu));
+            claims.push(tokio::spawn(async move { other.claim(3, &stage).await }));
+        }
+        let mut got = Vec::new();
+        for claim in claims {
+            got.extend(claim.await.expect("a claim"));
+        }
+        assert_eq!(got.len(), 1, "round {round}: {got:?}");
+        let _ = kit.settle(&got[0], &pgflow_machine::job::JobVerdict::Released.into()).await;
+    }
+}
+
+async fn passed_over(cx: Arc<Cx>) {
+    let kit = QueueKit::new(&cx);
+    let (full, free) = (kit.jobs.name("full"), kit.jobs.name("free"));
+    for slug in [&full, &free] {
+        kit.queues().set_capacity(slug, 1).await.expect("a resource");
+    }
+    let holding = |name: &str, slug: &str| Message {
+        columns: Columns { resources: [(slug.to_owned(), 1)].into(), ..Columns::default() },
+        ..kit.message(name)
+    };
+    kit.push(&[holding("a", &full), holding("b", &full), holding("c", &free), kit.message("d")])
+        .await;
+    assert_eq!(kit.names(9, &Stage::default()).await, ["a", "c", "d"]);
+    assert!(kit.names(9, &Stage::default()).await.is_empty());
+}
+
+async fn rates(cx: Arc<Cx>) {
+    let kit = QueueKit::new(&cx);
+    let slug = kit.jobs.name("openai");
+    let rate = Rate::per_hour(1).burst(2);
+    kit.queues().declare(&[(slug.clone(), rate)].into(), &[]).await.expect("a rate");
+    kit.push_named((0..9).map(|at| at.to_string())).await;
+    let stage = Stage { rates: vec![slug.clone()], ..Stage::default() };
+    let burst = kit.claim(9, &stage).await;
+    assert_eq!(burst.len(), 2);
+    for batch in &burst {
+        kit.finish(batch).await;
+    }
+    let later = kit.another().await.look(9, &stage).await;
+    assert!(later.batches.is_empty());
+    assert!(later.next_in.expect("the next token") > Duration::from_mins(50));
+    kit.queues().set_rate(&slug, Rate::per_second(0)).await.expect("a pause");
+    assert_eq!(kit.look(9, &stage).await.next_in, None);
+    kit.queues().declare(&[(slug.clone(), rate)].into(), &[]).await.expect("the same rate");
+    assert!(kit.names(9, &stage).await.is_empty(), "a program that starts does not end a pause");
+    kit.queues().set_rate(&slug, Rate::per_second(100_000).burst(3)).await.expect("a rate");
+    tokio::time::sleep(Duration::from_millis(5)).await;
+    kit.jobs.pass(1).await;
+    assert_eq!(kit.names(9, &stage).await.len(), 3, "at the next claim");
+}
+
+async fn fair(cx: Arc<Cx>) {
+    let kit = QueueKit::new(&cx);
+    let of = |name: String, key: &str| Message { fair: Some(key.into()), ..kit.message(&name) };
+    let flood: Vec<_> = (0..50).map(|at| of(format!("flood{at:02}"), "a")).collect();
+    kit.push(&flood).await;
+    let few: Vec<_> = (0..3).map(|at| of(format!("few{at}"), "b")).collect();
+    kit.push(&few).await;
+    let first = kit.names(6, &Stage::default()).await;
+    let expected = ["flood00", "few0", "flood01", "few1", "flood02", "few2"];
+    assert_eq!(first, expected);
+    kit.push(&[of("late".into(), "c")]).await;
+    assert_eq!(kit.names(2, &Stage::default()).await, ["flood03", "late"], "it joins the round");
+}
+
+async fn refused(cx: Arc<Cx>) {
+    let kit = QueueKit::new(&cx);
+    let queues = kit.queues();
+    let permit = |answer: Result<(), BackendError>| match answer {
+        Err(BackendError::Permit(problem)) => problem,
+        other => panic!("{other:?}"),
+    };
+    let gpu = kit.jobs.name("gpu");
+    let none = permit(queues.set_capacity(&gpu, 0).await);
+    assert_eq!(none, PermitProblem::NoCapacity(gpu.clone()));
+    let missing = permit(queues.declare(&[].into(), std::slice::from_ref(&gpu)).await);
+    assert_eq!(missing, PermitProblem::UnknownResource(gpu.clone()));
+    let never = permit(queues.set_rate("r", Rate::per_second(1).burst(0)).await);
+    assert_eq!(never, PermitProblem::NoBurst);
+    let mut holding = kit.message("a");
+    holding.columns.resources.insert(gpu.clone(), 1);
+    let mut odd = kit.message("b");
+    odd.job.payload = "\0".into();
+    let answers = queues.push(&[holding, odd, kit.message("c")], "me").await.expect("a push");
+    assert_eq!(answers[0], Err(JobProblem::UnknownResource(gpu.clone())));
+    assert!(matches!(answers[1], Err(JobProblem::Payload { .. })), "{answers:?}");
+    let claim = |stage: Stage, max| StageClaim {
+        stage,
+        ..StageClaim::new("worker", &kit.jobs.name("q"), max)
+    };
+    let unknown = Stage { rates: vec![kit.jobs.name("nowhere")], ..Stage::default() };
+    for bad in [claim(batches(0, 1), 1), claim(unknown, 1), claim(Stage::default(), 0)] {
+        let answer = queues.claim_stage(&bad).await.map(drop);
+        permit(answer);
+    }
+    assert!(kit.claim(1, &held(&gpu)).await.is_empty(), "what is not there cannot be had");
+    let claimed = kit.claim(9, &Stage::default()).await;
+    assert_eq!(claimed.len(), 1, "c is there, and nothing else");
+    assert_eq!(queues.drop_dead(&[kit.jobs.id("c")]).await.expect("a look"), 0, "it lives");
+    kit.settle(&claimed[0], &done()).await;
+    assert_eq!(queues.drop_dead(&[kit.jobs.id("c")]).await.expect("a look"), 0, "it is done");
+}
+
+async fn listed(cx: Arc<Cx>) {
+    let kit = QueueKit::new(&cx);
+    let (gpu, api) = (kit.jobs.name("gpu"), kit.jobs.name("api"));
+    kit.queues().set_capacity(&gpu, 2).await.expect("a resource");
+    kit.queues().set_rate(&api, Rate::per_minute(6)).await.expect("a rate");
+    kit.push_named(["a", "b"].map(str::to_owned)).await;
+    assert_eq!(kit.claim(1, &held(&gpu)).await.len(), 1);
+    let resources = kit.queues().resources().await.expect("a look");
+    let (resource, units) = &resources[&gpu];
+    assert_eq!((resource.capacity, *units), (2, 1));
+    let rates = kit.queues().rates().await.expect("a look");
+    assert_eq!(rates[&api].rate, Rate::per_minute(6));
+    assert!(!rates.contains_key(&gpu) && !resources.contains_key(&api), "each is one of them");
+    let queue = [kit.jobs.name("q")];
+    kit.jobs.upkeep().pause_needs(&queue, "ann").await.expect("a pause");
+    assert!(kit.claim(9, &Stage::default()).await.is_empty(), "it is paused");
+    kit.jobs.upkeep().resume_needs(&queue).await.expect("a resume");
+    assert_eq!(kit.names(9, &Stage::default()).await, ["b"]);
+}

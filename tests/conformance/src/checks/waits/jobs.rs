@@ -1,0 +1,126 @@
+//! Jobs that are waited for.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pgflow_machine::RunStatus;
+use pgflow_machine::wait::NewWait;
+use pgflow_runtime::backend::TaskQuery;
+use serde_json::json;
+
+use crate::Check;
+use crate::check::check;
+use crate::kit::jobs::JobKit;
+use crate::kit::waits::{jobs_of, waits};
+use crate::kit::{Cx, Run, StepExt, single};
+
+pub(crate) const CHECKS: &[Check] = &[
+    check!("W50", "the outputs of jobs are the step's", outputs, Waits),
+    check!("W51", "a job that does not end well fails the attempt", fails, Waits),
+    check!("W52", "jobs go with the run that waits for them", cancelled, Waits),
+    check!("W53", "a job that has ended before is not waited for", ended_before, Waits),
+    check!("W54", "a job is kept while somebody waits for others with it", pruned, Waits),
+];
+
+/// A run whose only step waits for the jobs `one` and `two`.
+async fn waits_for_two(cx: &Arc<Cx>, kit: &JobKit) -> Run {
+    let flow = cx.flow([single("a")]).await;
+    let run = cx.start(&flow, json!({})).await;
+    let [task] = run.take(["a#0"]).await;
+    run.apply(&task, waits(jobs_of([kit.job("one", "n"), kit.job("two", "n")]))).await;
+    run
+}
+
+async fn outputs(cx: Arc<Cx>) {
+    let kit = JobKit::new(&cx);
+    let run = waits_for_two(&cx, &kit).await;
+    let first = kit.take("one", "n").await;
+    let second = kit.take("two", "n").await;
+    kit.finish_with(&second, json!(2)).await;
+    run.expect_state(RunStatus::Started, &["a:started"]).await;
+    kit.finish_with(&first, json!(1)).await;
+    assert_eq!(run.record().await.output, Some(json!({ "a": [1, 2] })));
+    run.expect_log_end(&[
+        "step:waiting a 0 jobs",
+        "step:woken a 0",
+        "step:completed a [1,2]",
+        "run:completed {\"a\":[1,2]}",
+    ])
+    .await;
+}
+
+async fn fails(cx: Arc<Cx>) {
+    let kit = JobKit::new(&cx);
+    let flow = cx.flow([single("a").attempts(1)]).await;
+    let run = cx.start(&flow, json!({})).await;
+    let [task] = run.take(["a#0"]).await;
+    run.apply(&task, waits(jobs_of([kit.job("one", "n"), kit.job("two", "n")]))).await;
+    let first = kit.take("one", "n").await;
+    kit.fail_for_good(&first, "boom").await;
+    let record = run.expect_state(RunStatus::Failed, &["a:failed"]).await;
+    let error = format!("child job {} failed: boom", kit.id("one"));
+    assert_eq!(record.steps[0].error, Some(error));
+    assert_eq!(kit.names(&["n"], 10).await, [""; 0], "the other one is cancelled");
+    let run = cx.start(&flow, json!({})).await;
+    let [task] = run.take(["a#0"]).await;
+    let wait = NewWait { outcomes: true, ..jobs_of([kit.job("three", "n")]) };
+    run.apply(&task, waits(wait)).await;
+    let third = kit.take("three", "n").await;
+    kit.fail_for_good(&third, "boom").await;
+    let failed = json!({ "error": { "status": "failed", "message": "boom" } });
+    assert_eq!(run.record().await.output, Some(json!({ "a": [failed] })));
+}
+
+async fn cancelled(cx: Arc<Cx>) {
+    let kit = JobKit::new(&cx);
+    let flow = cx.flow([single("a")]).await;
+    let run = cx.start(&flow, json!({})).await;
+    let [task] = run.take(["a#0"]).await;
+    run.apply(&task, waits(jobs_of([kit.job("one", "n")]))).await;
+    run.cancel(None).await;
+    assert_eq!(kit.names(&["n"], 10).await, [""; 0]);
+    let run = cx.start(&flow, json!({})).await;
+    let [task] = run.take(["a#0"]).await;
+    let bad = pgflow_machine::job::NewJob { max_attempts: Some(0), ..kit.job("bad", "n") };
+    run.apply(&task, waits(jobs_of([kit.job("good", "n"), bad]))).await;
+    let tasks = cx.backend().tasks(run.id, "a", &TaskQuery::default()).await.expect("its tasks");
+    let error = tasks[0].error.clone().unwrap_or_default();
+    assert!(error.contains("max_attempts"), "{error}");
+    assert_eq!(kit.names(&["n"], 10).await, [""; 0], "not even the one that could be");
+}
+
+async fn ended_before(cx: Arc<Cx>) {
+    let kit = JobKit::new(&cx);
+    kit.submit(&[kit.job("one", "n")]).await;
+    let hold = kit.take("one", "n").await;
+    kit.finish_with(&hold, json!("done")).await;
+    let flow = cx.flow([single("a")]).await;
+    let run = cx.start(&flow, json!({})).await;
+    let [task] = run.take(["a#0"]).await;
+    run.apply(&task, waits(jobs_of([kit.job("one", "n")]))).await;
+    assert_eq!(run.record().await.output, Some(json!({ "a": ["done"] })));
+}
+
+async fn pruned(cx: Arc<Cx>) {
+    let kit = JobKit::new(&cx);
+    let run = waits_for_two(&cx, &kit).await;
+    let first = kit.take("one", "n").await;
+    kit.finish_with(&first, json!("old")).await;
+    kit.pass(10_000).await;
+    forget_old_jobs(&kit).await;
+    kit.expect(&[("one", "done")]).await;
+    let second = kit.take("two", "n").await;
+    kit.finish_with(&second, json!("new")).await;
+    assert_eq!(run.record().await.output, Some(json!({ "a": ["old", "new"] })));
+    kit.pass(10_000).await;
+    forget_old_jobs(&kit).await;
+    let is_there = kit.jobs().job(&kit.id("one")).await.expect("a look").is_some();
+    assert!(!is_there, "nobody waits for it any more");
+}
+
+/// All that may be forgotten: none is counted that stays.
+async fn forget_old_jobs(kit: &JobKit) {
+    let old = Duration::from_secs(5_000);
+    while kit.jobs().prune_jobs(old, 100).await.expect("jobs can be pruned") > 0 {}
+    assert_eq!(kit.upkeep().prunable_jobs(old, 100).await.expect("a count"), 0);
+}

@@ -1,0 +1,226 @@
+//! Pipelines, and what happens to their workers.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pgflow::Timestamp;
+use pgflow::backend::{JobQuery, JobsOf};
+use pgflow::job::JobId;
+use pgflow_machine::job::{JobSettings, TraceKind};
+
+use crate::flows::pipelines::{AMOUNT, BURST, LEASE, WAIT, numbers, once};
+use crate::harness::{Base, Kind, Lab, Metrics, Outcome, Process, What, until};
+use crate::{ensure, metrics};
+
+/// How often a worker is killed.
+const EVERY: Duration = Duration::from_millis(400);
+
+/// A database in which no message is set aside because its workers were killed.
+async fn patient_base(lab: &mut Lab, kind: Kind) -> Outcome<Arc<Base>> {
+    let base = lab.base(kind, &[]).await?;
+    let settings = JobSettings { crash_threshold: 10_000, ..JobSettings::default() };
+    base.db.backend().jobs()?.set_job_settings(settings).await?;
+    Ok(base)
+}
+
+fn workers(lab: &Lab, base: &Base, pipeline: &str, many: usize) -> Outcome<Vec<Process>> {
+    (0..many).map(|_| lab.worker(&base.url, &[pipeline]).start()).collect()
+}
+
+async fn is_drained(base: &Base, queue: &str) -> Outcome<bool> {
+    let stats = base.db.queue(queue).stats().await?;
+    ensure!(stats.dead == 0, "{} messages of `{queue}` are dead", stats.dead);
+    Ok(stats.depth + stats.in_flight == 0)
+}
+
+/// Kills workers, at most so many, until a queue has nothing left to do.
+async fn harm(
+    lab: &Lab,
+    base: &Base,
+    pipeline: &str,
+    workers: &mut [Process],
+    most: u32,
+) -> Outcome<u32> {
+    let (mut kills, mut ticks) = (0, tokio::time::interval(EVERY));
+    while !is_drained(base, "numbers").await? {
+        ticks.tick().await;
+        // Who began last is most likely still at it.
+        let last = lab.journal.read()?.last().map(|entry| entry.pid);
+        let victim = workers.iter_mut().find(|worker| Some(worker.pid) == last);
+        let Some(victim) = victim.filter(|_| kills < most) else { continue };
+        victim.kill9().await?;
+        *victim = lab.worker(&base.url, &[pipeline]).start()?;
+        kills += 1;
+    }
+    ensure!(kills > 1, "only {kills} were killed");
+    Ok(kills)
+}
+
+/// When attempts began and were over, by the database's clock.
+async fn stays(base: &Base, messages: &[JobId]) -> Outcome<Vec<(Timestamp, Timestamp)>> {
+    let mut stays = Vec::new();
+    for message in messages {
+        let mut open = BTreeMap::new();
+        for event in base.db.job(message).trace().await? {
+            match (event.kind, event.token) {
+                (TraceKind::Claimed, Some(token)) => drop(open.insert(token, event.at)),
+                (
+                    TraceKind::Finished
+                    | TraceKind::Failed
+                    | TraceKind::Released
+                    | TraceKind::Lapsed,
+                    Some(token),
+                ) => {
+                    let began = open.remove(&token).ok_or("an attempt ended that never began")?;
+                    stays.push((began, event.at));
+                }
+                _ => {}
+            }
+        }
+        ensure!(open.is_empty(), "an attempt at {message} has no end");
+    }
+    stays.sort();
+    Ok(stays)
+}
+
+/// X60: one GPU, four processes, and those who hold it are killed: never two holders by the database's clock.
+pub(super) async fn one_holder(lab: &mut Lab, kind: Kind) -> Outcome<Metrics> {
+    let base = patient_base(lab, kind).await?;
+    base.db.resource("gpu").capacity(1).await?;
+    let items: Vec<u32> = (0..lab.either(60, 400)).collect();
+    let messages = numbers().push_all(&base.db, &items).await?;
+    let mut workers = workers(lab, &base, "gpu", 4)?;
+    let most = lab.either(4, 40);
+    let kills = harm(lab, &base, "gpu", &mut workers, most).await?;
+    let stays = stays(&base, &messages).await?;
+    let overlap = stays.windows(2).find(|pair| pair[1].0 < pair[0].1);
+    ensure!(overlap.is_none(), "two held it at once: {overlap:?}");
+    let lapsed = stays.iter().filter(|(began, over)| began.saturating_until(*over) >= LEASE);
+    let (lapsed, attempts) = (lapsed.count(), stays.len());
+    ensure!(attempts > items.len(), "nobody was killed while holding it: this proves nothing");
+    let (gpu, held) = base.db.resource("gpu").get().await?.ok_or("there is no gpu")?;
+    ensure!(held == 0 && gpu.fence == attempts as u64, "{gpu:?} is held by {held}");
+    Ok(metrics! { "messages": items.len(), "attempts": attempts, "kills": kills, "lapsed": lapsed })
+}
+
+/// X61: each message emits three and writes a row: none or all of that at any moment, and in the end all of it once.
+pub(super) async fn all_or_none(lab: &mut Lab, kind: Kind) -> Outcome<Metrics> {
+    let base = patient_base(lab, kind).await?;
+    let items: Vec<u32> = (0..lab.either(150, 1_000)).collect();
+    numbers().push_all(&base.db, &items).await?;
+    let mut workers = workers(lab, &base, "parts", 3)?;
+    let looks = async {
+        let mut looks = 0_u32;
+        while !is_drained(&base, "numbers").await? {
+            let many = emitted(&base).await?.len();
+            ensure!(many % 3 == 0, "there are {many}: a message emitted a part of what it emits");
+            looks += 1;
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        Outcome::Ok(looks)
+    };
+    let most = lab.either(8, 100);
+    let (looks, kills) = tokio::join!(looks, harm(lab, &base, "parts", &mut workers, most));
+    let (looks, kills, found) = (looks?, kills?, parts(&base).await?);
+    ensure!(found.len() == items.len(), "{} of {} emitted", found.len(), items.len());
+    ensure!(found.values().all(|many| *many == 3), "some emitted twice");
+    let effects: Vec<i64> = base.effects().await?.into_iter().map(|(item, _)| item).collect();
+    let expected: Vec<i64> = items.iter().map(|item| i64::from(*item)).collect();
+    ensure!(effects == expected, "{} rows for {} messages", effects.len(), expected.len());
+    Ok(metrics! { "messages": items.len(), "kills": kills, "looks": looks })
+}
+
+/// What was emitted, as one look at the database finds it.
+async fn emitted(base: &Base) -> Outcome<Vec<JobId>> {
+    let (of, need) = (JobsOf::Live, Some("parts".to_owned()));
+    let query = JobQuery { of, need, after: None, max: 10_000 };
+    Ok(base.db.jobs(&query).await?.into_iter().map(|job| job.id).collect())
+}
+
+/// How much each message emitted.
+async fn parts(base: &Base) -> Outcome<BTreeMap<u64, u32>> {
+    let mut found = BTreeMap::new();
+    for job in emitted(base).await? {
+        let payload = base.db.job(&job).record().await?.payload;
+        *found.entry(payload.as_u64().ok_or("no number")? / 3).or_default() += 1;
+    }
+    Ok(found)
+}
+
+/// X62: three messages wait for 29 more; the only worker is killed after a second, and another comes.
+pub(super) async fn batch_waits(lab: &mut Lab, kind: Kind) -> Outcome<Metrics> {
+    let base = patient_base(lab, kind).await?;
+    let mut first = lab.worker(&base.url, &["batch"]).start()?;
+    let messages = numbers().push_all(&base.db, &[1, 2, 3]).await?;
+    tokio::time::sleep(WAIT / 2).await;
+    first.kill9().await?;
+    ensure!(lab.journal.read()?.is_empty(), "a batch was both short and young");
+    let second = lab.worker(&base.url, &["batch"]).start()?;
+    let entry = lab.journal.find("the batch", |entry| entry.what == What::Entered).await?;
+    ensure!(entry.run == "3", "a batch of {}", entry.run);
+    until("the end of it", async || Ok(is_drained(&base, "numbers").await?.then_some(()))).await?;
+    let submitted = base.db.job(&messages[0]).trace().await?[0].at;
+    let (began, _) = stays(&base, &messages).await?[0];
+    let waited = submitted.saturating_until(began);
+    ensure!(waited >= WAIT, "it waited {waited:?}");
+    ensure!(waited < WAIT + LEASE * 5, "it waited {waited:?}: the wait began anew");
+    second.stop().await?;
+    Ok(metrics! { "batch": 3, "waited_seconds": waited.as_secs_f64() })
+}
+
+/// X63: three processes keep to one rate, while one of them is killed again and again.
+pub(super) async fn rate_is_kept(lab: &mut Lab, kind: Kind) -> Outcome<Metrics> {
+    let base = patient_base(lab, kind).await?;
+    let mut workers = workers(lab, &base, "rate", 3)?;
+    let items: Vec<u32> = (0..lab.either(40, 600)).collect();
+    let messages = numbers().push_all(&base.db, &items).await?;
+    let (since, mut kills) = (Instant::now(), 0);
+    while !is_drained(&base, "numbers").await? {
+        ensure!(since.elapsed() < Duration::from_mins(3), "it takes too long");
+        tokio::time::sleep(EVERY).await;
+        if kills < lab.either(3, 30) {
+            let victim = lab.random.index(workers.len());
+            workers[victim].kill9().await?;
+            workers[victim] = lab.worker(&base.url, &["rate"]).start()?;
+            kills += 1;
+        }
+    }
+    let began: Vec<_> =
+        stays(&base, &messages).await?.into_iter().map(|(began, _)| began).collect();
+    let second = Duration::from_secs(1);
+    let window = |from: &Timestamp| {
+        began.iter().filter(|at| **at >= *from && from.saturating_until(**at) < second).count()
+    };
+    let most = began.iter().map(window).max().unwrap_or_default();
+    ensure!(most <= (AMOUNT + BURST) as usize, "a second had {most}");
+    ensure!(most > BURST as usize, "a second had {most} at most: this proves nothing");
+    Ok(metrics! { "messages": items.len(), "most_in_a_second": most, "kills": kills })
+}
+
+/// X64: SIGTERM with messages that run and messages that were fetched ahead: their only attempt is not used up.
+pub(super) async fn shutdown(lab: &mut Lab, kind: Kind) -> Outcome<Metrics> {
+    let base = patient_base(lab, kind).await?;
+    let items: Vec<u32> = (0..13).collect();
+    let messages = once().push_all(&base.db, &items).await?;
+    let worker = lab.worker(&base.url, &["once"]).arg("--concurrency", 3).start()?;
+    until("three that run and four that wait", async || {
+        let is_busy = lab.journal.count(What::Entered)? == 3;
+        let stats = base.db.queue("once").stats().await?;
+        Ok((is_busy && stats.in_flight == 7).then_some(()))
+    })
+    .await?;
+    worker.signal("TERM").await?;
+    let (status, end) = worker.worker_end().await?;
+    ensure!(status.success() && end.lost == 0, "it ended with {status} and says {end:?}");
+    for message in &messages {
+        let row = base.db.job(message).record().await?.summary.row;
+        ensure!(row.lease.is_none(), "message {message} was not given back");
+        ensure!(row.attempts == row.forgiven, "an attempt at {message} was used up");
+    }
+    lab.open("go")?;
+    let last = lab.worker(&base.url, &["once"]).start()?;
+    until("the end of all", async || Ok(is_drained(&base, "once").await?.then_some(()))).await?;
+    last.stop().await?;
+    Ok(metrics! { "released": end.released, "attempts_used_up": 0 })
+}

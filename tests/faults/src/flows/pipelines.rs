@@ -1,0 +1,99 @@
+//! Pipelines: what their workers do in experiments.
+
+use std::time::Duration;
+
+use pgflow::Worker;
+use pgflow::pipeline::{Batch, Pipeline, Queue, Rate};
+
+use super::App;
+use super::app::write_in;
+use crate::harness::What;
+
+/// A worker that is killed is not waited for longer than this.
+pub(crate) const LEASE: Duration = Duration::from_secs(2);
+
+/// What a second may have at most.
+pub(crate) const AMOUNT: u32 = 10;
+pub(crate) const BURST: u32 = 5;
+
+/// How long a batch of few waits for more.
+pub(crate) const WAIT: Duration = Duration::from_secs(2);
+
+/// What everything here is about. No message dies of the workers that are killed.
+pub(crate) fn numbers() -> Queue<u32> {
+    Queue::named("numbers").attempts(10_000)
+}
+
+/// What is emitted.
+pub(crate) fn parts() -> Queue<u32> {
+    Queue::named("parts")
+}
+
+/// Messages that have one attempt each.
+pub(crate) fn once() -> Queue<u32> {
+    Queue::named("once").attempts(1)
+}
+
+/// A worker with one more pipeline.
+pub(crate) fn serve(worker: Worker, name: &str, app: &App) -> Option<Worker> {
+    let app = app.clone();
+    Some(match name {
+        "gpu" => worker.pipeline(
+            Pipeline::new("gpu", &numbers()).resource("gpu", 1).lease(LEASE).process(
+                move |number, ctx| {
+                    let app = app.clone();
+                    async move {
+                        app.journal.note_message(What::Entered, number, &ctx)?;
+                        tokio::time::sleep(Duration::from_millis(60)).await;
+                        Ok(number)
+                    }
+                },
+            ),
+        ),
+        "parts" => worker.pipeline(
+            Pipeline::new("parts", &numbers())
+                .lease(LEASE)
+                .process_in(move |number, ctx, tx| {
+                    let app = app.clone();
+                    Box::pin(async move {
+                        app.journal.note_message(What::Entered, number, &ctx)?;
+                        write_in(tx, number, ctx.attempt()).await?;
+                        tokio::time::sleep(Duration::from_millis(u64::from(number % 8))).await;
+                        Ok(number)
+                    })
+                })
+                .emit(&parts(), |number| [*number * 3, *number * 3 + 1, *number * 3 + 2]),
+        ),
+        "batch" => worker.pipeline(Pipeline::new("batch", &numbers()).batch(
+            Batch::len(32).wait(WAIT).lease(LEASE),
+            move |batch, ctx| {
+                let (app, many) = (app.clone(), batch.len());
+                async move {
+                    app.journal.note_message(What::Entered, u32::try_from(many)?, &ctx)?;
+                    Ok(batch.settle_all(|number| number))
+                }
+            },
+        )),
+        "rate" => worker.pipeline(
+            Pipeline::new("rate", &numbers())
+                .lease(LEASE)
+                .rate("calls", Rate::per_second(AMOUNT).burst(BURST))
+                .process(|number, _ctx| async move { Ok(number) }),
+        ),
+        "once" => {
+            worker.pipeline(Pipeline::new("once", &once()).concurrency(3).prefetch(4).process(
+                move |number, ctx| {
+                    let app = app.clone();
+                    async move {
+                        app.journal.note_message(What::Entered, number, &ctx)?;
+                        while !app.is_open("go") {
+                            tokio::time::sleep(Duration::from_millis(10)).await;
+                        }
+                        Ok(number)
+                    }
+                },
+            ))
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,24 @@
+//! Other examples that run with nothing but cargo: in memory, and in a file.
+
+use pgflow_quickstart_tests::{Dir, what_it_shows};
+
+#[test]
+fn an_approval_is_given() {
+    let dir = Dir::new("approval");
+    for args in [&["--fast"][..], &["--fast", "sqlite:approval.db"]] {
+        let shown = what_it_shows("approval", &dir.0, args);
+        assert!(shown.contains("is \"Waits\" fine? hk_"), "{shown}");
+        assert!(shown.ends_with("\"Waits\", approved by Ann\n"), "{shown}");
+    }
+}
+
+#[test]
+fn tokens_are_read_as_they_come() {
+    let dir = Dir::new("tokens");
+    for args in [&[][..], &["sqlite:tokens.db"]] {
+        let shown = what_it_shows("tokens", &dir.0, args);
+        let again = "Because the sky is \n(once more) Because the sky is full of tiny things";
+        assert!(shown.contains(again), "the second attempt says everything again: {shown}");
+        assert!(shown.ends_with("read to the end; the step output 20\n"), "{shown}");
+    }
+}

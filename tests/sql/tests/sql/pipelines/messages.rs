@@ -1,0 +1,148 @@
+//! What claims look at and take, and how attempts at messages end.
+
+use super::{database, grant, hold, lease};
+use crate::harness::Db;
+
+const LOOK: &str =
+    "select what, coalesce(kind, ''), name, state, batch, bytes from pgflow.look_at_queue(
+    'w', 'q', '{resource,rate}', '{gpu,none}', 3, false, true) where what <> 'next'";
+
+#[tokio::test]
+async fn a_look_sees_permits_and_the_first_messages() {
+    let db = database().await;
+    let seen = db.rows(LOOK).await;
+    assert_eq!(
+        seen,
+        [
+            "permit|resource|gpu|{\"fence\": 0, \"capacity\": 2}|NULL|NULL",
+            "message||a|NULL|NULL|5",
+            "message||b|NULL|k|5",
+            "message||c|{\"gpu\": 1}|NULL|5",
+        ]
+    );
+    let place = db.one("select seq from pgflow.jobs where id = 'c'").await;
+    let more = format!("select name, bytes from pgflow.more_messages('q', 9, 0, {place})");
+    assert_eq!(db.rows(&more).await, ["d|0", "e|0"], "nobody asked how large they are");
+    db.run("select pgflow.pause_needs('{q}', 'me')").await;
+    assert_eq!(db.rows(LOOK).await.len(), 1, "of what is paused nothing can be had");
+    let failure = db.error("select pgflow.look_at_queue('w', 'q', null, null, 0)").await;
+    assert_eq!(failure.code, "22023");
+}
+
+/// What the look finds out of time is put right first, as every claim does.
+#[tokio::test]
+async fn a_look_takes_back_what_has_lapsed() {
+    let db = database().await;
+    lease(&db, "{a}").await;
+    db.run("update pgflow.jobs set lease_until = now() - interval '1 second', look_at = now() - interval '1 second' where id = 'a'").await;
+    let seen = db.rows(LOOK).await;
+    assert!(seen.contains(&"message||a|NULL|NULL|5".to_owned()), "{seen:?}");
+    assert_eq!(db.one("select lapses from pgflow.jobs where id = 'a'").await, "1");
+    db.run("select pgflow.submit_jobs('{late}', '{q}', delays => '{60000}')").await;
+    let next =
+        "select count(*) from pgflow.look_at_queue('w', 'q', null, null, 1) where what = 'next'";
+    assert_eq!(db.one(next).await, "1", "it says when the sleeper wakes");
+}
+
+/// Two claims at once do not plan for the same messages.
+#[tokio::test]
+async fn a_look_that_locks_leaves_out_what_others_have() {
+    let db = database().await;
+    let look = "select name from pgflow.look_at_queue('w', 'q', null, null, 2, true) where what = 'message'";
+    let (mut one, mut other) = (db.session().await, db.session().await);
+    one.run("begin").await;
+    assert_eq!(one.rows(look).await, ["a", "b"]);
+    other.run("begin; set lock_timeout = '2s'").await;
+    assert_eq!(other.rows(look).await, ["c", "d"]);
+    assert_eq!(lease(&db, "{a,b,e}").await, ["e"], "nobody waits for them");
+}
+
+#[tokio::test]
+async fn exactly_what_is_named_is_leased_if_it_can_be_had() {
+    let db = database().await;
+    db.run("select pgflow.submit_jobs('{k1,k2}', '{q,q}', keys => '{key,key}')").await;
+    db.run("select pgflow.submit_jobs('{late,old}', '{q,q}', delays => '{60000,null}', lifetimes => '{null,0}')").await;
+    assert_eq!(lease(&db, "{c,a,k1,k2,late,old,none}").await, ["a", "c", "k1"]);
+    assert_eq!(lease(&db, "{a,c}").await, [""; 0], "once");
+    let row = "select state, attempts, worker, wake_at from pgflow.jobs where id = 'a'";
+    assert_eq!(db.one(row).await, "leased|1|w|NULL");
+    assert_eq!(db.one("select holder from pgflow.job_keys").await, "k1");
+    // Each need has a head of its own, and one of them gets the key.
+    db.run("select pgflow.submit_jobs('{k3,k4}', '{q,other}', keys => '{both,both}')").await;
+    assert_eq!(lease(&db, "{k3,k4}").await, ["k3"]);
+    let failure = db.error("select pgflow.lease_messages('w', '{}', 60)").await;
+    assert_eq!(failure.code, "22023");
+    db.check().await;
+}
+
+#[tokio::test]
+async fn the_end_of_an_attempt_frees_and_forgets() {
+    let db = database().await;
+    lease(&db, "{b,c}").await;
+    grant(&db, 2, 1).await;
+    hold(&db, "gpu", "c", 1, 1).await;
+    let end = "select pgflow.end_messages(array[(select token::text from pgflow.jobs where id = 'c'), 'no token', null], '{c}',
+                 '{b,none}', array[4102444800000000, 1])";
+    assert_eq!(db.one(end).await, "1");
+    assert_eq!(db.one("select count(*) from pgflow.permit_holds").await, "0");
+    let kept = "select job, batch_key, extract(year from not_before at time zone 'utc') from pgflow.job_messages";
+    assert_eq!(db.rows(kept).await, ["b|k|2100"]);
+    let look = "select name, not_before from pgflow.look_at_queue('w', 'q', null, null, 9) where name = 'b'";
+    db.run("select pgflow.release_jobs('{b}', array[(select token::text from pgflow.jobs where id = 'b')])").await;
+    assert_eq!(db.rows(look).await, ["b|4102444800000000"]);
+    db.check().await;
+}
+
+/// Kills messages, and drops and prunes them.
+#[tokio::test]
+async fn dead_messages_are_dropped_with_all_that_is_kept_of_them() {
+    let db = database().await;
+    lease(&db, "{b,c,d}").await;
+    for (id, verdict) in [("b", "fatal"), ("c", "fatal"), ("d", "finished")] {
+        db.run(&format!(
+            "select pgflow.settle_jobs('{{{id}}}', array[(select token::text from pgflow.jobs where id = '{id}')], '{{{verdict}}}', errors => '{{bad}}')"
+        ))
+        .await;
+    }
+    assert_eq!(db.one("select pgflow.drop_dead_jobs('{a,b,d,none}')").await, "1");
+    let left = "select id from pgflow.job_archive order by id";
+    assert_eq!(db.rows(left).await, ["c", "d"], "d is done, and a lives");
+    assert_eq!(db.rows("select job from pgflow.job_messages").await, ["c"]);
+    let traces = "select count(*) from pgflow.job_trace where job = 'b'";
+    assert_eq!(db.one(traces).await, "0");
+    db.check().await;
+    assert_eq!(db.one("select pgflow.prune_jobs(interval '0')").await, "2");
+    assert_eq!(db.one("select count(*) from pgflow.job_messages").await, "0");
+    db.check().await;
+}
+
+/// The next of its line goes on, although the message does too.
+#[tokio::test]
+async fn a_message_that_is_handed_over_can_free_its_key() {
+    let db = Db::new().await;
+    db.run("select pgflow.submit_jobs('{a,b,c}', '{q,q,q}', keys => '{k,k,k}')").await;
+    let on = async |id: &str, frees: &str| {
+        assert_eq!(lease(&db, &format!("{{{id},c}}")).await, [id]);
+        db.run(&format!(
+            "select pgflow.settle_jobs(array['{id}'], array[(select token::text from pgflow.jobs where id = '{id}')], '{{handed_over}}',
+               needs => '{{next}}', frees_keys => '{{{frees}}}')"
+        ))
+        .await;
+        db.check().await;
+    };
+    on("a", "true").await;
+    on("b", "false").await;
+    let states = "select id, need, state, key from pgflow.jobs order by id";
+    assert_eq!(db.rows(states).await, ["a|next|ready|NULL", "b|next|ready|k", "c|q|ready|k"]);
+    assert_eq!(db.one("select jobs from pgflow.job_keys").await, "2");
+    // The same for one that waits for another.
+    assert_eq!(lease(&db, "{c}").await, ["c"]);
+    let ending = r#"{"verdict": "handed_over", "need": "next", "frees_key": true, "after": [{"kind": "job", "id": "a"}]}"#;
+    let settle = format!(
+        "select outcome from pgflow.settle_job('c', (select token::text from pgflow.jobs where id = 'c'), '{ending}')"
+    );
+    assert_eq!(db.one(&settle).await, "applied");
+    assert_eq!(db.one("select state, key from pgflow.jobs where id = 'c'").await, "waiting|NULL");
+    assert_eq!(db.one("select jobs from pgflow.job_keys").await, "1");
+    db.check().await;
+}

@@ -1,0 +1,180 @@
+//! What pipelines take at once, load ahead, wait for and keep.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::{SinkExt, StreamExt, stream};
+use pgflow::pipeline::{Dead, Pipeline, Queue};
+use pgflow::prelude::*;
+use pgflow_worker_tests::{Fresh, Outcome, Working, on};
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::pipelines::{PATIENCE, Seen, drained};
+
+macro_rules! on_stores {
+    ($($test:ident),+ $(,)?) => {
+        on!(memory: $($test),+);
+        on!(sqlite: $($test),+);
+        on!(mysql: $($test),+);
+        on!(postgres: $($test),+);
+    };
+}
+
+on_stores!(
+    a_claim_loads_once,
+    what_cannot_be_loaded_fails_its_messages,
+    messages_are_fetched_ahead_and_given_back,
+    a_sink_waits_for_room,
+    dead_messages_are_kept_for_a_while,
+);
+
+async fn a_claim_loads_once(fresh: Fresh) -> Outcome {
+    let numbers = Queue::<u32>::named("numbers");
+    let loads = Seen::new();
+    let loaded = loads.clone();
+    let pipeline = Pipeline::new("price", &numbers)
+        .preload(move |mut numbers: Vec<u32>| {
+            numbers.sort_unstable();
+            loaded.add(numbers.clone());
+            async move { Ok(numbers) }
+        })
+        .process(|number, loaded, _ctx| async move {
+            if loaded.contains(&number) { Ok(number) } else { Err(Error::fatal("not loaded")) }
+        });
+    fresh.db.submit_raw("numbers", serde_json::json!("many")).await?;
+    numbers.push_all(&fresh.db, &(0..6).collect::<Vec<_>>()).await?;
+    let working = Working::start(Worker::new(&fresh.db).concurrency(8).pipeline(pipeline));
+    drained(&fresh.db, "numbers").await?;
+    working.stop().await?;
+    assert_eq!(loads.all(), [(0..6).collect::<Vec<_>>()], "once, for all of them");
+    assert_eq!(fresh.db.queue("numbers").stats().await?.dead, 1, "the unreadable one");
+    Ok(())
+}
+
+async fn what_cannot_be_loaded_fails_its_messages(fresh: Fresh) -> Outcome {
+    let numbers = Queue::<u32>::named("numbers").attempts(1);
+    let pipeline = Pipeline::new("price", &numbers)
+        .preload(|_| async { Err::<(), _>(Error::from("no prices today")) })
+        .process(|number, _loaded, _ctx| async move { Ok(number) });
+    numbers.push_all(&fresh.db, &[1, 2]).await?;
+    let working = Working::start(Worker::new(&fresh.db).pipeline(pipeline));
+    drained(&fresh.db, "numbers").await?;
+    working.stop().await?;
+    let dead = fresh.db.dead("numbers").list(10).await?;
+    let why: Vec<_> = dead.iter().filter_map(|job| job.error.as_deref()).collect();
+    assert_eq!(why, ["preload: no prices today"; 2]);
+    Ok(())
+}
+
+/// One runs, three wait with leases of their own, four are left to others; then the worker is told to stop.
+async fn messages_are_fetched_ahead_and_given_back(fresh: Fresh) -> Outcome {
+    let numbers = Queue::<u32>::named("numbers").attempts(1);
+    let (seen, gate) = (Seen::new(), Arc::new(Semaphore::new(0)));
+    let (saw, open) = (seen.clone(), gate.clone());
+    let lease = Duration::from_secs(3);
+    let pipeline = Pipeline::new("sum", &numbers).concurrency(1).prefetch(3).lease(lease).process(
+        move |number, _ctx| {
+            saw.add(number);
+            let open = open.clone();
+            async move {
+                open.acquire().await.map_err(Error::from)?.forget();
+                Ok(number)
+            }
+        },
+    );
+    let ids = numbers.push_all(&fresh.db, &(0..8).collect::<Vec<_>>()).await?;
+    let working = Working::start(Worker::new(&fresh.db).pipeline(pipeline));
+    let becomes = async |depth, in_flight| {
+        let reached = async {
+            loop {
+                let stats = fresh.db.queue("numbers").stats().await?;
+                if (stats.depth, stats.in_flight) == (depth, in_flight) {
+                    return Outcome::Ok(());
+                }
+                sleep(Duration::from_millis(20)).await;
+            }
+        };
+        timeout(PATIENCE, reached).await?
+    };
+    becomes(4, 4).await?;
+    // Longer than a lease lasts that nobody keeps.
+    sleep(lease + Duration::from_secs(2)).await;
+    becomes(4, 4).await?;
+    assert_eq!(seen.all(), [0]);
+    for id in &ids[..4] {
+        let row = fresh.db.job(id).record().await?.summary.row;
+        assert_eq!((row.attempts, row.lapses), (1, 0), "its lease was kept");
+    }
+    gate.add_permits(1);
+    timeout(PATIENCE, async {
+        while seen.all() != [0, 1] {
+            sleep(Duration::from_millis(20)).await;
+        }
+    })
+    .await?;
+    becomes(3, 4).await?; // The place of the next was taken.
+    gate.add_permits(1);
+    assert!(working.stop().await?.is_clean());
+    let stats = fresh.db.queue("numbers").stats().await?;
+    assert_eq!((stats.depth, stats.in_flight, stats.dead), (6, 0, 0), "two are done");
+    for id in &ids[2..] {
+        let row = fresh.db.job(id).record().await?.summary.row;
+        assert_eq!(row.attempts - row.forgiven, 0, "no attempt was used up");
+    }
+    Ok(())
+}
+
+async fn a_sink_waits_for_room(fresh: Fresh) -> Outcome {
+    let numbers = Queue::<u32>::named("numbers");
+    let mut sink = numbers.sink(&fresh.db).high_water(20);
+    let filling = tokio::spawn(async move {
+        sink.send_all(&mut stream::iter(0..60).map(Ok)).await?;
+        sink.close().await
+    });
+    sleep(Duration::from_millis(700)).await;
+    assert!(!filling.is_finished(), "nobody works, so there is no room for all");
+    let depth = fresh.db.queue("numbers").stats().await?.depth;
+    assert!((15..=20).contains(&depth), "{depth}");
+    let seen = Seen::new();
+    let saw = seen.clone();
+    let pipeline = Pipeline::new("sum", &numbers).process(move |number, _ctx| {
+        saw.add(number);
+        async move { Ok(number) }
+    });
+    let working = Working::start(Worker::new(&fresh.db).pipeline(pipeline));
+    timeout(PATIENCE, filling).await???;
+    drained(&fresh.db, "numbers").await?;
+    working.stop().await?;
+    let mut all = seen.all();
+    all.sort_unstable();
+    assert_eq!(all, (0..60).collect::<Vec<_>>(), "each of them once");
+    Ok(())
+}
+
+async fn dead_messages_are_kept_for_a_while(fresh: Fresh) -> Outcome {
+    let month = Duration::from_hours(30 * 24);
+    let numbers = Queue::<u32>::named("numbers").dead_letter(Dead::after(1).keep(month));
+    let pipeline = Pipeline::new("sum", &numbers).process(|number, ctx| async move {
+        if number < 3 && ctx.attempt() == 1 { Err("odd".into()) } else { Ok(number) }
+    });
+    numbers.push_all(&fresh.db, &[1, 2, 3]).await?;
+    let working = Working::start(Worker::new(&fresh.db).pipeline(pipeline));
+    drained(&fresh.db, "numbers").await?;
+    let letters = fresh.db.dead("numbers");
+    let dead = letters.list(10).await?;
+    assert_eq!(dead.len(), 2, "after one attempt");
+    assert_eq!(letters.prune(month).await?, 0, "they are young");
+    let began = Instant::now();
+    let id = dead[0].id.clone();
+    letters.redrive(std::slice::from_ref(&id), Duration::ZERO).await?;
+    drained(&fresh.db, "numbers").await?;
+    assert_eq!(letters.list(10).await?.len(), 1, "one of them is done now");
+    sleep(Duration::from_millis(50)).await;
+    assert_eq!(letters.prune(began.elapsed() + month).await?, 0);
+    assert_eq!(letters.prune(Duration::ZERO).await?, 1);
+    assert!(letters.list(10).await?.is_empty());
+    assert!(fresh.db.job(&id).output::<u32>().await.is_ok(), "what is done is not dead");
+    working.stop().await?;
+    Ok(())
+}

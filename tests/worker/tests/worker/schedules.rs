@@ -1,0 +1,204 @@
+//! Schedules through a worker and a client, on the clock of the database.
+
+use std::sync::Mutex;
+use std::time::{Duration, SystemTime};
+
+use pgflow::backend::NewSchedule;
+use pgflow::prelude::*;
+use pgflow::{
+    ClientError, Missed, Origin, Overlap, Put, RunQuery, RunStatus, ScheduleSpec, ScheduleStatus,
+};
+use pgflow_worker_tests::{Fresh, Outcome, Working, everywhere};
+use tokio::time::{Instant, sleep};
+
+/// Longer than anything here takes on a busy machine.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+#[flow(input = u32)]
+mod report {
+    use super::*;
+
+    #[step]
+    pub(crate) async fn write(run: u32) -> Result<u32> {
+        Ok(run)
+    }
+}
+
+/// The inputs that were made for runs.
+static MADE: Mutex<u32> = Mutex::new(0);
+
+fn another() -> u32 {
+    let mut made = MADE.lock().expect("nobody panics with it");
+    *made += 1;
+    *made
+}
+
+#[flow(input = u32, schedule = "* * * * * *", missed = "all(100)", schedule_input = another())]
+mod pulse {
+    use super::*;
+
+    #[step]
+    pub(crate) async fn beat(run: u32) -> Result<u32> {
+        Ok(run)
+    }
+}
+
+/// It does not start by itself any more.
+#[flow(input = u32)]
+mod still {
+    use super::*;
+
+    #[step]
+    pub(crate) async fn beat(run: u32) -> Result<u32> {
+        Ok(run)
+    }
+}
+
+everywhere!(
+    a_worker_starts_each_tick_once,
+    flows_declare_schedules_which_come_and_go_with_the_source,
+    what_is_wrong_is_said,
+    runs_queue_up_behind_each_other,
+    a_run_can_begin_later,
+);
+
+/// Ends when this is so.
+async fn until<F: Future<Output = Outcome<bool>>>(mut is_so: impl FnMut() -> F) -> Outcome {
+    let deadline = Instant::now() + PATIENCE;
+    while !is_so().await? {
+        if Instant::now() > deadline {
+            return Err("it is not so after all that time".into());
+        }
+        sleep(Duration::from_millis(50)).await;
+    }
+    Ok(())
+}
+
+async fn runs(fresh: &Fresh, flow: &str) -> Outcome<Vec<pgflow::RunSummary>> {
+    let query = RunQuery { flows: vec![flow.to_owned()], max: 1_000, ..RunQuery::default() };
+    Ok(fresh.db.list(&query).await?.runs)
+}
+
+async fn a_worker_starts_each_tick_once(fresh: Fresh) -> Outcome {
+    fresh.db.register(report::Flow).await?;
+    let schedule = fresh.db.schedule("each second");
+    let create = || schedule.flow(report::Flow, 7).cron("* * * * * *").missed(Missed::All(100));
+    assert_eq!(create().await?, Put::Created);
+    assert_eq!(create().await?, Put::Unchanged);
+    let first = schedule.get().await?.next_at.ok_or("it is known when it is due")?;
+    let workers = [(); 2].map(|()| Working::start(Worker::new(&fresh.db).flow(report::Flow)));
+    until(|| async { Ok(runs(&fresh, "report").await?.len() >= 3) }).await?;
+    schedule.pause().await?;
+    let (paused, started) = (schedule.get().await?, runs(&fresh, "report").await?.len());
+    let last = paused.last_at.ok_or("it has started runs")?;
+    let seconds = first.saturating_until(last).as_secs() + 1;
+    assert_eq!(started as u64, seconds, "one for each second since the first");
+    until(|| async {
+        let all = runs(&fresh, "report").await?;
+        Ok(all.iter().all(|run| run.status == RunStatus::Completed))
+    })
+    .await?;
+    sleep(Duration::from_secs(2)).await;
+    assert_eq!(runs(&fresh, "report").await?.len(), started, "it is paused");
+    for worker in workers {
+        worker.stop().await?;
+    }
+    Ok(())
+}
+
+async fn flows_declare_schedules_which_come_and_go_with_the_source(fresh: Fresh) -> Outcome {
+    fresh.db.register(pulse::Flow).await?;
+    let schedule = fresh.db.schedule("pulse");
+    let worker = Working::start(Worker::new(&fresh.db).flow(pulse::Flow));
+    until(|| async { Ok(runs(&fresh, "pulse").await?.len() >= 2) }).await?;
+    let mut inputs = Vec::new();
+    for run in runs(&fresh, "pulse").await? {
+        inputs.push(fresh.db.record(run.id, pgflow::Parts::Run).await?.input.ok_or("an input")?);
+    }
+    inputs.sort_by_key(serde_json::Value::as_u64);
+    inputs.dedup();
+    assert!(inputs.len() >= 2, "each run has an input of its own: {inputs:?}");
+    worker.stop().await?;
+    schedule.pause().await?;
+    let worker = Working::start(Worker::new(&fresh.db).flow(pulse::Flow));
+    sleep(Duration::from_millis(300)).await;
+    assert!(schedule.get().await?.paused_at.is_some(), "nobody resumes what somebody paused");
+    worker.stop().await?;
+    let by_hand = schedule.flow(pulse::Flow, 7).cron("@daily").await;
+    assert!(matches!(by_hand, Err(ClientError::Schedule { .. })), "{by_hand:?}");
+    fresh.db.register(still::Flow).await?;
+    let spec = ScheduleSpec { origin: Origin::Source, ..ScheduleSpec::new("still", "@daily") };
+    let before = NewSchedule::new("still", spec);
+    fresh.db.backend().schedules()?.put_schedule(&before).await??;
+    let worker = Working::start(Worker::new(&fresh.db).flow(still::Flow));
+    until(|| async { Ok(fresh.db.schedules().await?.len() == 1) }).await?;
+    assert_eq!(fresh.db.schedules().await?[0].name, "pulse", "nobody here knows that one");
+    worker.stop().await?;
+    Ok(())
+}
+
+async fn what_is_wrong_is_said(fresh: Fresh) -> Outcome {
+    let nightly = fresh.db.schedule("nightly");
+    let create = |cron: &str| nightly.flow(report::Flow, 7).cron(cron);
+    let unknown = create("@daily").await.unwrap_err();
+    assert!(unknown.to_string().contains("report"), "there is no such flow: {unknown}");
+    fresh.db.register(report::Flow).await?;
+    let wrong = create("0 25 * * *").await.unwrap_err();
+    assert!(matches!(wrong, ClientError::Timetable(_)), "{wrong:?}");
+    let wrong = create("@daily").timezone("Europe/Berln").await.unwrap_err();
+    assert!(wrong.to_string().contains("Europe/Berlin"), "{wrong}");
+    let past = SystemTime::now() - Duration::from_hours(1);
+    let wrong = create("@daily").starting(past).await.unwrap_err();
+    assert!(wrong.to_string().contains("in the past"), "{wrong}");
+    assert!(fresh.db.schedules().await?.is_empty());
+    let wrong = nightly.pause().await.unwrap_err();
+    assert_eq!(wrong.to_string(), "there is no schedule `nightly`");
+    let later = SystemTime::now() + Duration::from_hours(48);
+    create("@hourly").starting(later).await?;
+    let next = nightly.next(2).await?;
+    assert!(SystemTime::from(next[0]) >= later && next.len() == 2);
+    assert_eq!(next[0].saturating_until(next[1]), Duration::from_hours(1));
+    let run = nightly.fire().await?;
+    assert_eq!(fresh.db.record(run, pgflow::Parts::Run).await?.input, Some(7.into()));
+    assert!(nightly.remove().await? && !nightly.remove().await?);
+    Ok(())
+}
+
+async fn runs_queue_up_behind_each_other(fresh: Fresh) -> Outcome {
+    fresh.db.register(report::Flow).await?;
+    let schedule = fresh.db.schedule("in line");
+    let create = schedule.flow(report::Flow, 7).cron("* * * * * *");
+    create.missed(Missed::All(100)).overlap(Overlap::Queue).await?;
+    // A worker that serves another flow starts runs, but ends none.
+    fresh.db.register(still::Flow).await?;
+    let idle = Working::start(Worker::new(&fresh.db).flow(still::Flow));
+    until(|| async { Ok(schedule.get().await?.queued.len() >= 2) }).await?;
+    assert_eq!(runs(&fresh, "report").await?.len(), 1, "the others wait");
+    let worker = Working::start(Worker::new(&fresh.db).flow(report::Flow));
+    until(|| async { Ok(runs(&fresh, "report").await?.len() >= 2) }).await?;
+    assert_eq!(schedule.get().await?.status, ScheduleStatus::Active);
+    worker.stop().await?;
+    idle.stop().await?;
+    Ok(())
+}
+
+async fn a_run_can_begin_later(fresh: Fresh) -> Outcome {
+    fresh.db.register(report::Flow).await?;
+    let later = fresh.db.start(report::Flow, 1).delay(Duration::from_hours(1)).await?;
+    let soon = SystemTime::now() + Duration::from_secs(2);
+    let soon = fresh.db.start(report::Flow, 2).at(soon).await?;
+    let now = fresh.db.start(report::Flow, 3).at(SystemTime::UNIX_EPOCH).await?;
+    let worker = Working::start(Worker::new(&fresh.db).flow(report::Flow));
+    assert_eq!(now.output().await?.write, 3);
+    let work = later.progress().await?[0].work.clone().ok_or("its step is started")?;
+    assert_eq!(work.attempts, 0);
+    assert!(work.next_at.is_some_and(|at| SystemTime::from(at) > SystemTime::now()));
+    assert_eq!(soon.output().await?.write, 2);
+    let took = soon.record(pgflow::Parts::Run).await?;
+    let waited = took.started_at.saturating_until(took.ended_at.ok_or("it has ended")?);
+    assert!(waited >= Duration::from_secs(1), "it waited for {waited:?}");
+    later.cancel(None).await?;
+    assert_eq!(later.status().await?, RunStatus::Cancelled);
+    worker.stop().await?;
+    Ok(())
+}

@@ -1,0 +1,86 @@
+//! Waits: what ends them, what they come to, who may signal.
+
+use crate::mutants::mutation::Mutation;
+
+pub(super) const ALL: &[Mutation] = &[
+    Mutation {
+        name: "wait-fence-attempt",
+        file: "work/standing.rs",
+        find: "is_live && self.task == TaskStatus::Waiting && attempt == self.attempts",
+        replace: "is_live && self.task == TaskStatus::Waiting",
+        why: "what an older attempt waited for would complete the task",
+        tests: &["only_the_wait"],
+    },
+    Mutation {
+        name: "wait-fence-step",
+        file: "work/standing.rs",
+        find: "is_live && self.task == TaskStatus::Waiting && attempt == self.attempts",
+        replace: "self.task == TaskStatus::Waiting && attempt == self.attempts",
+        why: "a task of a step that was skipped could be signalled",
+        tests: &["only_the_wait"],
+    },
+    Mutation {
+        name: "wait-ties",
+        file: "work/batch.rs",
+        find: "self.rows.ties.entry(at.run).or_default().waits = true;",
+        replace: "",
+        why: "nobody would look for waits when the run ends",
+        tests: &["an_attempt_that_waits"],
+    },
+    Mutation {
+        name: "wait-timeout-event",
+        file: "wait/end.rs",
+        find: "Over::TimedOut(error) => (fail(error), true)",
+        replace: "Over::TimedOut(error) => (fail(error), false)",
+        why: "the log would not say that nobody answered",
+        tests: &["a_timeout_fails"],
+    },
+    Mutation {
+        name: "wait-first-fitting",
+        file: "wait/end.rs",
+        find: "unfit.iter().position(Option::is_none)",
+        replace: "(!unfit.is_empty()).then_some(0)",
+        why: "a payload that does not fit would be delivered",
+        tests: &["the_first_payload"],
+    },
+    Mutation {
+        name: "wait-one-fails-all",
+        file: "wait/row.rs",
+        find: "self.failing(children).is_some() || children.iter().all(has_ended)",
+        replace: "children.iter().all(has_ended)",
+        why: "a step would wait for children whose outputs nobody wants any more",
+        tests: &["children_are_over"],
+    },
+    Mutation {
+        name: "wait-outcomes",
+        file: "wait/row.rs",
+        find: "ended.filter(|_| !self.outcomes).find(|(_, end)| !end.is_well())",
+        replace: "ended.into_iter().find(|(_, end)| !end.is_well())",
+        why: "a step that asked for outcomes would fail",
+        tests: &["children_are_over"],
+    },
+    Mutation {
+        name: "wait-sleep-is-no-timeout",
+        file: "wait/row.rs",
+        find: "if self.kind == WaitKind::Sleep {",
+        replace: "if self.kind == WaitKind::Hook {",
+        why: "every sleep would time out",
+        tests: &["time_ends_sleeps"],
+    },
+    Mutation {
+        name: "wait-schema-additional",
+        file: "wait/schema.rs",
+        find: "self.check(known.or(others)?, ",
+        replace: "self.check(known?, ",
+        why: "fields that the type does not know would be let in",
+        tests: &["a_mismatch_is_found"],
+    },
+    Mutation {
+        name: "wait-schema-items",
+        file: "wait/schema.rs",
+        find: "first.get(at).or(rest)?",
+        replace: "rest?",
+        why: "elements of tuples would not be looked at",
+        tests: &["a_mismatch_is_found"],
+    },
+];
