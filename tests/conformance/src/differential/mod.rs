@@ -26,12 +26,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
+pub use pgflow_test_support::seed_from_env;
 
 use crate::subject::{Database, Subject};
 pub use jobs::compare_jobs;
 pub use pipelines::compare_pipelines;
 pub(crate) use random::Random;
-pub use random::seed_from_env;
 use sequence::Sequence;
 pub use traces::replay_concurrent;
 

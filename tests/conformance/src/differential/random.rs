@@ -1,20 +1,5 @@
 //! Random numbers from a printed seed (splitmix64).
 
-use std::time::UNIX_EPOCH;
-
-/// `PGFLOW_TEST_SEED`, or one from the clock. Print it.
-///
-/// # Panics
-/// When the variable is not a number.
-pub fn seed_from_env() -> u64 {
-    match std::env::var("PGFLOW_TEST_SEED") {
-        Ok(seed) => seed.parse().expect("PGFLOW_TEST_SEED is a number"),
-        Err(_) => {
-            UNIX_EPOCH.elapsed().map_or(0, |age| u64::from(age.subsec_nanos()) ^ age.as_secs())
-        }
-    }
-}
-
 #[derive(Debug)]
 pub(crate) struct Random(u64);
 

@@ -37,8 +37,13 @@ impl Database for Store {
         Box::pin(async { None })
     }
 
-    fn advance<'a>(&'a self, _flow: &'a str, by: Duration) -> Later<'a, ()> {
+    fn advance_runs<'a>(&'a self, _flow: &'a str, by: Duration) -> Later<'a, ()> {
         Box::pin(async move { self.0.advance(by) })
+    }
+
+    /// Its one clock has moved with the runs.
+    fn advance_signals(&self, _by: Duration) -> Later<'_, ()> {
+        Box::pin(async {})
     }
 
     fn advance_all<'a>(&'a self, _flows: &'a [String], by: Duration) -> Later<'a, ()> {

@@ -71,6 +71,10 @@ const LOCK: &str =
     "lock tables pgflow_runs read, pgflow_run_data read, pgflow_steps read, pgflow_tasks read,
     pgflow_events read";
 
+/// What sets signals back in time, whoever they are for.
+const SET_SIGNALS_BACK: &[&str] =
+    &["update pgflow_signals set expires_at = expires_at - {by} where ? is not null"];
+
 /// What sets the tasks of a flow back in time, and with them its steps and runs.
 const SET_BACK: &[&str] = &[
     "update pgflow_flows f
@@ -83,7 +87,6 @@ const SET_BACK: &[&str] = &[
        straight_join pgflow_waits w on w.run = r.id
         set w.since = w.since - {by}, w.until_at = w.until_at - {by}
       where f.slug = ?",
-    "update pgflow_signals set expires_at = expires_at - {by} where ? is not null",
     "update pgflow_flows f
        straight_join pgflow_runs r on r.flow = f.id
        straight_join pgflow_steps s on s.run = r.id
@@ -138,12 +141,19 @@ impl Database for Shared {
         })
     }
 
-    fn advance<'a>(&'a self, flow: &'a str, by: Duration) -> Later<'a, ()> {
-        Box::pin(self.set_back(&SET_BACK[..3], flow, by))
+    fn advance_runs<'a>(&'a self, flow: &'a str, by: Duration) -> Later<'a, ()> {
+        Box::pin(self.set_back(&SET_BACK[..2], flow, by))
+    }
+
+    fn advance_signals(&self, by: Duration) -> Later<'_, ()> {
+        Box::pin(self.set_back(SET_SIGNALS_BACK, "", by))
     }
 
     fn age<'a>(&'a self, flow: &'a str, by: Duration) -> Later<'a, ()> {
-        Box::pin(self.set_back(SET_BACK, flow, by))
+        Box::pin(async move {
+            self.set_back(SET_BACK, flow, by).await;
+            self.advance_signals(by).await;
+        })
     }
 
     fn advance_jobs<'a>(&'a self, prefix: &'a str, by: Duration) -> Later<'a, ()> {

@@ -87,7 +87,7 @@ impl Database for Shared {
         })
     }
 
-    fn advance<'a>(&'a self, flow: &'a str, by: Duration) -> Later<'a, ()> {
+    fn advance_runs<'a>(&'a self, flow: &'a str, by: Duration) -> Later<'a, ()> {
         Box::pin(async move {
             let micros = by.as_micros();
             let by = format!("interval '{micros} microseconds'");
@@ -103,9 +103,18 @@ impl Database for Shared {
                                    then d || jsonb_build_object('until', (d -> 'until')::bigint - {micros}) else d end
                             from unnest(l.details) with ordinality e(d, n) order by e.n)
                    from pgflow.waits w
-                  where w.flow_slug = '{flow}' and l.run_id = w.run_id and l.details is not null;
-                 update pgflow.signals s set sent_at = sent_at - {by}, expires_at = expires_at - {by}
-                  where s.run_id is null or s.run_id in (select run_id from pgflow.waits where flow_slug = '{flow}');"
+                  where w.flow_slug = '{flow}' and l.run_id = w.run_id and l.details is not null;"
+            );
+            let done = sqlx::raw_sql(AssertSqlSafe(sql)).execute(&self.pool).await;
+            done.expect("rows can be set back");
+        })
+    }
+
+    fn advance_signals(&self, by: Duration) -> Later<'_, ()> {
+        Box::pin(async move {
+            let by = format!("interval '{} microseconds'", by.as_micros());
+            let sql = format!(
+                "update pgflow.signals set sent_at = sent_at - {by}, expires_at = expires_at - {by}"
             );
             let done = sqlx::raw_sql(AssertSqlSafe(sql)).execute(&self.pool).await;
             done.expect("rows can be set back");

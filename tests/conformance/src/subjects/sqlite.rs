@@ -58,12 +58,15 @@ const SET_BACK: &[&str] = &[
       where queue / 65536 = (select id from pgflow_flows where slug = ?1)",
     "update pgflow_waits set since = since - ?2, until = until - ?2
       where run_id in (select run_id from pgflow_runs where flow = (select id from pgflow_flows where slug = ?1))",
-    "update pgflow_signals set expires_at = expires_at - ?2 where ?1 is not null",
     "update pgflow_steps set started_at = started_at - ?2, ended_at = ended_at - ?2
       where id >> 16 in (select id from pgflow_runs where flow = (select id from pgflow_flows where slug = ?1))",
     "update pgflow_runs set started_at = started_at - ?2, ended_at = ended_at - ?2
       where flow = (select id from pgflow_flows where slug = ?1)",
 ];
+
+/// The same for signals, whoever they are for.
+const SET_SIGNALS_BACK: &[&str] =
+    &["update pgflow_signals set expires_at = expires_at - ?2 where ?1 is not null"];
 
 /// The same for jobs whose names begin like this.
 const SET_JOBS_BACK: &[&str] = &[
@@ -151,12 +154,19 @@ impl Database for File {
         })
     }
 
-    fn advance<'a>(&'a self, flow: &'a str, by: Duration) -> Later<'a, ()> {
-        Box::pin(self.set_back(&SET_BACK[..3], flow, by))
+    fn advance_runs<'a>(&'a self, flow: &'a str, by: Duration) -> Later<'a, ()> {
+        Box::pin(self.set_back(&SET_BACK[..2], flow, by))
+    }
+
+    fn advance_signals(&self, by: Duration) -> Later<'_, ()> {
+        Box::pin(self.set_back(SET_SIGNALS_BACK, "", by))
     }
 
     fn age<'a>(&'a self, flow: &'a str, by: Duration) -> Later<'a, ()> {
-        Box::pin(self.set_back(SET_BACK, flow, by))
+        Box::pin(async move {
+            self.set_back(SET_BACK, flow, by).await;
+            self.advance_signals(by).await;
+        })
     }
 
     fn advance_jobs<'a>(&'a self, prefix: &'a str, by: Duration) -> Later<'a, ()> {

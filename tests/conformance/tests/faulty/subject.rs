@@ -44,8 +44,12 @@ impl Database for FaultyDatabase {
         self.inner.refusing()
     }
 
-    fn advance<'a>(&'a self, flow: &'a str, by: Duration) -> Later<'a, ()> {
-        self.inner.advance(flow, by)
+    fn advance_runs<'a>(&'a self, flow: &'a str, by: Duration) -> Later<'a, ()> {
+        self.inner.advance_runs(flow, by)
+    }
+
+    fn advance_signals(&self, by: Duration) -> Later<'_, ()> {
+        self.inner.advance_signals(by)
     }
 
     fn advance_all<'a>(&'a self, flows: &'a [String], by: Duration) -> Later<'a, ()> {

@@ -1,16 +1,13 @@
 //! Random numbers from a printed seed (splitmix64), so that a failure can be had again.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use pgflow_test_support::seed_from_env;
 
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// The seed comes from `PGFLOW_TEST_SEED` or the clock; it is printed, and shown when the test fails.
+    /// The seed is printed, and shown when the test fails.
     pub(crate) fn new() -> Self {
-        let seed = match std::env::var("PGFLOW_TEST_SEED") {
-            Ok(seed) => seed.parse().expect("PGFLOW_TEST_SEED is a number"),
-            Err(_) => from_clock(),
-        };
+        let seed = seed_from_env();
         println!("PGFLOW_TEST_SEED={seed}");
         Self(seed)
     }
@@ -45,9 +42,4 @@ impl Random {
             list.swap(i, self.below(i + 1));
         }
     }
-}
-
-fn from_clock() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970");
-    u64::from(now.subsec_nanos()) ^ now.as_secs()
 }
