@@ -5,6 +5,8 @@ use std::process::{Command, Output, Stdio};
 
 use serde::Deserialize;
 
+use crate::cargo::cargo;
+
 /// A binary with tests in it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct TestBinary {
@@ -57,8 +59,7 @@ pub(crate) fn build_package(
 }
 
 fn build(what: &[&str]) -> Command {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
+    let mut command = cargo();
     command.args(["test", "--no-run", "--message-format=json-render-diagnostics"]).args(what);
     command
 }

@@ -1,6 +1,7 @@
 //! The repository's own commands.
 
 mod artifacts;
+mod cargo;
 mod constants;
 mod fresh;
 mod mutants;

@@ -1,9 +1,9 @@
 //! Something that has to succeed, with a name and a clock.
 
 use std::fmt;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
+use crate::cargo::cargo;
 use crate::{provision, suites};
 
 /// A part of `cargo xtask test`.
@@ -54,8 +54,7 @@ impl Stage {
     fn cargo_command(&self, args: &[&str], env: &[(&str, &str)]) -> Result<Duration, String> {
         println!("==> {}: cargo {}", self.name, args.join(" "));
         let start = Instant::now();
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let mut command = Command::new(cargo);
+        let mut command = cargo();
         let command = command.args(args).envs(env.iter().copied());
         let status = command.status().map_err(|error| error.to_string())?;
         let took = start.elapsed();

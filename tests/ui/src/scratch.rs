@@ -40,7 +40,8 @@ pub(crate) fn manifest(name: &str) -> String {
     format!(
         "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
          [dependencies]\npgflow = {{ path = \"{pgflow}\" }}\n\
-         schemars = \"1\"\nserde = {{ version = \"1\", features = [\"derive\"] }}\n\n[workspace]\n"
+         schemars = \"1\"\nserde = {{ version = \"1\", features = [\"derive\"] }}\n\n\
+         # Nothing here is compiled a second time.\n[profile.dev]\nincremental = false\n\n[workspace]\n"
     )
 }
 

@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use clap::Args;
 use serde::Deserialize;
 
+use crate::cargo::cargo;
 use contents::Contents;
 use manifest::Manifest;
 
@@ -37,7 +38,8 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
     if !problems.is_empty() {
         return Err(problems.join("\n"));
     }
-    let mut command = cargo(&["package", "--offline", "--quiet", "--allow-dirty"]);
+    let mut command = cargo();
+    command.args(["package", "--offline", "--quiet", "--allow-dirty"]);
     command.args(packages.iter().flat_map(|package| ["--package", &package.name]));
     if !options.verify {
         command.arg("--no-verify");
@@ -53,7 +55,7 @@ fn names(packages: &[Manifest]) -> String {
 
 fn packages_of_users() -> Result<Vec<Manifest>, String> {
     let metadata =
-        output_of(&mut cargo(&["metadata", "--no-deps", "--offline", "--format-version", "1"]))?;
+        output_of(cargo().args(["metadata", "--no-deps", "--offline", "--format-version", "1"]))?;
     let workspace: Workspace =
         serde_json::from_str(&metadata).map_err(|error| error.to_string())?;
     Ok(workspace.packages.into_iter().filter(Manifest::is_for_users).collect())
@@ -62,19 +64,13 @@ fn packages_of_users() -> Result<Vec<Manifest>, String> {
 fn contents_of(package: &Manifest) -> Result<Contents, String> {
     let dir = package.path.parent().unwrap_or(Path::new("."));
     let list = ["package", "--list", "--offline", "--quiet", "--allow-dirty", "--package"];
-    let packaged = output_of(cargo(&list).arg(&package.name))?;
+    let packaged = output_of(cargo().args(list).arg(&package.name))?;
     let tracked = output_of(Command::new("git").args(["ls-files"]).current_dir(dir))?;
     Contents::read(dir, lines(&packaged), lines(&tracked))
 }
 
 fn lines(text: &str) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
-}
-
-fn cargo(args: &[&str]) -> Command {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args(args);
-    command
 }
 
 /// What a command prints; what it complains about is shown when it fails.
