@@ -1,7 +1,7 @@
 -- Pipelines: a queue is a need, a message is a job. Here is what claims need besides. Moments are microseconds since 1970. Names are
 -- bytes, so that no collation takes two of them for one.
 
--- Resources, rates, and how far fair queues are. The state is JSON: what is decided about it is not decided by the database.
+-- Resources, rates, how far fair queues are, and what claims of queues take. The state is JSON: what is decided about it is not decided by the database.
 create table pgflow_permits (
   kind varchar(16) not null,
   name varbinary(512) not null,

@@ -1,12 +1,12 @@
 -- Pipelines: a queue is a need, a message is a job. Here is what claims need besides. Moments are microseconds since 1970.
 
--- Resources, rates, and how far fair queues are. The state is JSON: what is decided about it is not decided by the database.
+-- Resources, rates, how far fair queues are, and what claims of queues take. The state is JSON: what is decided about it is not decided by the database.
 create table pgflow_permits (
   kind text not null,
   name text not null,
   state text not null,
   primary key (kind, name),
-  constraint kind_is_known check (kind in ('resource', 'rate', 'round', 'turn')),
+  constraint kind_is_known check (kind in ('resource', 'rate', 'round', 'turn', 'stage')),
   constraint capacity_is_there
     check (kind <> 'resource' or (json_valid(state) and (state ->> 'capacity') > 0))
 ) strict, without rowid;

@@ -69,7 +69,7 @@ pub(crate) struct Options {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// List runs, the newest first; or jobs, flows, queues, workers, waits.
+    /// List runs, the newest first; or jobs, flows, queues, schedules, workers, waits.
     Ls(Ls),
     /// Show a run as a tree of steps, or a job; without either, the flows of the source.
     Show(Show),

@@ -16,7 +16,7 @@ use crate::out;
 #[command(after_help = "\
 Examples:
   pgflow serve                         the dashboard, to look at, for this machine only
-  pgflow serve --actions               with buttons that retry, cancel and signal
+  pgflow serve --actions               with buttons: retry, cancel, signal, redrive, pause
   pgflow serve --hooks                 and `POST /hooks/TOKEN`, for steps that wait
 
 Actions and hooks are served on loopback addresses only; to let others take them, mount `pgflow_web::router` in an
@@ -28,7 +28,7 @@ pub(crate) struct Serve {
     #[command(flatten)]
     pub(crate) at: At,
 
-    /// Let the dashboard retry and cancel runs.
+    /// Let the dashboard retry, cancel, signal, redrive, pause and start things.
     #[arg(long)]
     actions: bool,
 

@@ -15,6 +15,7 @@ use crate::error::PageError;
 use crate::guard::{Token, check};
 use crate::pages::run_id;
 use crate::request::Asked;
+use crate::said::said;
 
 pub(crate) fn routes() -> Router<App> {
     Router::new().route("/runs/{id}/retry", post(retry)).route("/runs/{id}/cancel", post(cancel))
@@ -28,42 +29,16 @@ struct Sent {
     reason: String,
 }
 
-/// What became of an action, for the page after it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Said {
-    Retried,
-    NotFailed,
-    Cancelled,
-    Ended,
-    Signalled,
-    Buffered,
-    NotWaiting,
-}
-
-impl Said {
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Retried => "retried",
-            Self::NotFailed => "not-failed",
-            Self::Cancelled => "cancelled",
-            Self::Ended => "ended",
-            Self::Signalled => "signalled",
-            Self::Buffered => "buffered",
-            Self::NotWaiting => "not-waiting",
-        }
-    }
-
-    pub(crate) const fn sentence(self) -> &'static str {
-        match self {
-            Self::Retried => "The run goes on from what failed.",
-            Self::NotFailed => "The run has not failed, and was left as it is.",
-            Self::Cancelled => "The run was cancelled.",
-            Self::Ended => "The run had ended before, and was left as it is.",
-            Self::Signalled => "The step goes on with what it was told.",
-            Self::Buffered => "The signal is kept until the step waits for it.",
-            Self::NotWaiting => "The step does not wait for a signal, and was left as it is.",
-        }
+said! {
+    /// What became of an action, for the page after it.
+    Said {
+        Retried = "retried": "The run goes on from what failed.",
+        NotFailed = "not-failed": "The run has not failed, and was left as it is.",
+        Cancelled = "cancelled": "The run was cancelled.",
+        Ended = "ended": "The run had ended before, and was left as it is.",
+        Signalled = "signalled": "The step goes on with what it was told.",
+        Buffered = "buffered": "The signal is kept until the step waits for it.",
+        NotWaiting = "not-waiting": "The step does not wait for a signal, and was left as it is.",
     }
 }
 

@@ -15,6 +15,7 @@ use crate::app::App;
 use crate::error::PageError;
 use crate::pages::{job_href, job_id};
 use crate::request::Asked;
+use crate::said::said;
 
 pub(crate) fn routes() -> Router<App> {
     Router::new()
@@ -33,42 +34,16 @@ struct Sent {
     reason: String,
 }
 
-/// What became of an action, for the page after it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Said {
-    Cancelled,
-    Asked,
-    Ended,
-    Redriven,
-    NotFailed,
-    Cleared,
-    NoConcern,
-}
-
-impl Said {
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Cancelled => "cancelled",
-            Self::Asked => "asked",
-            Self::Ended => "ended",
-            Self::Redriven => "redriven",
-            Self::NotFailed => "not-failed",
-            Self::Cleared => "cleared",
-            Self::NoConcern => "no-concern",
-        }
-    }
-
-    pub(crate) const fn sentence(self) -> &'static str {
-        match self {
-            Self::Cancelled => "The job was cancelled.",
-            Self::Asked => "The job ends with its lease, unless it is done before.",
-            Self::Ended => "The job had ended before, and was left as it is.",
-            Self::Redriven => "The job is in line again.",
-            Self::NotFailed => "The job has not failed, and was left as it is.",
-            Self::Cleared => "The job may be leased again.",
-            Self::NoConcern => "Nothing was wrong with the job, and it was left as it is.",
-        }
+said! {
+    /// What became of an action, for the page after it.
+    Said {
+        Cancelled = "cancelled": "The job was cancelled.",
+        Asked = "asked": "The job ends with its lease, unless it is done before.",
+        Ended = "ended": "The job had ended before, and was left as it is.",
+        Redriven = "redriven": "The job is in line again.",
+        NotFailed = "not-failed": "The job has not failed, and was left as it is.",
+        Cleared = "cleared": "The job may be leased again.",
+        NoConcern = "no-concern": "Nothing was wrong with the job, and it was left as it is.",
     }
 }
 

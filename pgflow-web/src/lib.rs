@@ -24,6 +24,7 @@ mod redact;
 mod request;
 mod router;
 mod run_view;
+mod said;
 mod serve;
 mod signal_action;
 mod stop;

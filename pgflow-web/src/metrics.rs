@@ -3,6 +3,7 @@
 //! Everything here is read from the database at each scrape, so that it is the same whichever process is asked; what a
 //! worker counts while it works comes from [`Options::metrics`](crate::Options::metrics) of the worker's own process.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use axum::http::header::CONTENT_TYPE;
@@ -10,7 +11,12 @@ use axum::response::IntoResponse;
 use metrics::{describe_gauge, gauge, with_local_recorder};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use pgflow_runtime::Timestamp;
-use pgflow_runtime::backend::{Activity, NeedDepth, QueueDepth, WorkerQuery, WorkerRecord};
+use pgflow_runtime::backend::{
+    Activity, BackendError, NeedDepth, QueueDepth, WorkerQuery, WorkerRecord,
+};
+use pgflow_runtime::client::ClientError;
+use pgflow_runtime::pipeline::{Bucket, Resource};
+use pgflow_runtime::schedules::Schedule;
 
 use crate::error::PageError;
 use crate::number::precise;
@@ -28,11 +34,17 @@ pub(crate) async fn metrics(asked: Asked) -> Result<impl IntoResponse, PageError
     let activity = backend.activity(&[], WINDOW).await?;
     let db = &asked.app.db;
     let needs = if db.has_jobs() { db.job_depths().await?.needs } else { Vec::new() };
+    let schedules = kept(db.schedules().await)?;
+    let paused = kept(db.paused_queues().await)?;
+    let (rates, resources) = (kept(db.rates().await)?, kept(db.resources().await)?);
     let recorder = PrometheusBuilder::new().build_recorder();
     with_local_recorder(&recorder, || {
         describe();
         queues.iter().for_each(of_queue);
         needs.iter().for_each(of_need);
+        gauge!("pgflow_paused_queues").set(precise(paused.len() as u64));
+        of_schedules(&schedules, now);
+        of_permits(&rates, &resources, now);
         of_workers(&workers, now);
         of_runs(&activity);
     });
@@ -41,6 +53,14 @@ pub(crate) async fn metrics(asked: Asked) -> Result<impl IntoResponse, PageError
         text.push_str(&render());
     }
     Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text))
+}
+
+/// Nothing, if the database keeps none of it.
+fn kept<T: Default>(answer: Result<T, ClientError>) -> Result<T, ClientError> {
+    match answer {
+        Err(ClientError::Backend(BackendError::Unsupported { .. })) => Ok(T::default()),
+        answer => answer,
+    }
 }
 
 fn describe() {
@@ -56,6 +76,15 @@ fn describe() {
         "pgflow_first_ready_job_seconds",
         "How long the first job in line could have been taken"
     );
+    describe_gauge!("pgflow_paused_queues", "Queues and needs that somebody has paused");
+    describe_gauge!("pgflow_schedules", "Schedules, by where they stand");
+    describe_gauge!(
+        "pgflow_late_schedule_seconds",
+        "How long ago a schedule should have started a run, and has not; the longest"
+    );
+    describe_gauge!("pgflow_rate_left", "Attempts that may begin now, as far as a rate goes");
+    describe_gauge!("pgflow_resource_held", "Units of a resource that attempts hold");
+    describe_gauge!("pgflow_resource_capacity", "Units of a resource that there are");
     describe_gauge!(
         "pgflow_workers",
         "Workers that are alive, and those that stopped without a word"
@@ -94,6 +123,33 @@ fn of_need(depth: &NeedDepth) {
     }
     let first = depth.first_ready.unwrap_or_default().as_secs_f64();
     gauge!("pgflow_first_ready_job_seconds", "need" => need.clone()).set(first);
+}
+
+fn of_schedules(schedules: &[Schedule], now: Timestamp) {
+    for state in ["pending", "active", "over", "broken", "paused"] {
+        let are = |schedule: &&Schedule| match schedule.paused_at {
+            Some(_) => state == "paused",
+            None => schedule.status.as_str() == state,
+        };
+        let many = schedules.iter().filter(are).count();
+        gauge!("pgflow_schedules", "state" => state).set(precise(many as u64));
+    }
+    let late = schedules.iter().filter_map(|schedule| schedule.late_by(now)).max();
+    gauge!("pgflow_late_schedule_seconds").set(late.unwrap_or_default().as_secs_f64());
+}
+
+fn of_permits(
+    rates: &BTreeMap<String, Bucket>,
+    resources: &BTreeMap<String, (Resource, u32)>,
+    now: Timestamp,
+) {
+    for (rate, bucket) in rates {
+        gauge!("pgflow_rate_left", "rate" => rate.clone()).set(bucket.available(now));
+    }
+    for (slug, (resource, held)) in resources {
+        gauge!("pgflow_resource_held", "resource" => slug.clone()).set(*held);
+        gauge!("pgflow_resource_capacity", "resource" => slug.clone()).set(resource.capacity);
+    }
 }
 
 fn of_workers(workers: &[WorkerRecord], now: Timestamp) {

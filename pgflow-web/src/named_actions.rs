@@ -10,6 +10,7 @@ use axum::routing::post;
 use axum::{Form, Router};
 use maud::{Markup, html};
 use pgflow_machine::job::check_name;
+use pgflow_runtime::db::Db;
 use pgflow_runtime::job::Redriven;
 use serde::Deserialize;
 
@@ -18,6 +19,7 @@ use crate::app::App;
 use crate::error::PageError;
 use crate::pages::job_id;
 use crate::request::Asked;
+use crate::said::said;
 
 /// The pages that the forms are on.
 pub(crate) const QUEUES: &str = "/queues";
@@ -25,10 +27,12 @@ pub(crate) const DEAD: &str = "/dead";
 pub(crate) const SCHEDULES: &str = "/schedules";
 
 pub(crate) fn routes() -> Router<App> {
-    Router::new()
-        .route("/queues/{verb}", post(queue))
-        .route("/dead/{verb}", post(dead))
-        .route("/schedules/{verb}", post(schedule))
+    [QUEUES, DEAD, SCHEDULES].into_iter().fold(Router::new(), |router, page| {
+        let act = move |asked: Asked, Path(verb), headers: HeaderMap, Form(sent)| {
+            act(page, asked, verb, headers, sent)
+        };
+        router.route(&format!("{page}/{{verb}}"), post(act))
+    })
 }
 
 /// A form that was sent.
@@ -39,47 +43,21 @@ struct Sent {
     name: String,
 }
 
-/// What became of an action, for the page after it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Said {
-    Paused,
-    PausedBefore,
-    Resumed,
-    NotPaused,
-    Redriven,
-    Dropped,
-    NotDead,
-    Fired,
+said! {
+    /// What became of an action, for the page after it.
+    Said {
+        Paused = "paused": "It is paused until somebody resumes it.",
+        PausedBefore = "paused-before": "It had been paused before, and was left as it is.",
+        Resumed = "resumed": "It goes on.",
+        NotPaused = "not-paused": "It was not paused, and was left as it is.",
+        Redriven = "redriven": "The job is in line again.",
+        Dropped = "dropped": "The job is gone, with its history.",
+        NotDead = "not-dead": "The job is not dead, and was left as it is.",
+        Fired = "fired": "A run was started.",
+    }
 }
 
 impl Said {
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Paused => "paused",
-            Self::PausedBefore => "paused-before",
-            Self::Resumed => "resumed",
-            Self::NotPaused => "not-paused",
-            Self::Redriven => "redriven",
-            Self::Dropped => "dropped",
-            Self::NotDead => "not-dead",
-            Self::Fired => "fired",
-        }
-    }
-
-    const fn sentence(self) -> &'static str {
-        match self {
-            Self::Paused => "It is paused until somebody resumes it.",
-            Self::PausedBefore => "It had been paused before, and was left as it is.",
-            Self::Resumed => "It goes on.",
-            Self::NotPaused => "It was not paused, and was left as it is.",
-            Self::Redriven => "The job is in line again.",
-            Self::Dropped => "The job is gone, with its history.",
-            Self::NotDead => "The job is not dead, and was left as it is.",
-            Self::Fired => "A run was started.",
-        }
-    }
-
     const fn pause(is_new: bool) -> Self {
         if is_new { Self::Paused } else { Self::PausedBefore }
     }
@@ -114,75 +92,62 @@ pub(crate) fn button(asked: &Asked, page: &str, verb: &str, name: &str, label: &
     }
 }
 
-async fn queue(
+/// Does something to what has a name on a page, and goes back to the page.
+async fn act(
+    page: &'static str,
     asked: Asked,
-    Path(verb): Path<String>,
+    verb: String,
     headers: HeaderMap,
-    Form(sent): Form<Sent>,
+    sent: Sent,
 ) -> Result<Redirect, PageError> {
     allow(&asked, &headers, sent.token.as_deref())?;
-    check_name(&sent.name)
-        .map_err(|why| PageError::Wrong(format!("the name of the queue {why}")))?;
-    let queue = asked.app.db.queue(&sent.name);
-    let said = match verb.as_str() {
+    let (db, name) = (&asked.app.db, &*sent.name);
+    let said = match page {
+        QUEUES => queue(db, &verb, name).await,
+        DEAD => dead(db, &verb, name).await,
+        _ => schedule(db, &verb, name).await,
+    }?;
+    tracing::info!(name, page, said = said.word(), "an action of the dashboard");
+    Ok(Redirect::to(&format!("{}{page}?said={}", asked.base, said.word())))
+}
+
+async fn queue(db: &Db, verb: &str, name: &str) -> Result<Said, PageError> {
+    check_name(name).map_err(|why| PageError::Wrong(format!("the name of the queue {why}")))?;
+    let queue = db.queue(name);
+    Ok(match verb {
         "pause" => Said::pause(queue.pause().await?),
         "resume" => Said::resume(queue.resume().await?),
-        _ => return Err(no_such(&verb)),
-    };
-    Ok(back(&asked, QUEUES, &sent.name, said))
+        _ => return Err(no_such(verb)),
+    })
 }
 
-async fn dead(
-    asked: Asked,
-    Path(verb): Path<String>,
-    headers: HeaderMap,
-    Form(sent): Form<Sent>,
-) -> Result<Redirect, PageError> {
-    allow(&asked, &headers, sent.token.as_deref())?;
-    let id = job_id(&sent.name)?;
+async fn dead(db: &Db, verb: &str, name: &str) -> Result<Said, PageError> {
+    let id = job_id(name)?;
     let ids = slice::from_ref(&id);
-    let is_done = match verb.as_str() {
+    let (is_done, said) = match verb {
         "redrive" => {
-            let answers = asked.app.db.redrive(ids, Duration::ZERO).await?;
-            answers.first() == Some(&Redriven::Redriven)
+            let answers = db.redrive(ids, Duration::ZERO).await?;
+            (answers.first() == Some(&Redriven::Redriven), Said::Redriven)
         }
-        "drop" => asked.app.db.drop_dead(ids).await? > 0,
-        _ => return Err(no_such(&verb)),
+        "drop" => (db.drop_dead(ids).await? > 0, Said::Dropped),
+        _ => return Err(no_such(verb)),
     };
-    let said = match (is_done, verb.as_str()) {
-        (false, _) => Said::NotDead,
-        (true, "drop") => Said::Dropped,
-        (true, _) => Said::Redriven,
-    };
-    Ok(back(&asked, DEAD, &sent.name, said))
+    Ok(if is_done { said } else { Said::NotDead })
 }
 
-async fn schedule(
-    asked: Asked,
-    Path(verb): Path<String>,
-    headers: HeaderMap,
-    Form(sent): Form<Sent>,
-) -> Result<Redirect, PageError> {
-    allow(&asked, &headers, sent.token.as_deref())?;
-    let schedule = asked.app.db.schedule(&sent.name);
-    let said = match verb.as_str() {
+async fn schedule(db: &Db, verb: &str, name: &str) -> Result<Said, PageError> {
+    let schedule = db.schedule(name);
+    Ok(match verb {
         "pause" => Said::pause(schedule.pause().await?),
         "resume" => Said::resume(schedule.resume().await?),
         "fire" => {
             schedule.fire().await?;
             Said::Fired
         }
-        _ => return Err(no_such(&verb)),
-    };
-    Ok(back(&asked, SCHEDULES, &sent.name, said))
+        _ => return Err(no_such(verb)),
+    })
 }
 
 fn no_such(verb: &str) -> PageError {
     PageError::NotFound(format!("there is no action `{verb}`"))
-}
-
-/// To the page, which says what became of it.
-fn back(asked: &Asked, page: &str, name: &str, said: Said) -> Redirect {
-    tracing::info!(name, page, said = said.word(), "an action of the dashboard");
-    Redirect::to(&format!("{}{page}?said={}", asked.base, said.word()))
 }

@@ -76,6 +76,13 @@ pub trait Pipelines: Send + Sync {
         resources: &'a [String],
     ) -> Reply<'a, ()>;
 
+    /// Notes what claims of queues take, as a program that starts does: for those who ask why a message is not taken, and for
+    /// nothing else. What the last one noted is kept.
+    fn note_stages<'a>(&'a self, stages: &'a BTreeMap<String, Stage>) -> Reply<'a, ()>;
+
+    /// What claims of each queue take, as far as that is anything.
+    fn stages(&self) -> Reply<'_, BTreeMap<String, Stage>>;
+
     /// Sets a rate, for all processes at their next claim.
     fn set_rate<'a>(&'a self, slug: &'a str, rate: Rate) -> Reply<'a, ()>;
 

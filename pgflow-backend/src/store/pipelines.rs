@@ -8,8 +8,8 @@ use pgflow_machine::job::{
     check_name,
 };
 use pgflow_machine::permit::{
-    Bucket, Message, MessageSettle, PermitKey, PermitKind, PermitProblem, Rate, Resource, place,
-    priority_of,
+    Bucket, Message, MessageSettle, PermitKey, PermitKind, PermitProblem, Rate, Resource, Stage,
+    place, priority_of,
 };
 use pgflow_machine::{Limits, Timestamp};
 use serde::Serialize;
@@ -69,6 +69,16 @@ impl<S: Queues> Pipelines for S {
         resources: &'a [String],
     ) -> Reply<'a, ()> {
         transition!(self, declare(self, rates, resources))
+    }
+
+    fn note_stages<'a>(&'a self, stages: &'a BTreeMap<String, Stage>) -> Reply<'a, ()> {
+        transition!(self, note_stages(self, stages))
+    }
+
+    fn stages(&self) -> Reply<'_, BTreeMap<String, Stage>> {
+        Box::pin(
+            async move { permits(&mut self.begin(Access::Read).await?, PermitKind::Stage).await },
+        )
     }
 
     fn set_rate<'a>(&'a self, slug: &'a str, rate: Rate) -> Reply<'a, ()> {
@@ -230,6 +240,26 @@ async fn declare<S: Queues>(
         let mut bucket = found.unwrap_or(Bucket::new(*rate));
         bucket.declare(*rate, session.now());
         rows.insert(key, written(&bucket)?);
+    }
+    session.write_permits(&rows).await?;
+    store.commit(session).await
+}
+
+/// Most programs note what is noted already, or that there is nothing to note: those write nothing.
+async fn note_stages<S: Queues>(store: &S, stages: &BTreeMap<String, Stage>) -> Stored<()> {
+    let mut session = store.begin_for_client().await?;
+    let keys = stages.keys().map(|need| PermitKey::new(PermitKind::Stage, need)).collect();
+    let mut found = session.load_permits(&keys).await?;
+    let mut rows = BTreeMap::new();
+    for (key, (need, stage)) in keys.into_iter().zip(stages) {
+        check_name(need).map_err(|why| PermitProblem::Name { what: "queue", why })?;
+        let noted: Stage = found.remove(&key).map(read).transpose()?.unwrap_or_default();
+        if noted != *stage {
+            rows.insert(key, written(stage)?);
+        }
+    }
+    if rows.is_empty() {
+        return Ok(());
     }
     session.write_permits(&rows).await?;
     store.commit(session).await

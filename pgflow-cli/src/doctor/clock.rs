@@ -1,7 +1,7 @@
 //! Whether what the clock decides happens: schedules and waits.
 
 use pgflow_runtime::backend::{BackendError, Checkup, Severity, WaitQuery};
-use pgflow_runtime::schedules::{Schedule, ScheduleStatus};
+use pgflow_runtime::schedules::Schedule;
 use pgflow_runtime::{ClientError, Db, Timestamp};
 
 use super::LATE;
@@ -56,9 +56,7 @@ fn broken(schedule: &Schedule, checkup: &mut Checkup) {
 }
 
 fn late(schedule: &Schedule, now: Timestamp, checkup: &mut Checkup) {
-    let is_on = schedule.status == ScheduleStatus::Active && schedule.paused_at.is_none();
-    let age = schedule.next_at.filter(|_| is_on).map(|next| next.saturating_until(now));
-    let Some(age) = age.filter(|age| *age > LATE) else { return };
+    let Some(age) = schedule.late_by(now).filter(|age| *age > LATE) else { return };
     checkup.find(
         "schedule-late",
         Severity::Error,

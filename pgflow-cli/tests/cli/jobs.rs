@@ -224,7 +224,7 @@ async fn each_reason_of_a_job_is_named() -> Outcome {
 
         settle(&place, a, failed(JobRetry::After(Duration::from_mins(10)))).await?;
         assert_eq!(reasons(&place, "a").await, ["backoff"]);
-        says(&place, "a", 0, "it failed 1 times and is tried again in").await;
+        says(&place, "a", 0, "it failed once and is tried again in").await;
         submit(&place, "later", "n", &["--delay", "1h"]).await;
         says(&place, "later", 0, "it sleeps for 59 min more").await;
         submit(&place, "after", "n", &["--after", "a", "--after", "later"]).await;

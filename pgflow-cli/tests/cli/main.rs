@@ -5,6 +5,7 @@ mod doctor;
 mod jobs;
 mod manual;
 mod new;
+mod permits;
 mod place;
 mod queues;
 mod read_only;

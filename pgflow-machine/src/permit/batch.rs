@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::{PermitProblem, Waiting};
 use crate::Timestamp;
 use crate::status::words;
 
 /// What a batch is to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BatchRule {
     /// Messages at most; with so many it is ripe.
     pub len: u32,

@@ -55,6 +55,8 @@ words! {
         Round = "round",
         /// The last place that a key of a fair queue got: a number.
         Turn = "turn",
+        /// What claims of a queue take, for those who ask why a message is not taken: [`Stage`].
+        Stage = "stage",
     }
 }
 

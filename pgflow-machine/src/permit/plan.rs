@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::message::check_units;
 use super::{BatchRule, Bucket, Formed, PermitProblem, Resource, Rooms, Trigger, Units, form};
 use crate::Timestamp;
 use crate::job::JobId;
 
 /// What a stage of a pipeline takes of its queue.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Stage {
     /// Whether messages go together.
     pub batch: Option<BatchRule>,
@@ -17,6 +20,7 @@ pub struct Stage {
     /// Rates that each attempt takes a token of.
     pub rates: Vec<String>,
     /// Whoever asks is about to leave: batches need not be ripe.
+    #[serde(skip)]
     pub drains: bool,
 }
 

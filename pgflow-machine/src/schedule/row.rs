@@ -1,6 +1,7 @@
 //! What a schedule is, and where it stands.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -197,6 +198,13 @@ impl Schedule {
     pub fn due_at(&self, now: Timestamp) -> Option<Timestamp> {
         let waits = self.paused_at.is_none() && self.status == ScheduleStatus::Active;
         self.next_at.filter(|next_at| waits && *next_at > now)
+    }
+
+    /// How long ago its next moment was, which no worker has seen to yet.
+    pub fn late_by(&self, now: Timestamp) -> Option<Duration> {
+        let is_on = self.paused_at.is_none() && self.status == ScheduleStatus::Active;
+        let next_at = self.next_at.filter(|next_at| is_on && *next_at <= now)?;
+        Some(next_at.saturating_until(now))
     }
 
     /// The run that a tick starts.

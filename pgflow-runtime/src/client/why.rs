@@ -1,11 +1,12 @@
 //! Why a run does not move.
 
 mod reason;
+mod words;
 
 use pgflow_machine::{RunId, RunStatus, StepStatus, TaskStatus, Timestamp};
 
-pub(super) use reason::spoken;
 pub use reason::{Reason, Why};
+pub(super) use words::{alive, many, one_of, spoken, taken, times};
 
 use super::ClientError;
 use crate::backend::{

@@ -166,6 +166,7 @@ impl Kinds {
         for stage in &stages {
             check_permits(backend.as_ref(), stage).await?;
         }
+        note_stages(backend.as_ref(), &needs).await?;
         for (need, code) in &needs {
             let Code::Typed(def) = &**code else { continue };
             if def.takes_tx && !backend.abilities().transactions {
@@ -186,6 +187,18 @@ impl Kinds {
         let limits = limits.into_iter().map(limit).collect();
         Ok(JobHandler { needs, states, backend, limits })
     }
+}
+
+/// Notes what attempts take, for those who ask why a job is not taken.
+async fn note_stages(
+    backend: &dyn Backend,
+    needs: &HashMap<&'static str, Arc<Code>>,
+) -> Result<(), BackendError> {
+    let Ok(queues) = backend.pipelines() else { return Ok(()) };
+    let stage =
+        |(need, code): (&&str, &Arc<Code>)| ((*need).to_owned(), code.stage().unwrap_or_default());
+    let stages = needs.iter().map(stage).collect();
+    persistently(|| queues.note_stages(&stages)).await
 }
 
 /// An error if there is no such resource or rate.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use pgflow_machine::job::{JobId, Redriven, check_name};
-use pgflow_machine::permit::{Bucket, Rate, Resource};
+use pgflow_machine::permit::{Bucket, Rate, Resource, Stage};
 
 use super::builder::OWN;
 use super::processed::batches_of;
@@ -122,6 +122,22 @@ impl Db {
     /// All rates, by name, and what is left of them.
     pub async fn rates(&self) -> Result<BTreeMap<String, Bucket>, ClientError> {
         ask_pipelines(self, (), |queues, ()| queues.rates()).await
+    }
+
+    /// What claims of each queue and need take, as the last program that started noted it; without those that take nothing.
+    ///
+    /// ```
+    /// # fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// let db = pgflow::Db::connect("memory:").await?;
+    /// assert!(db.stages().await?.is_empty(), "no worker has started");
+    /// # Ok(()) })
+    /// # }
+    /// ```
+    pub async fn stages(&self) -> Result<BTreeMap<String, Stage>, ClientError> {
+        let mut stages = ask_pipelines(self, (), |queues, ()| queues.stages()).await?;
+        stages.retain(|_, stage| *stage != Stage::default());
+        Ok(stages)
     }
 
     /// All counted resources, by name, and how many units of each are held.

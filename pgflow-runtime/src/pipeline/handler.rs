@@ -102,7 +102,10 @@ async fn declare(backend: &dyn Backend, pipeline: &PipelineSpec) -> Result<(), B
     let stages = pipeline.stages.iter();
     let resources: Vec<_> =
         stages.flat_map(|stage| stage.stage.resources.keys().cloned()).collect();
-    persistently(|| queues.declare(&pipeline.rates, &resources)).await
+    persistently(|| queues.declare(&pipeline.rates, &resources)).await?;
+    let stages = pipeline.stages.iter();
+    let stages = stages.map(|stage| (stage.need.to_owned(), stage.stage.clone())).collect();
+    persistently(|| queues.note_stages(&stages)).await
 }
 
 /// Runs the stages of pipelines.

@@ -1,11 +1,13 @@
 //! Why a job does not move.
 
+mod permits;
 mod reason;
 
 use std::collections::BTreeMap;
 
 use pgflow_machine::Timestamp;
 use pgflow_machine::job::{Dependency, JobId, JobOutcome, JobRow, JobState, JobStatus};
+use pgflow_machine::permit::BatchRule;
 
 pub use reason::{JobReason, JobWhy};
 
@@ -209,15 +211,19 @@ impl Db {
         if serving.is_empty() {
             return Ok(JobReason::NoWorker { need, alive: alive.len() });
         }
+        let stage = self.stage_of(&need).await?;
+        if let Some(reason) = self.why_no_permit(&stage, now).await? {
+            return Ok(reason);
+        }
         let held = self.job_depths_of(0).await?.held;
         let jobs = |worker: &WorkerRecord| held.get(&worker.id.0.to_string()).copied().unwrap_or(0);
         let running: u64 =
             serving.iter().map(|worker| u64::from(worker.running) + jobs(worker)).sum();
         let slots: u32 = serving.iter().filter_map(|worker| worker.slots).sum();
-        Ok(if slots > 0 && running >= u64::from(slots) {
-            JobReason::Busy { workers, slots }
-        } else {
-            JobReason::Ready { workers }
+        Ok(match stage.batch {
+            _ if slots > 0 && running >= u64::from(slots) => JobReason::Busy { workers, slots },
+            Some(BatchRule { len, wait, .. }) => JobReason::Batch { len, wait },
+            None => JobReason::Ready { workers },
         })
     }
 

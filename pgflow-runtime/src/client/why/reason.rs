@@ -1,10 +1,10 @@
 //! Reasons, and how they are said.
 
 use std::fmt;
-use std::time::Duration;
 
 use pgflow_machine::{RunId, RunStatus, Timestamp, WorkerId};
 
+use super::words::{alive, many, one_of, spoken, taken, times};
 use crate::backend::WaitingFor;
 
 /// Why a run does not move.
@@ -210,7 +210,7 @@ impl Reason {
                     worker.map(|worker| format!(" (worker {})", worker.0)).unwrap_or_default();
                 format!(
                     "step `{step}` is being worked on{worker}: {}, the first for {}",
-                    many(*tasks),
+                    many(*tasks, "task"),
                     ago(since)
                 )
             }
@@ -223,15 +223,15 @@ impl Reason {
                 )
             }
             Self::Backoff { step, index, tasks, attempts, until, error } => format!(
-                "task {index} of step `{step}` failed {attempts} times and is tried again in {} ({} wait like this); the \
-                 last error was: {error}",
+                "task {index} of step `{step}` failed {} and is tried again in {} ({} wait like this); the last error was: {error}",
+                times(*attempts),
                 later(until),
-                many(*tasks)
+                many(*tasks, "task")
             ),
             Self::HeldBack { step, tasks, until, why } => {
                 format!(
                     "{} of step `{step}` wait {} more, held back: {why}",
-                    many(*tasks),
+                    many(*tasks, "task"),
                     later(until)
                 )
             }
@@ -239,22 +239,26 @@ impl Reason {
                 format!("step `{step}` begins in {}, as the flow says", later(until))
             }
             Self::NoWorker { step, tasks, version, alive, since } => format!(
-                "no worker serves `{version}`: {} of step `{step}` ready for {} ({alive} workers are alive)",
-                many(*tasks),
-                ago(since)
+                "no worker serves `{version}`: {} of step `{step}` ready for {} ({})",
+                many(*tasks, "task"),
+                ago(since),
+                self::alive(*alive)
             ),
             Self::Busy { step, tasks, workers, slots, since } => format!(
-                "all {slots} slots of {workers} workers are taken: {} of step `{step}` ready for {}",
-                many(*tasks),
+                "{}: {} of step `{step}` ready for {}",
+                taken(*workers, *slots),
+                many(*tasks, "task"),
                 ago(since)
             ),
             Self::Ready { step, tasks, workers, since } => format!(
-                "{} of step `{step}` ready for {}; one of {workers} workers will take it any moment",
-                many(*tasks),
-                ago(since)
+                "{} of step `{step}` ready for {}; {} will take it any moment",
+                many(*tasks, "task"),
+                ago(since),
+                one_of(*workers)
             ),
             Self::Crashes { step, index, losses } => format!(
-                "task {index} of step `{step}` lost its worker {losses} times: it may be what ends it"
+                "task {index} of step `{step}` lost its worker {}: it may be what ends it",
+                times(*losses)
             ),
             Self::Waiting { step, on: WaitingFor::Sleep, until, .. } => {
                 format!("step `{step}` sleeps for {} more", later(&until.unwrap_or(now)))
@@ -263,7 +267,7 @@ impl Reason {
                 let until = until.map(|until| format!(", and for {} more at most", later(&until)));
                 format!(
                     "{} of step `{step}` waits for {}: for {} already{}",
-                    many(*tasks),
+                    many(*tasks, "task"),
                     awaited(on),
                     ago(since),
                     until.unwrap_or_default()
@@ -306,20 +310,5 @@ pub(in crate::client) fn awaited(on: &WaitingFor) -> String {
         WaitingFor::Sleep => "its time".to_owned(),
         WaitingFor::Runs(runs) => several("run", runs.iter().map(ToString::to_string).collect()),
         WaitingFor::Jobs(jobs) => several("job", jobs.iter().map(ToString::to_string).collect()),
-    }
-}
-
-fn many(tasks: usize) -> String {
-    if tasks == 1 { "1 task".to_owned() } else { format!("{tasks} tasks") }
-}
-
-/// A time as one says it: the largest unit that fits.
-pub(in crate::client) fn spoken(time: Duration) -> String {
-    let seconds = time.as_secs();
-    match seconds {
-        0..120 => format!("{seconds} s"),
-        120..7_200 => format!("{} min", seconds / 60),
-        7_200..172_800 => format!("{} h", seconds / 3_600),
-        _ => format!("{} days", seconds / 86_400),
     }
 }

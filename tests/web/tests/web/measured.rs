@@ -1,7 +1,8 @@
 //! What Prometheus gets.
 
+use pgflow::pipeline::Rate;
 use pgflow_web::Options;
-use pgflow_web_tests::{Order, Outcome, Tools};
+use pgflow_web_tests::{Order, Outcome, Tools, orders};
 use pgflow_worker_tests::{Fresh, everywhere};
 
 use crate::place::Place;
@@ -22,6 +23,12 @@ async fn metrics_say_what_waits_and_who_works(fresh: Fresh) -> Outcome {
         }
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
+    let db = &place.fresh.db;
+    db.rate("api").set(Rate::per_minute(60).burst(5)).await?;
+    db.resource("gpu").capacity(2).await?;
+    db.queue("docs").pause().await?;
+    db.schedule("nightly").flow(orders::Flow, &Order::of(1)).cron("@daily").await?;
+    db.schedule("nightly").pause().await?;
     let answer = place.dashboard.get("/metrics", &[]).await?;
     assert!(answer.header("content-type").is_some_and(|kind| kind.starts_with("text/plain")));
     for line in [
@@ -30,6 +37,13 @@ async fn metrics_say_what_waits_and_who_works(fresh: Fresh) -> Outcome {
         "pgflow_workers{state=\"alive\"} 1",
         "pgflow_workers{state=\"lost\"} 0",
         "pgflow_worker_slots 8",
+        "pgflow_rate_left{rate=\"api\"} 5",
+        "pgflow_resource_held{resource=\"gpu\"} 0",
+        "pgflow_resource_capacity{resource=\"gpu\"} 2",
+        "pgflow_paused_queues 1",
+        "pgflow_schedules{state=\"pending\"} 0",
+        "pgflow_schedules{state=\"paused\"} 1",
+        "pgflow_late_schedule_seconds 0",
         "pgflow_recent_runs{status=\"started\"} 1",
         "# TYPE pgflow_oldest_ready_seconds gauge",
         "app_own_total 7",
@@ -47,7 +61,7 @@ async fn metrics_say_what_waits_and_who_works(fresh: Fresh) -> Outcome {
     place.close().await
 }
 
-/// The documentation, the Grafana dashboard and the code name the same metrics.
+/// The documentation names every metric.
 #[test]
 fn every_metric_is_documented() -> Outcome {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -59,6 +73,24 @@ fn every_metric_is_documented() -> Outcome {
     assert!(names.len() >= 8);
     for name in names {
         assert!(docs.contains(&format!("`{name}`")), "docs/dashboard.md does not name {name}");
+    }
+    Ok(())
+}
+
+/// What Grafana asks for is counted somewhere.
+#[test]
+fn the_grafana_dashboard_asks_for_metrics_that_are_there() -> Outcome {
+    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
+    let read = |name: &str| std::fs::read_to_string(format!("{docs}/{name}"));
+    let known = [read("dashboard.md")?, read("runtime.md")?, read("pipelines.md")?].concat();
+    let grafana = read("grafana.json")?;
+    let words = grafana.split(|c: char| c != '_' && !c.is_ascii_alphanumeric());
+    let mut names: Vec<&str> = words.filter(|word| word.starts_with("pgflow_")).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert!(names.len() >= 15, "{names:?}");
+    for name in names {
+        assert!(known.contains(&format!("`{name}`")), "nobody counts {name}");
     }
     Ok(())
 }

@@ -1,12 +1,13 @@
 //! Reasons, and how they are said.
 
 use std::fmt;
+use std::time::Duration;
 
 use pgflow_machine::Timestamp;
 use pgflow_machine::job::{Dependency, JobId, JobOutcome};
 
 use crate::backend::JobStanding;
-use crate::client::why::spoken;
+use crate::client::why::{alive, many, one_of, spoken, taken, times};
 
 /// Why a job does not move.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,6 +120,31 @@ pub enum JobReason {
         /// Workers that are alive and serve something else.
         alive: usize,
     },
+    /// Attempts take a token of a rate, and there is none.
+    Rate {
+        /// The rate.
+        rate: String,
+        /// When there is one; never while the rate is 0.
+        until: Option<Timestamp>,
+    },
+    /// Attempts hold units of a resource, and there are not enough.
+    Resource {
+        /// The resource.
+        resource: String,
+        /// How many units an attempt holds.
+        units: u32,
+        /// How many are held.
+        held: u32,
+        /// How many there are.
+        capacity: u32,
+    },
+    /// It is taken with others, and they are too few and too young.
+    Batch {
+        /// With so many they are taken.
+        len: u32,
+        /// So long after the oldest became ready, too.
+        wait: Duration,
+    },
     /// All slots of the workers that serve its need are taken.
     Busy {
         /// How many workers.
@@ -155,6 +181,9 @@ impl JobReason {
             Self::Expired { .. } => "expired",
             Self::Paused { .. } => "paused",
             Self::NoWorker { .. } => "no-worker",
+            Self::Rate { .. } => "rate",
+            Self::Resource { .. } => "resource",
+            Self::Batch { .. } => "batch",
             Self::Busy { .. } => "busy",
             Self::Ready { .. } => "ready",
             Self::Crashes { .. } => "crashes",
@@ -167,7 +196,9 @@ impl JobReason {
             Self::Ended { outcome, .. } => {
                 matches!(outcome, JobOutcome::Failed | JobOutcome::Crashed)
             }
+            Self::Resource { units, capacity, .. } => units > capacity,
             Self::Paused { .. }
+            | Self::Rate { until: None, .. }
             | Self::NoWorker { .. }
             | Self::Concern { .. }
             | Self::Ring { .. } => true,
@@ -197,7 +228,8 @@ impl JobReason {
                 later(until)
             ),
             Self::Backoff { failures, until, error } => format!(
-                "it failed {failures} times and is tried again in {}; the last error was: {error}",
+                "it failed {} and is tried again in {}; the last error was: {error}",
+                times(*failures),
                 later(until)
             ),
             Self::Delayed { until } => format!("it sleeps for {} more", later(until)),
@@ -205,8 +237,9 @@ impl JobReason {
             Self::Ring { through } => ring(through),
             Self::Key { key, job, worker } => key_held(key, job.as_ref(), worker.as_deref()),
             Self::Concern { streak, threshold } => format!(
-                "it lost {streak} workers in a row, more than the {threshold} that are allowed: it is not leased until \
-                 somebody clears it (`pgflow job clear`), or ends it"
+                "it lost {} in a row, more than the {threshold} that are allowed: it is not leased until \
+                 somebody clears it (`pgflow job clear`), or ends it",
+                many(*streak as usize, "worker")
             ),
             Self::Expired { at } => {
                 format!("its time was over {} ago; the next sweep ends it", ago(at))
@@ -216,16 +249,27 @@ impl JobReason {
                 ago(since)
             ),
             Self::NoWorker { need, alive } => {
-                format!("no worker serves `{need}` ({alive} workers are alive)")
+                format!("no worker serves `{need}` ({})", self::alive(*alive))
             }
-            Self::Busy { workers, slots } => {
-                format!("all {slots} slots of {workers} workers are taken")
+            Self::Rate { rate, until: Some(until) } => {
+                format!("rate `{rate}` is used up; the next attempt may begin in {}", later(until))
             }
+            Self::Rate { rate, until: None } => format!(
+                "rate `{rate}` is 0: nothing that takes of it begins until somebody sets another (`pgflow queue rate`)"
+            ),
+            Self::Resource { resource, units, held, capacity } => {
+                room(resource, *units, *held, *capacity)
+            }
+            Self::Batch { len, wait } => format!(
+                "it waits for its batch, which is taken with {len} messages, or {} after the oldest of them became ready",
+                format_args!("{wait:?}")
+            ),
+            Self::Busy { workers, slots } => taken(*workers, *slots),
             Self::Ready { workers } => {
-                format!("one of {workers} workers will take it any moment")
+                format!("{} will take it any moment", one_of(*workers))
             }
             Self::Crashes { lapses } => {
-                format!("it lost its worker {lapses} times: it may be what ends it")
+                format!("it lost its worker {}: it may be what ends it", times(*lapses))
             }
         }
     }
@@ -233,6 +277,17 @@ impl JobReason {
 
 fn because(why: Option<&str>) -> String {
     why.map(|why| format!(": {why}")).unwrap_or_default()
+}
+
+fn room(resource: &str, units: u32, held: u32, capacity: u32) -> String {
+    if units > capacity {
+        return format!(
+            "an attempt holds {units} units of resource `{resource}`, of which there are {capacity}: it is never taken"
+        );
+    }
+    format!(
+        "resource `{resource}` is taken: an attempt holds {units}, and {held} of {capacity} are held"
+    )
 }
 
 fn waits(on: &[(Dependency, Option<String>)], more: usize) -> String {

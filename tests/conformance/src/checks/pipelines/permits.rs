@@ -20,6 +20,7 @@ pub(super) const CHECKS: &[Check] = &[
     check!("Q08", "a flood of one key does not starve another", fair, Pipelines),
     check!("Q09", "what makes no sense is refused, and nothing is lost", refused, Pipelines),
     check!("Q14", "permits are listed, and a paused queue hands out nothing", listed, Pipelines),
+    check!("Q30", "what claims of a queue take is noted, and replaced", noted, Pipelines),
 ];
 
 async fn capacity(cx: Arc<Cx>) {
@@ -177,4 +178,21 @@ async fn listed(cx: Arc<Cx>) {
     assert!(kit.claim(9, &Stage::default()).await.is_empty(), "it is paused");
     kit.jobs.upkeep().resume_needs(&queue).await.expect("a resume");
     assert_eq!(kit.names(9, &Stage::default()).await, ["b"]);
+}
+
+async fn noted(cx: Arc<Cx>) {
+    let kit = QueueKit::new(&cx);
+    let (queue, other) = (kit.jobs.name("q"), kit.jobs.name("other"));
+    let stage = Stage { rates: vec!["api".to_owned()], ..batches(3, 60) };
+    let note = [(queue.clone(), stage.clone()), (other.clone(), Stage::default())].into();
+    kit.queues().note_stages(&note).await.expect("a note");
+    let stages = kit.another().await.queues().stages().await.expect("a look");
+    assert_eq!(stages.get(&queue), Some(&stage));
+    assert_eq!(stages.get(&other), None, "that there is nothing to note is not noted");
+    let nothing = [(queue.clone(), Stage::default())].into();
+    kit.queues().note_stages(&nothing).await.expect("another note");
+    let stages = kit.queues().stages().await.expect("a look");
+    assert_eq!(stages.get(&queue), Some(&Stage::default()), "the last one counts");
+    let odd = [("\0".to_owned(), stage)].into();
+    assert!(kit.queues().note_stages(&odd).await.is_err(), "no queue is called so");
 }

@@ -78,7 +78,7 @@ pub(super) async fn everything() -> Db {
     db
 }
 
-/// Replaces `:live` and the like with the ids of the runs.
+/// The break with the ids of the runs in the place of `:live` and the like.
 async fn with_ids(session: &mut Session, sql: &str) -> String {
     let mut sql = sql.to_owned();
     for name in ["live", "done", "failed", "cancelled"] {
@@ -90,19 +90,32 @@ async fn with_ids(session: &mut Session, sql: &str) -> String {
     sql
 }
 
-/// Each break is reported, and gone after the rollback.
+/// Each break of [`database`] is reported, and gone after the rollback.
 pub(super) async fn each_is_reported(breaks: &[Break]) {
     let db = database().await;
     let mut session = db.session().await;
     for (invariant, sql) in breaks {
         let sql = with_ids(&mut session, sql).await;
-        session.run(&format!("begin; {sql}")).await;
-        let reported = session.rows("select distinct invariant from pgflow.check()").await;
-        assert!(
-            reported.iter().any(|name| name == invariant),
-            "{invariant} is not in {reported:?} after {sql}"
-        );
-        session.run("rollback").await;
+        is_reported(&mut session, invariant, &sql).await;
     }
     db.check().await;
+}
+
+/// The same for a database of one's own.
+pub(super) async fn each_is_reported_on(db: &Db, breaks: &[Break]) {
+    let mut session = db.session().await;
+    for (invariant, sql) in breaks {
+        is_reported(&mut session, invariant, sql).await;
+    }
+    db.check().await;
+}
+
+async fn is_reported(session: &mut Session, invariant: &str, sql: &str) {
+    session.run(&format!("begin; {sql}")).await;
+    let reported = session.rows("select distinct invariant from pgflow.check()").await;
+    assert!(
+        reported.iter().any(|name| name == invariant),
+        "{invariant} is not in {reported:?} after {sql}"
+    );
+    session.run("rollback").await;
 }

@@ -1,6 +1,6 @@
 //! Jobs, their edges, keys, archive and trace.
 
-use super::bench::Break;
+use super::bench::{Break, each_is_reported_on};
 use crate::harness::Db;
 
 /// A job of each kind, live and over.
@@ -76,16 +76,5 @@ pub(super) const BREAKS: &[Break] = &[
 
 #[tokio::test]
 async fn broken_jobs_are_reported() {
-    let db = database().await;
-    let mut session = db.session().await;
-    for (invariant, sql) in BREAKS {
-        session.run(&format!("begin; {sql}")).await;
-        let reported = session.rows("select distinct invariant from pgflow.check()").await;
-        assert!(
-            reported.iter().any(|name| name == invariant),
-            "{invariant} is not in {reported:?} after {sql}"
-        );
-        session.run("rollback").await;
-    }
-    db.check().await;
+    each_is_reported_on(&database().await, BREAKS).await;
 }

@@ -1,6 +1,6 @@
 //! Permits, holds and messages.
 
-use super::bench::Break;
+use super::bench::{Break, each_is_reported_on};
 use crate::harness::Db;
 
 /// A resource that two messages hold, of which something is kept.
@@ -44,18 +44,7 @@ pub(super) const BREAKS: &[Break] = &[
 
 #[tokio::test]
 async fn broken_permits_are_reported() {
-    let db = database().await;
-    let mut session = db.session().await;
-    for (invariant, sql) in BREAKS {
-        session.run(&format!("begin; {sql}")).await;
-        let reported = session.rows("select distinct invariant from pgflow.check()").await;
-        assert!(
-            reported.iter().any(|name| name == invariant),
-            "{invariant} is not in {reported:?} after {sql}"
-        );
-        session.run("rollback").await;
-    }
-    db.check().await;
+    each_is_reported_on(&database().await, BREAKS).await;
 }
 
 /// What a constraint refuses, `check()` need not look for.
@@ -67,6 +56,7 @@ async fn states_that_cannot_be_are_refused() {
         "update pgflow.permits set state = '{\"capacity\": 0, \"fence\": 1}'",
         "update pgflow.permits set kind = 'rate'",
         "update pgflow.permits set kind = 'turn'",
+        "update pgflow.permits set kind = 'stage'",
         "update pgflow.permits set kind = 'other'",
         "insert into pgflow.permits (kind, name, state) values ('round', 'q', '-1')",
         "insert into pgflow.permits (kind, name, state, lowered) values ('round', 'q', '1', true)",

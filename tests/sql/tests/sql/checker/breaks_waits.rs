@@ -1,6 +1,6 @@
 //! Waits, their children, hooks and signals.
 
-use super::bench::Break;
+use super::bench::{Break, each_is_reported_on};
 use crate::harness::{Db, define};
 use crate::waits::{announce, wait as wait_for};
 
@@ -79,16 +79,5 @@ pub(super) const BREAKS: &[Break] = &[
 
 #[tokio::test]
 async fn broken_waits_are_reported() {
-    let db = database().await;
-    let mut session = db.session().await;
-    for (invariant, sql) in BREAKS {
-        session.run(&format!("begin; {sql}")).await;
-        let reported = session.rows("select distinct invariant from pgflow.check()").await;
-        assert!(
-            reported.iter().any(|name| name == invariant),
-            "{invariant} is not in {reported:?} after {sql}"
-        );
-        session.run("rollback").await;
-    }
-    db.check().await;
+    each_is_reported_on(&database().await, BREAKS).await;
 }

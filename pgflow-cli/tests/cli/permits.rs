@@ -1,0 +1,108 @@
+//! Rates, resources and batches that keep messages and jobs waiting, as `why` names them.
+
+use std::time::Duration;
+
+use pgflow::pipeline::{Batch, Pipeline, Queue, Rate};
+use pgflow::prelude::*;
+use pgflow_worker_tests::{Fresh, Outcome, Working};
+use serde_json::Value;
+
+use crate::jobs::each_with_jobs;
+use crate::place::{json, pgflow};
+
+const HOUR: Duration = Duration::from_hours(1);
+
+#[job]
+mod report {
+    use super::*;
+
+    #[need("report.mailed", rate = "api")]
+    pub(crate) async fn mailed(job: u32) -> Result<Next> {
+        Ok(Next::done(job))
+    }
+}
+
+/// Code for three queues and a need, each of which is kept by something else.
+fn worker(place: &Fresh) -> Worker {
+    let asks = Pipeline::new("ask", &docs())
+        .rate("api", Rate::per_hour(1))
+        .process(|doc, _ctx| async move { Ok(doc) });
+    let draws =
+        Pipeline::new("draw", &frames()).resource("gpu", 1).process(|frame, _ctx| async move {
+            std::future::pending::<()>().await;
+            Ok(frame)
+        });
+    let sends = Pipeline::new("send", &letters())
+        .batch(Batch::len(10).wait(HOUR), |batch, _ctx| async move {
+            Ok(batch.settle(|_, letter| Ok(letter)))
+        });
+    let worker = Worker::new(&place.db).job(report::Job).grace(Duration::ZERO);
+    worker.pipeline(asks).pipeline(draws).pipeline(sends)
+}
+
+fn docs() -> Queue<u32> {
+    Queue::named("docs")
+}
+
+fn frames() -> Queue<u32> {
+    Queue::named("frames")
+}
+
+fn letters() -> Queue<u32> {
+    Queue::named("letters")
+}
+
+/// What `why` says of a message, and its exit code, once it has this reason.
+async fn says(place: &Fresh, id: &str, reason: &str) -> Outcome<(String, i32)> {
+    let mut found = Value::Null;
+    for _ in 0..200 {
+        found = json(&place.url, &["why", id]).await;
+        if found["reasons"][0]["code"] == reason {
+            let why = pgflow(&place.url, &["why", id]).await;
+            return Ok((why.stdout(), why.code()));
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    Err(format!("{id} is not kept by its {reason}: {found}").into())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn permits_and_batches_that_are_waited_for_are_named() -> Outcome {
+    for place in each_with_jobs().await? {
+        place.db.resource("gpu").capacity(1).await?;
+        place.db.rate("api").set(Rate::per_hour(1)).await?;
+        let working = Working::start(worker(&place));
+
+        let first = docs().push(&place.db, &1).await?;
+        place.db.job(&first).wait().await?;
+        let second = docs().push(&place.db, &2).await?.to_string();
+        let (said, code) = says(&place, &second, "rate").await?;
+        assert!(
+            said.contains("rate `api` is used up; the next attempt may begin in 59 min"),
+            "{said}"
+        );
+        assert_eq!(code, 0, "patience helps");
+        place.db.submit_raw("report.mailed", 7.into()).id("mail-1").await?;
+        says(&place, "mail-1", "rate").await?;
+        json(&place.url, &["queue", "rate", "api", "0"]).await;
+        let (said, code) = says(&place, &second, "rate").await?;
+        assert!(said.contains("rate `api` is 0"), "{said}");
+        assert_eq!(code, 1, "somebody has to set another");
+
+        frames().push(&place.db, &1).await?;
+        let behind = frames().push(&place.db, &2).await?.to_string();
+        let (said, code) = says(&place, &behind, "resource").await?;
+        assert!(
+            said.contains("resource `gpu` is taken: an attempt holds 1, and 1 of 1 are held"),
+            "{said}"
+        );
+        assert_eq!(code, 0);
+
+        let letter = letters().push(&place.db, &1).await?.to_string();
+        let (said, code) = says(&place, &letter, "batch").await?;
+        assert!(said.contains("taken with 10 messages, or 3600s after"), "{said}");
+        assert_eq!(code, 0);
+        working.stop().await?;
+    }
+    Ok(())
+}
