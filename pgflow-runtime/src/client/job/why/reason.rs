@@ -119,6 +119,17 @@ pub enum JobReason {
         /// Workers that are alive and serve something else.
         alive: usize,
     },
+    /// It holds units of a resource while it is worked on, and there are not as many left.
+    Resource {
+        /// Of what.
+        resource: String,
+        /// What it is to hold.
+        units: u32,
+        /// What there is.
+        capacity: u32,
+        /// What others hold.
+        held: u32,
+    },
     /// All slots of the workers that serve its need are taken.
     Busy {
         /// How many workers.
@@ -155,6 +166,7 @@ impl JobReason {
             Self::Expired { .. } => "expired",
             Self::Paused { .. } => "paused",
             Self::NoWorker { .. } => "no-worker",
+            Self::Resource { .. } => "resource",
             Self::Busy { .. } => "busy",
             Self::Ready { .. } => "ready",
             Self::Crashes { .. } => "crashes",
@@ -171,6 +183,7 @@ impl JobReason {
             | Self::NoWorker { .. }
             | Self::Concern { .. }
             | Self::Ring { .. } => true,
+            Self::Resource { units, capacity, .. } => units > capacity,
             _ => false,
         }
     }
@@ -218,6 +231,13 @@ impl JobReason {
             Self::NoWorker { need, alive } => {
                 format!("no worker serves `{need}` ({alive} workers are alive)")
             }
+            Self::Resource { resource, units, capacity, .. } if units > capacity => format!(
+                "it is to hold {units} units of resource `{resource}`, and there are only {capacity}: it waits until somebody \
+                 gives it a greater capacity"
+            ),
+            Self::Resource { resource, units, capacity, held } => format!(
+                "it is to hold {units} of the {capacity} units of resource `{resource}`, and others hold {held}"
+            ),
             Self::Busy { workers, slots } => {
                 format!("all {slots} slots of {workers} workers are taken")
             }

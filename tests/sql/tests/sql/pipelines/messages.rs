@@ -83,7 +83,7 @@ async fn the_end_of_an_attempt_frees_and_forgets() {
     hold(&db, "gpu", "c", 1, 1).await;
     let end = "select pgflow.end_messages(array[(select token::text from pgflow.jobs where id = 'c'), 'no token', null], '{c}',
                  '{b,none}', array[4102444800000000, 1])";
-    assert_eq!(db.one(end).await, "1");
+    assert_eq!(db.one(end).await, "{gpu}");
     assert_eq!(db.one("select count(*) from pgflow.permit_holds").await, "0");
     let kept = "select job, batch_key, extract(year from not_before at time zone 'utc') from pgflow.job_messages";
     assert_eq!(db.rows(kept).await, ["b|k|2100"]);
