@@ -78,7 +78,9 @@ impl PipelineSession for MemorySession {
         let is_over = |(_, place): &(&PermitKey, &Value)| place.as_u64() <= round;
         let over = permits.range(PermitKey::turns_of(queue)).filter(is_over);
         let over: Vec<_> = over.take(max as usize).map(|(key, _)| key.clone()).collect();
-        over.iter().for_each(|key| drop(permits.remove(key)));
+        for key in &over {
+            permits.remove(key);
+        }
         Ok(over.len() as u64)
     }
 

@@ -85,6 +85,8 @@ pub(crate) async fn permits<C: DerefMut<Target = MySqlConnection>>(
     Ok(found)
 }
 
+type KeptMessage = (Option<Vec<u8>>, Option<String>, Option<i64>);
+
 const MESSAGE: &str = "select batch_key, resources, not_before from pgflow_messages where job = ?";
 
 pub(crate) async fn kept<C: DerefMut<Target = MySqlConnection>>(
@@ -92,8 +94,7 @@ pub(crate) async fn kept<C: DerefMut<Target = MySqlConnection>>(
     id: &JobId,
 ) -> Result<Option<MessageRow>> {
     let query = sqlx::query_as(MESSAGE).bind(id.as_str().as_bytes());
-    let found: Option<(Option<Vec<u8>>, Option<String>, Option<i64>)> =
-        query.fetch_optional(session.connection()).await?;
+    let found: Option<KeptMessage> = query.fetch_optional(session.connection()).await?;
     let Some((batch_key, resources, not_before)) = found else { return Ok(None) };
     let resources = resources.as_deref().map(serde_json::from_str::<Units>).transpose();
     Ok(Some(MessageRow {

@@ -53,7 +53,9 @@ impl Postgres {
         if names.len() > MOST {
             self.bell.ring_all();
         } else {
-            names.iter().for_each(|name| ring(&self.bell, name));
+            for name in names {
+                ring(&self.bell, name);
+            }
         }
     }
 }

@@ -91,6 +91,8 @@ pub(super) async fn permits<C: Conn>(
     found.into_iter().map(permit).collect()
 }
 
+type KeptMessage = (Option<String>, Option<String>, Option<i64>);
+
 const MESSAGE: &str = "select batch_key, resources, not_before from pgflow_messages where job = ?1";
 
 pub(super) async fn kept<C: Conn>(
@@ -98,8 +100,7 @@ pub(super) async fn kept<C: Conn>(
     id: &JobId,
 ) -> Result<Option<MessageRow>> {
     let query = sqlx::query_as(MESSAGE).bind(id.as_str());
-    let found: Option<(Option<String>, Option<String>, Option<i64>)> =
-        query.fetch_optional(&mut *session.connection).await?;
+    let found: Option<KeptMessage> = query.fetch_optional(&mut *session.connection).await?;
     let Some((batch_key, resources, not_before)) = found else { return Ok(None) };
     let not_before = not_before.map(Timestamp::from_micros);
     Ok(Some(MessageRow { batch_key, resources: units(resources.as_deref())?, not_before }))
