@@ -479,11 +479,27 @@ impl<C: DerefMut<Target = MySqlConnection> + Send> ScheduleSession for MySqlSess
 }
 
 impl<C: DerefMut<Target = MySqlConnection> + Send> PipelineSession for MySqlSession<C> {
+    async fn tick(&mut self) -> Stored<()> {
+        if !self.locks {
+            return Ok(());
+        }
+        self.now = answered!(self, pipelines::time(self))?;
+        Ok(())
+    }
+
     async fn load_permits(
         &mut self,
         keys: &BTreeSet<PermitKey>,
     ) -> Stored<BTreeMap<PermitKey, Value>> {
         answered!(self, pipelines::permits(self, keys))
+    }
+
+    async fn message(&mut self, id: &JobId) -> Stored<Option<MessageRow>> {
+        answered!(self, pipelines::kept(self, id))
+    }
+
+    async fn drop_turns(&mut self, queue: &str, max: u32) -> Stored<u64> {
+        answered!(self, pipelines::drop_turns(self, queue, max))
     }
 
     async fn permits_of(&mut self, kind: PermitKind) -> Stored<BTreeMap<String, Value>> {
@@ -502,7 +518,7 @@ impl<C: DerefMut<Target = MySqlConnection> + Send> PipelineSession for MySqlSess
         answered!(self, pipelines::add_holds(self, holds))
     }
 
-    async fn drop_holds(&mut self, tokens: &[JobToken]) -> Stored<u64> {
+    async fn drop_holds(&mut self, tokens: &[JobToken]) -> Stored<BTreeSet<String>> {
         answered!(self, pipelines::drop_holds(self, tokens))
     }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use pgflow_backend::backend::{Abilities, BackendError, Wake, Wakes};
-use pgflow_backend::store::{Access, Signed, Starts, Store, Stored};
+use pgflow_backend::store::{Access, Cursors, Signed, Starts, Store, Stored};
 use pgflow_backend::tx::StepTx;
 use pgflow_machine::{Limits, WorkerId};
 
@@ -44,6 +44,7 @@ pub struct MySql {
     starts: Starts,
     pub(crate) signed: Signed,
     claims: AtomicU32,
+    cursors: Cursors,
     place: String,
 }
 
@@ -62,6 +63,7 @@ impl MySql {
             starts: Starts::default(),
             signed: Signed::default(),
             claims: AtomicU32::new(0),
+            cursors: Cursors::default(),
             place: options.place.clone(),
         })
     }
@@ -119,6 +121,10 @@ impl Store for MySql {
 
     fn nth_claim(&self) -> u32 {
         self.claims.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn cursors(&self) -> &Cursors {
+        &self.cursors
     }
 
     fn starts(&self) -> Option<&Starts> {

@@ -181,9 +181,22 @@ impl Open {
         &mut self.lent.connection
     }
 
-    pub(super) async fn commit(mut self, engine: &Engine) -> Result<(), sqlx::Error> {
-        let commit = sqlx::raw_sql("commit").execute(&mut self.lent.connection);
-        engine.in_time("a commit", commit).await?;
+    pub(super) async fn commit(self, engine: &Engine) -> Result<(), sqlx::Error> {
+        self.end(engine, "a commit", "commit").await
+    }
+
+    pub(super) async fn undo(self, engine: &Engine) -> Result<(), sqlx::Error> {
+        self.end(engine, "undoing", "rollback").await
+    }
+
+    async fn end(
+        mut self,
+        engine: &Engine,
+        doing: &'static str,
+        sql: &'static str,
+    ) -> Result<(), sqlx::Error> {
+        let end = sqlx::raw_sql(sql).execute(&mut self.lent.connection);
+        engine.in_time(doing, end).await?;
         self.lent.give_back();
         Ok(())
     }

@@ -17,6 +17,7 @@ use super::url::parse;
 use super::wake::{Bell, Side};
 use super::workers::Workers;
 use pgflow_backend::backend::BackendError;
+use pgflow_backend::store::Cursors;
 
 /// Runs in a Postgres database.
 ///
@@ -49,6 +50,8 @@ pub struct Postgres {
     pub(super) flows_of_runs: FlowsOfRuns,
     pub(super) workers: Workers,
     pub(super) starts: Starts,
+    /// How far claims have looked at queues.
+    pub(super) cursors: Cursors,
     /// What payloads of jobs may be, once somebody has asked.
     pub(super) job_limits: Mutex<Option<pgflow_machine::Limits>>,
     /// Ends the task that sends and receives hints.
@@ -109,6 +112,7 @@ impl Postgres {
             flows_of_runs: FlowsOfRuns::default(),
             workers: Workers::default(),
             starts: Starts::default(),
+            cursors: Cursors::default(),
             job_limits: Mutex::default(),
             stop: stop.clone(),
             _side: stop.drop_guard(),

@@ -80,7 +80,7 @@ use open::Connections;
 use wakes::Hints;
 
 use pgflow_backend::backend::BackendError;
-use pgflow_backend::store::{Signed, Starts};
+use pgflow_backend::store::{Cursors, Signed, Starts};
 
 /// A database in a file, or in memory.
 ///
@@ -102,6 +102,7 @@ pub struct Sqlite {
     hints: Arc<Hints>,
     starts: Starts,
     claims: AtomicU32,
+    cursors: Cursors,
     signed: Signed,
 }
 
@@ -120,6 +121,7 @@ impl Sqlite {
             hints: Hints::new(),
             starts: Starts::default(),
             claims: AtomicU32::new(0),
+            cursors: Cursors::default(),
             signed: Signed::default(),
         })
     }

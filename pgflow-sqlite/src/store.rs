@@ -11,7 +11,7 @@ use super::tx::{self, SqliteTx};
 use super::writer::check_not_held;
 use super::{Sqlite, migrate, upkeep};
 use pgflow_backend::backend::{Abilities, Wake, Wakes};
-use pgflow_backend::store::{Access, Starts, Store, Stored};
+use pgflow_backend::store::{Access, Cursors, Starts, Store, Stored};
 use pgflow_backend::tx::StepTx;
 
 impl Sqlite {
@@ -55,6 +55,10 @@ impl Store for Sqlite {
 
     fn nth_claim(&self) -> u32 {
         self.claims.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn cursors(&self) -> &Cursors {
+        &self.cursors
     }
 
     fn starts(&self) -> Option<&Starts> {

@@ -69,11 +69,11 @@ pub trait Pipelines: Send + Sync {
         by: &'a str,
     ) -> Reply<'a, Vec<JobSettled>>;
 
-    /// Declares rates, as a program that starts does. An error if one of these resources is not there.
+    /// Declares rates, as a program that starts does. An error if there is not as much of a resource as its attempts are to hold.
     fn declare<'a>(
         &'a self,
         rates: &'a BTreeMap<String, Rate>,
-        resources: &'a [String],
+        resources: &'a Units,
     ) -> Reply<'a, ()>;
 
     /// Notes what claims of queues take, as a program that starts does: for those who ask why a message is not taken, and for
@@ -100,6 +100,13 @@ pub trait Pipelines: Send + Sync {
 
     /// All resources, and how many units of each are held.
     fn resources(&self) -> Reply<'_, BTreeMap<String, (Resource, u32)>>;
+
+    /// What is kept of a message besides its job, if that is anything.
+    fn message<'a>(&'a self, id: &'a JobId) -> Reply<'a, Option<MessageRow>>;
+
+    /// Forgets up to `max` keys of a fair queue that it has caught up with: their next messages join the next round either way.
+    /// Says how many.
+    fn prune_turns<'a>(&'a self, need: &'a str, max: u32) -> Reply<'a, u64>;
 
     /// Forgets messages that are dead, with their traces; those that are not are left as they are. Says how many.
     fn drop_dead<'a>(&'a self, messages: &'a [JobId]) -> Reply<'a, u64>;

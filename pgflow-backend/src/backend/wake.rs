@@ -25,6 +25,8 @@ pub enum Topic {
     Run(RunId),
     /// Jobs that need this.
     Need(Arc<str>),
+    /// There may be more of the resource or rate of this name.
+    Permit(Arc<str>),
     /// A stream has grown or ended: the one with this [hint](StreamKey::hint), or nearly never another.
     Stream(u64),
 }
@@ -38,6 +40,11 @@ impl Wake {
     /// A job that needs this may be had.
     pub fn need(need: impl Into<Arc<str>>) -> Self {
         Self::Topic(Topic::Need(need.into()))
+    }
+
+    /// There may be more of a resource or rate.
+    pub fn permit(slug: impl Into<Arc<str>>) -> Self {
+        Self::Topic(Topic::Permit(slug.into()))
     }
 
     /// This run was cancelled.

@@ -47,7 +47,7 @@ use pgflow_machine::{Timestamp, WorkerId};
 use tokio::sync::broadcast;
 
 use crate::backend::{Abilities, BackendError, Wake, Wakes};
-use crate::store::{Access, Store, Stored};
+use crate::store::{Access, Cursors, Store, Stored};
 use clock::Clock;
 use data::Data;
 use session::MemorySession;
@@ -74,6 +74,7 @@ struct Shared {
     /// Whoever has it is in a transaction.
     turn: Arc<tokio::sync::Mutex<()>>,
     claims: AtomicU32,
+    cursors: Cursors,
     wakes: broadcast::Sender<Wake>,
     is_closed: AtomicBool,
     kept: Mutex<upkeep::Kept>,
@@ -103,6 +104,7 @@ impl Memory {
             data: Mutex::new(Data::new(clock)),
             turn: Arc::default(),
             claims: AtomicU32::new(0),
+            cursors: Cursors::default(),
             wakes: broadcast::Sender::new(WAKES),
             is_closed: AtomicBool::new(false),
             kept: Mutex::default(),
@@ -172,6 +174,10 @@ impl Store for Memory {
 
     fn nth_claim(&self) -> u32 {
         self.shared.claims.fetch_add(1, Ordering::Relaxed).wrapping_add(1)
+    }
+
+    fn cursors(&self) -> &Cursors {
+        &self.shared.cursors
     }
 
     fn wake(&self, wake: Wake) {

@@ -67,6 +67,23 @@ impl PipelineSession for MemorySession {
         Ok(keys.iter().filter_map(found).collect())
     }
 
+    async fn message(&mut self, id: &JobId) -> Stored<Option<MessageRow>> {
+        Ok(self.data().pipelines.messages.get(id).cloned())
+    }
+
+    async fn drop_turns(&mut self, queue: &str, max: u32) -> Stored<u64> {
+        let mut data = self.data();
+        let permits = &mut data.pipelines.permits;
+        let round = permits.get(&PermitKey::round(queue)).and_then(Value::as_u64);
+        let is_over = |(_, place): &(&PermitKey, &Value)| place.as_u64() <= round;
+        let over = permits.range(PermitKey::turns_of(queue)).filter(is_over);
+        let over: Vec<_> = over.take(max as usize).map(|(key, _)| key.clone()).collect();
+        for key in &over {
+            permits.remove(key);
+        }
+        Ok(over.len() as u64)
+    }
+
     async fn permits_of(&mut self, kind: PermitKind) -> Stored<BTreeMap<String, Value>> {
         let data = self.data();
         let of_it = data.pipelines.permits.iter().filter(|(key, _)| key.kind == kind);
@@ -95,12 +112,11 @@ impl PipelineSession for MemorySession {
         Ok(())
     }
 
-    async fn drop_holds(&mut self, tokens: &[JobToken]) -> Stored<u64> {
+    async fn drop_holds(&mut self, tokens: &[JobToken]) -> Stored<BTreeSet<String>> {
         let mut data = self.data();
-        let before = data.pipelines.holds.len();
         let tokens: BTreeSet<_> = tokens.iter().map(|token| token.0.as_str()).collect();
-        data.pipelines.holds.retain(|hold| !tokens.contains(hold.token.as_str()));
-        Ok((before - data.pipelines.holds.len()) as u64)
+        let is_over = |hold: &mut Hold| tokens.contains(hold.token.as_str());
+        Ok(data.pipelines.holds.extract_if(.., is_over).map(|hold| hold.resource).collect())
     }
 
     async fn waiting(

@@ -171,6 +171,8 @@ impl<S: Store> Jobs for S {
 pub struct Ready {
     /// Needs of jobs that may be had since.
     pub needs: BTreeSet<String>,
+    /// Resources and rates of which there may be more since.
+    pub permits: BTreeSet<String>,
     /// Waits can go on.
     pub waits: bool,
 }
@@ -179,6 +181,7 @@ impl Ready {
     /// That, too.
     pub fn extend(&mut self, more: Self) {
         self.needs.extend(more.needs);
+        self.permits.extend(more.permits);
         self.waits |= more.waits;
     }
 }
@@ -264,7 +267,7 @@ fn ready(rows: &JobRows, writes: &JobWrites<'_>) -> Ready {
     let changed = writes.inserted.iter().chain(&writes.updated).chain(&writes.restored);
     let is_ready = |row: &&JobRow| row.state == JobState::Ready;
     let ready = changed.filter_map(|id| rows.jobs.get(id).filter(is_ready));
-    Ready { needs: ready.map(|row| row.need.clone()).collect(), waits: false }
+    Ready { needs: ready.map(|row| row.need.clone()).collect(), ..Ready::default() }
 }
 
 /// Tells workers that wait, and lets tasks go on that waited for jobs.
@@ -280,6 +283,9 @@ pub(super) async fn tell<S: Store>(store: &S, ready: Ready) {
 pub(super) fn hint<S: Store>(store: &S, ready: Ready) {
     for need in ready.needs {
         store.wake(Wake::need(need));
+    }
+    for slug in ready.permits {
+        store.wake(Wake::permit(slug));
     }
 }
 

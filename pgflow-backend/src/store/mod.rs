@@ -8,6 +8,7 @@
 
 mod backend;
 mod claim;
+mod cursors;
 mod definitions;
 mod execute;
 mod job_claim;
@@ -39,6 +40,7 @@ use std::time::Duration;
 
 use pgflow_machine::{Limits, NewRun, Started, WorkerId};
 
+pub use cursors::Cursors;
 pub use job_session::JobSession;
 pub use job_upkeep::JobUpkeepSession;
 pub use jobs::{Ready, submit_in};
@@ -115,6 +117,9 @@ pub trait Store: Upkeep {
 
     /// A number that is another one in each claim.
     fn nth_claim(&self) -> u32;
+
+    /// How far claims have looked at queues.
+    fn cursors(&self) -> &Cursors;
 
     /// Where starts are gathered, if several in one transaction cost less.
     fn starts(&self) -> Option<&Starts> {

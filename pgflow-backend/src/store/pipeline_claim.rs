@@ -1,15 +1,17 @@
 //! Claims of stages: look, plan, take.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::time::Duration;
 
 use pgflow_machine::Timestamp;
-use pgflow_machine::job::{JobClaim, JobSettle, JobToken, JobVerdict, Seq};
+use pgflow_machine::job::{JobClaim, JobToken, Seq};
 use pgflow_machine::permit::{
     Bucket, MessageLease, PermitKey, PermitKind, PermitProblem, Pick, Plan, Planner, Resource,
     Rooms, Trigger, place_of,
 };
 use serde_json::Value;
 
+use super::cursors::{Place, later};
 use super::pipelines::{read, written};
 use super::{Access, Look, PipelineSession, QueueSession, Queues, Stored};
 use crate::backend::{ClaimedBatch, ClaimedBatches, ClaimedJob, Hold, StageClaim};
@@ -20,11 +22,19 @@ const PAGE: u32 = 1000;
 /// So many pages are looked at for messages that can be had, besides the first.
 const PAGES: usize = 10;
 
+/// When the next claim goes on behind those that cannot be had.
+const GO_ON: Duration = Duration::from_millis(100);
+
+/// So often a claim plans anew when others were quicker.
+const TRIES: usize = 3;
+
 /// What a claim could take.
 struct Planned {
     plan: Plan,
     /// How far the queue is, if it is a fair one.
     round: Option<u32>,
+    /// How far it looked, if there is more behind that.
+    seen: Option<Place>,
     /// When the first sleeper wakes or the first lease lapses, if that was asked for.
     change: Option<Timestamp>,
 }
@@ -32,34 +42,60 @@ struct Planned {
 /// Claims. It does not ask for a transaction that writes when there is nothing to take.
 pub(super) async fn claim<S: Queues>(store: &S, claim: &StageClaim) -> Stored<ClaimedBatches> {
     check(claim)?;
-    let (mut found, mut now) = look(store, claim).await?;
+    let start = store.cursors().of(&claim.need);
+    let (mut found, mut now) = look(store, claim, start).await?;
     if found.change.is_some_and(|change| change <= now) {
         store.catch_up(&claim.need).await?;
-        (found, now) = look(store, claim).await?;
+        (found, now) = look(store, claim, start).await?;
     }
     if found.plan.picks.is_empty() {
+        store.cursors().set(&claim.need, found.seen);
         let next = [found.plan.next, found.change].into_iter().flatten().min();
         let next_in = next.map(|next| now.saturating_until(next));
+        let goes_on = found.seen.map(|_| GO_ON);
+        let next_in = next_in.into_iter().chain(goes_on).min();
         return Ok(ClaimedBatches { batches: Vec::new(), next_in });
     }
     // What is locked is locked in one order: all that is wanted is known by now, unless others were quicker.
-    let named = found.plan.picks.into_iter().flat_map(|pick| pick.units.into_keys()).collect();
+    let named: BTreeSet<_> =
+        found.plan.picks.into_iter().flat_map(|pick| pick.units.into_keys()).collect();
+    for _ in 0..TRIES {
+        if let Some(claimed) = take_planned(store, claim, &named, start).await? {
+            return Ok(claimed);
+        }
+    }
+    Ok(ClaimedBatches { batches: Vec::new(), next_in: Some(Duration::ZERO) })
+}
+
+/// Plans and takes in one transaction. Nothing if others took some of a batch meanwhile: then all of it is undone, as if nobody
+/// had looked, and there is something else to plan.
+async fn take_planned<S: Queues>(
+    store: &S,
+    claim: &StageClaim,
+    named: &BTreeSet<String>,
+    start: Option<Place>,
+) -> Stored<Option<ClaimedBatches>> {
     let mut session = store.begin(Access::Write).await?;
-    let planned = plan(&mut session, claim, named, false).await?;
+    let planned = plan(&mut session, claim, named.clone(), start, false).await?;
     let next = planned.plan.next;
-    let (batches, is_spoiled) = take(&mut session, claim, planned).await?;
-    // What was given back may be had at once.
-    let next = if is_spoiled { Some(session.now()) } else { next };
+    let Some(batches) = take(&mut session, claim, planned).await? else {
+        store.undo(session).await?;
+        return Ok(None);
+    };
     let next = next.filter(|_| batches.len() < claim.max as usize);
     let next_in = next.map(|next| session.now().saturating_until(next));
     store.commit(session).await?;
-    Ok(ClaimedBatches { batches, next_in })
+    Ok(Some(ClaimedBatches { batches, next_in }))
 }
 
 /// What could be taken, and when that was so.
-async fn look<S: Queues>(store: &S, claim: &StageClaim) -> Stored<(Planned, Timestamp)> {
+async fn look<S: Queues>(
+    store: &S,
+    claim: &StageClaim,
+    start: Option<Place>,
+) -> Stored<(Planned, Timestamp)> {
     let mut reading = store.begin(Access::Read).await?;
-    let planned = plan(&mut reading, claim, BTreeSet::new(), true).await?;
+    let planned = plan(&mut reading, claim, BTreeSet::new(), start, true).await?;
     Ok((planned, reading.now()))
 }
 
@@ -70,12 +106,13 @@ fn check(claim: &StageClaim) -> Result<(), PermitProblem> {
     stage.check()
 }
 
-/// What the claim could take. In a transaction that writes, permits are locked from here on: those of the stage and of these
+/// What the claim could take: of the front of its queue, and, if that is not enough, of what is behind `start`. In a transaction that writes, permits are locked from here on: those of the stage and of these
 /// resources.
 async fn plan<S: QueueSession>(
     session: &mut S,
     claim: &StageClaim,
     named: BTreeSet<String>,
+    start: Option<Place>,
     wants_change: bool,
 ) -> Stored<Planned> {
     let StageClaim { worker, need, max, stage, .. } = claim;
@@ -89,15 +126,22 @@ async fn plan<S: QueueSession>(
     let measures = stage.batch.is_some_and(|batch| batch.bytes.is_some());
     let look = Look { worker, need, permits, max: asked, measures, wants_change };
     let mut looked = session.look(&look).await?;
+    // Tokens and units that others had until a moment ago are had after that.
+    session.tick().await?;
     if session.is_paused(need).await? {
-        return Ok(Planned { plan: Plan::default(), round: None, change: looked.change });
+        return Ok(Planned {
+            plan: Plan::default(),
+            round: None,
+            seen: None,
+            change: looked.change,
+        });
     }
     let round = looked.permits.remove(&PermitKey::round(need)).map(read).transpose()?;
     let buckets = buckets(&mut looked.permits, &stage.rates)?;
     let rooms = Rooms::new(resources(looked.permits)?, held(looked.holds));
     let mut planner = Planner::new(stage, *max, session.now(), rooms, buckets);
-    let mut page = looked.page;
-    for _ in 0..=PAGES {
+    let (mut page, mut seen) = (looked.page, None);
+    for number in 0..=PAGES {
         if planner.is_full() {
             break;
         }
@@ -112,13 +156,14 @@ async fn plan<S: QueueSession>(
             known.extend(new);
         }
         planner.look(page);
-        if is_last || planner.is_full() {
+        seen = after.filter(|_| !is_last);
+        if is_last || number == PAGES || planner.is_full() {
             break;
         }
-        asked = PAGE;
-        page = session.waiting(need, after, asked).await?;
+        let after = if number == 0 { later(after, start) } else { after };
+        (asked, page) = (PAGE, session.waiting(need, after, PAGE).await?);
     }
-    Ok(Planned { plan: planner.done(), round, change: looked.change })
+    Ok(Planned { plan: planner.done(), round, seen, change: looked.change })
 }
 
 fn permit_keys<'s>(
@@ -150,30 +195,29 @@ pub(super) fn held(holds: Vec<Hold>) -> Vec<(String, u32)> {
     by_batch.into_iter().map(|((resource, _), units)| (resource, units)).collect()
 }
 
-/// Takes what was planned, as far as it can still be had. Also says whether something of it was given back.
+/// Takes what was planned, as far as it can still be had; nothing if others took some of a batch.
 async fn take<S: QueueSession>(
     session: &mut S,
     claim: &StageClaim,
     planned: Planned,
-) -> Stored<(Vec<ClaimedBatch>, bool)> {
+) -> Stored<Option<Vec<ClaimedBatch>>> {
     let plan = &planned.plan;
     let candidates: Vec<_> = plan.picks.iter().flat_map(|pick| pick.jobs.clone()).collect();
     if candidates.is_empty() {
-        return Ok((Vec::new(), false));
+        return Ok(Some(Vec::new()));
     }
+    session.tick().await?;
     let taken = session.take(&candidates, &claim.worker, claim.lease).await?;
     note(session, claim, &planned, &taken).await?;
     let (mut batches, mut holds) = (Vec::new(), Vec::new());
-    // Others may have handed one over to another queue meanwhile.
-    let is_here = |message: &ClaimedJob| message.taken.row.need == claim.need;
-    let (taken, mut spoiled): (Vec<_>, Vec<_>) = taken.into_iter().partition(is_here);
     let taken = taken.into_iter().map(|message| (message.taken.hold.job.clone(), message));
     let mut taken: HashMap<_, _> = taken.collect();
     for pick in planned.plan.picks {
         let of_it: Vec<_> = pick.jobs.iter().filter_map(|job| taken.remove(job)).collect();
-        if is_spoiled(&pick, of_it.len()) {
-            spoiled.extend(of_it);
-        } else if !of_it.is_empty() {
+        if is_spoiled(claim, &pick, &of_it) {
+            return Ok(None);
+        }
+        if !of_it.is_empty() {
             let batch = JobToken::new().0;
             holds.extend(of_it.iter().flat_map(|message| hold(&pick, message, &batch)));
             batches.push(claimed(session.now(), claim, pick, of_it, batch));
@@ -182,9 +226,7 @@ async fn take<S: QueueSession>(
     if !holds.is_empty() {
         session.add_holds(&holds).await?;
     }
-    let is_spoiled = !spoiled.is_empty();
-    release(session, &claim.worker, spoiled).await?;
-    Ok((batches, is_spoiled))
+    Ok(Some(batches))
 }
 
 /// Writes what was taken of permits, and how far a fair queue is.
@@ -215,10 +257,12 @@ async fn note<S: PipelineSession>(
     session.write_permits(&rows).await
 }
 
-/// Whether others took some of it, so that it may be both short and young: perhaps it was the oldest.
-fn is_spoiled(pick: &Pick, taken: usize) -> bool {
+/// Whether others took some of it, so that it may be both short and young, since perhaps that was the oldest; or handed one of
+/// them over to another queue.
+fn is_spoiled(claim: &StageClaim, pick: &Pick, taken: &[ClaimedJob]) -> bool {
     let is_batch = pick.trigger.is_some_and(|trigger| trigger != Trigger::Drain);
-    is_batch && taken < pick.jobs.len()
+    let is_elsewhere = |message: &ClaimedJob| message.taken.row.need != claim.need;
+    (is_batch && taken.len() < pick.jobs.len()) || taken.iter().any(is_elsewhere)
 }
 
 fn hold(pick: &Pick, message: &ClaimedJob, batch: &str) -> Vec<Hold> {
@@ -232,16 +276,6 @@ fn hold(pick: &Pick, message: &ClaimedJob, batch: &str) -> Vec<Hold> {
         fence: pick.fences.get(resource).copied().unwrap_or_default(),
     };
     pick.units.iter().map(hold).collect()
-}
-
-/// Gives messages back: no attempt is used up.
-async fn release<S: QueueSession>(session: &mut S, by: &str, taken: Vec<ClaimedJob>) -> Stored<()> {
-    let holds = taken.into_iter().map(|message| message.taken.hold);
-    let settles: Vec<_> = holds.map(|hold| JobSettle::new(hold, JobVerdict::Released)).collect();
-    if !settles.is_empty() {
-        session.settle(&settles, by, pgflow_machine::Limits::default()).await?;
-    }
-    Ok(())
 }
 
 fn claimed(

@@ -81,12 +81,23 @@ pub trait PipelineSession: Send {
     fn known_resources(
         &mut self,
         slugs: &BTreeSet<String>,
-    ) -> impl Future<Output = Stored<BTreeSet<String>>> + Send {
+    ) -> impl Future<Output = Stored<BTreeMap<PermitKey, Value>>> + Send {
         async move {
             let keys = slugs.iter().map(|slug| PermitKey::new(PermitKind::Resource, slug));
-            let found = self.load_permits(&keys.collect()).await?;
-            Ok(found.into_keys().map(|key| key.name).collect())
+            self.load_permits(&keys.collect()).await
         }
+    }
+
+    /// What is kept of a message besides its job, if that is anything.
+    fn message(&mut self, id: &JobId) -> impl Future<Output = Stored<Option<MessageRow>>> + Send;
+
+    /// Forgets up to `max` keys of a fair queue whose last place the queue has come to. Says how many.
+    fn drop_turns(&mut self, queue: &str, max: u32) -> impl Future<Output = Stored<u64>> + Send;
+
+    /// Looks at the clock again, where a transaction sees what others have committed since it began: what follows from that must
+    /// not be earlier than it.
+    fn tick(&mut self) -> impl Future<Output = Stored<()>> + Send {
+        std::future::ready(Ok(()))
     }
 
     /// What a claim has to see first, in as few statements as the store can.
@@ -102,8 +113,12 @@ pub trait PipelineSession: Send {
         }
     }
 
-    /// Writes what the end of attempts changes, in as few statements as the store can. Says how many holds there were.
-    fn end_messages(&mut self, ended: &EndedMessages) -> impl Future<Output = Stored<u64>> + Send {
+    /// Writes what the end of attempts changes, in as few statements as the store can. Says of which resources
+    /// something was held.
+    fn end_messages(
+        &mut self,
+        ended: &EndedMessages,
+    ) -> impl Future<Output = Stored<BTreeSet<String>>> + Send {
         async move {
             let dropped = self.drop_holds(&ended.tokens).await?;
             if !ended.over.is_empty() {
@@ -118,6 +133,7 @@ pub trait PipelineSession: Send {
             Ok(dropped)
         }
     }
+
     /// All permits of a kind, by name. None is locked.
     fn permits_of(
         &mut self,
@@ -139,8 +155,11 @@ pub trait PipelineSession: Send {
     /// Adds holds, and deletes those of the same resources whose leases are gone.
     fn add_holds(&mut self, holds: &[Hold]) -> impl Future<Output = Stored<()>> + Send;
 
-    /// Deletes the holds of leases that have ended. Says how many there were.
-    fn drop_holds(&mut self, tokens: &[JobToken]) -> impl Future<Output = Stored<u64>> + Send;
+    /// Deletes the holds of leases that have ended. Says of which resources there were some.
+    fn drop_holds(
+        &mut self,
+        tokens: &[JobToken],
+    ) -> impl Future<Output = Stored<BTreeSet<String>>> + Send;
 
     /// Up to `max` messages of a queue that are ready and not expired, by priority, then place: those after this priority and
     /// place.

@@ -9,7 +9,7 @@ use pgflow_machine::job::{
 };
 use pgflow_machine::permit::{
     Bucket, Message, MessageSettle, PermitKey, PermitKind, PermitProblem, Rate, Resource, Stage,
-    place, priority_of,
+    Units, fits, place, priority_of,
 };
 use pgflow_machine::{Limits, Timestamp};
 use serde::Serialize;
@@ -66,7 +66,7 @@ impl<S: Queues> Pipelines for S {
     fn declare<'a>(
         &'a self,
         rates: &'a BTreeMap<String, Rate>,
-        resources: &'a [String],
+        resources: &'a Units,
     ) -> Reply<'a, ()> {
         transition!(self, declare(self, rates, resources))
     }
@@ -148,6 +148,19 @@ impl<S: Queues> Pipelines for S {
         })
     }
 
+    fn message<'a>(&'a self, id: &'a JobId) -> Reply<'a, Option<MessageRow>> {
+        Box::pin(async move { self.begin(Access::Read).await?.message(id).await })
+    }
+
+    fn prune_turns<'a>(&'a self, need: &'a str, max: u32) -> Reply<'a, u64> {
+        transition!(self, async {
+            let mut session = self.begin_for_client().await?;
+            let pruned = session.drop_turns(need, max).await?;
+            self.commit(session).await?;
+            Ok(pruned)
+        })
+    }
+
     fn drop_dead<'a>(&'a self, messages: &'a [JobId]) -> Reply<'a, u64> {
         transition!(self, async {
             let mut session = self.begin_for_client().await?;
@@ -215,21 +228,19 @@ async fn change<S: Queues, T: DeserializeOwned + Serialize>(
     let now = session.now();
     let row = (PermitKey::new(kind, slug), written(&change(found, now))?);
     session.write_permits(&[row].into()).await?;
-    store.commit(session).await
+    store.commit(session).await?;
+    store.tell(Ready { permits: [slug.to_owned()].into(), ..Ready::default() }).await;
+    Ok(())
 }
 
 async fn declare<S: Queues>(
     store: &S,
     rates: &BTreeMap<String, Rate>,
-    resources: &[String],
+    resources: &Units,
 ) -> Stored<()> {
     let mut session = store.begin_for_client().await?;
-    let wanted: BTreeSet<_> = resources.iter().cloned().collect();
-    let found =
-        if wanted.is_empty() { wanted.clone() } else { session.known_resources(&wanted).await? };
-    if let Some(missing) = wanted.difference(&found).next() {
-        return Err(PermitProblem::UnknownResource(missing.clone()).into());
-    }
+    let found = capacities(&mut session, resources.keys().cloned().collect()).await?;
+    fits(resources, &found).map_err(PermitProblem::Job)?;
     let keys = rates.keys().map(|slug| PermitKey::new(PermitKind::Rate, slug)).collect();
     let mut found = session.load_permits(&keys).await?;
     let mut rows = BTreeMap::new();
@@ -326,13 +337,14 @@ async fn look_at<S: QueueSession>(
     messages: &[Message],
     limits: &Limits,
 ) -> Stored<Vec<Result<NewJob, JobProblem>>> {
-    let known = resources_of(session, messages).await?;
+    let named = messages.iter().flat_map(|message| message.columns.resources.keys());
+    let known = capacities(session, named.cloned().collect()).await?;
     let (mut found, mut rows) = (places_of(session, messages).await?, BTreeMap::new());
     let mut jobs = Vec::with_capacity(messages.len());
     for message in messages {
-        let missing = message.columns.resources.keys().find(|slug| !known.contains(*slug));
-        let missing = missing.map(|slug| JobProblem::UnknownResource(slug.clone()));
-        if let Some(problem) = message.check(limits).err().or(missing) {
+        let checked = message.check(limits);
+        let checked = checked.and_then(|()| fits(&message.columns.resources, &known));
+        if let Err(problem) = checked {
             jobs.push(Err(problem));
             continue;
         }
@@ -357,14 +369,16 @@ async fn look_at<S: QueueSession>(
     Ok(jobs)
 }
 
-/// Those of the resources that messages name that are there.
-async fn resources_of<S: QueueSession>(
+/// How much there is of resources, as far as they are there.
+async fn capacities<S: PipelineSession>(
     session: &mut S,
-    messages: &[Message],
-) -> Stored<BTreeSet<String>> {
-    let named = messages.iter().flat_map(|message| message.columns.resources.keys());
-    let named: BTreeSet<_> = named.cloned().collect();
-    if named.is_empty() { Ok(named) } else { session.known_resources(&named).await }
+    slugs: BTreeSet<String>,
+) -> Stored<BTreeMap<String, u32>> {
+    if slugs.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let found = session.known_resources(&slugs).await?.into_iter();
+    found.map(|(key, value)| Ok((key.name, read::<Resource>(value)?.capacity))).collect()
 }
 
 /// How far fair queues and their keys are.
@@ -452,10 +466,8 @@ pub async fn settle_in<S: QueueSession>(
         })
         .collect();
     let ended = ended(session.now(), settles.iter().zip(&answers));
-    if session.end_messages(&ended).await? > 0 {
-        // Others may have waited for what is free now.
-        ready.needs.extend(settles.iter().map(|settle| settle.need.clone()));
-    }
+    // Whoever waits for them may be at another queue.
+    ready.permits.extend(session.end_messages(&ended).await?);
     Ok((answers, ready))
 }
 

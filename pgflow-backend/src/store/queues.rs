@@ -16,7 +16,7 @@ use super::job_upkeep::paused;
 use super::jobs::{Ready, execute, tell};
 use super::pipelines::settle_in;
 use super::recovery::ago;
-use super::{Access, JobSession, PipelineSession, Session, Store, Stored};
+use super::{Access, Cursors, JobSession, PipelineSession, Session, Store, Stored};
 use crate::backend::{BackendError, ClaimedJob, JobPlace, JobSearch, Jobs, JobsOf};
 use crate::tx::StepTx;
 
@@ -38,6 +38,12 @@ pub trait Queues: Jobs {
 
     /// Commits a transaction.
     fn commit(&self, session: Self::Session) -> impl Future<Output = Stored<()>> + Send;
+
+    /// How far claims have looked at queues.
+    fn cursors(&self) -> &Cursors;
+
+    /// Undoes a transaction, in whatever way is cheapest.
+    fn undo(&self, session: Self::Session) -> impl Future<Output = Stored<()>> + Send;
 
     /// See [`Store::pause_before_retry`].
     fn pause_before_retry(&self, error: &BackendError, tries: u32) -> Option<Duration>;
@@ -120,6 +126,14 @@ impl<S: Store> Queues for S {
         Store::commit(self, session)
     }
 
+    fn cursors(&self) -> &Cursors {
+        Store::cursors(self)
+    }
+
+    fn undo(&self, session: S::Session) -> impl Future<Output = Stored<()>> + Send {
+        Store::undo(self, session)
+    }
+
     fn pause_before_retry(&self, error: &BackendError, tries: u32) -> Option<Duration> {
         Store::pause_before_retry(self, error, tries)
     }
@@ -168,7 +182,7 @@ impl<S: Store> Queues for S {
             self.commit_step(session).await?;
             tell(self, ready).await;
         } else {
-            self.undo(session).await?;
+            Store::undo(self, session).await?;
         }
         Ok(answers)
     }

@@ -13,6 +13,7 @@ pub(crate) enum WorkerCase {
     Idle,
     Fair,
     Jobs,
+    Pipelines,
     Append,
     Readers,
     Signal,
@@ -20,7 +21,7 @@ pub(crate) enum WorkerCase {
 }
 
 impl WorkerCase {
-    pub(crate) const ALL: [Self; 14] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::Control,
         Self::Noop,
         Self::Chain,
@@ -31,6 +32,7 @@ impl WorkerCase {
         Self::Idle,
         Self::Fair,
         Self::Jobs,
+        Self::Pipelines,
         Self::Append,
         Self::Readers,
         Self::Signal,
@@ -49,6 +51,7 @@ impl WorkerCase {
             Self::Idle => "worker-idle",
             Self::Fair => "worker-fair",
             Self::Jobs => "worker-jobs",
+            Self::Pipelines => "worker-pipelines",
             Self::Append => "worker-append",
             Self::Readers => "worker-readers",
             Self::Signal => "worker-signal",
@@ -69,6 +72,9 @@ impl WorkerCase {
             Self::Fair => "small runs behind a wide map: how long they take, and what that costs",
             Self::Jobs => {
                 "jobs that do nothing, and as many tasks of a map, drained by the same worker"
+            }
+            Self::Pipelines => {
+                "messages one by one, behind a full resource and in batches, and as many tasks of a map"
             }
             Self::Append => {
                 "chunks appended to streams in groups of 20, by one writer and by eight"

@@ -2,6 +2,7 @@
 //! INSERT control ran at 1,600 to 11,000 rows/s as its load changed.
 
 use super::fair;
+use super::pipelines::{BATCHED, BEHIND, IDLE, PROCESSED, PUSHED, TASKS};
 use super::summary::Summary;
 use crate::goals::Goal;
 
@@ -16,7 +17,32 @@ pub(super) fn goals(summaries: &[Summary]) -> Vec<Goal> {
         .into_iter()
         .flat_map(|database| fairness(summaries, database));
     let jobs = ["postgres", "sqlite", "mysql"].into_iter().filter_map(|name| jobs(summaries, name));
-    summaries.iter().filter_map(goal).chain(fair).chain(jobs).collect()
+    let pipelines =
+        ["postgres", "sqlite", "mysql"].into_iter().flat_map(|name| pipelines(summaries, name));
+    summaries.iter().filter_map(goal).chain(fair).chain(jobs).chain(pipelines).collect()
+}
+
+/// What a message costs over a task of a map, and over one that nothing is in front of.
+fn pipelines(summaries: &[Summary], database: &str) -> Vec<Goal> {
+    let rate = |phase: &str| {
+        let is_it = |it: &&Summary| {
+            it.database == database && it.case == "worker-pipelines" && it.phase == phase
+        };
+        summaries.iter().find(is_it).map(|it| it.per_second)
+    };
+    let ratio = |what: &str, of: &str, to: &str, target: &'static str, most: f64| {
+        let (of, to) = (rate(of)?, rate(to)?);
+        Some(Goal {
+            what: format!("{database} worker-pipelines {what}"),
+            measured: format!("{:.2} × the time; {of:.0}/s, {to:.0}/s", to / of),
+            reference: String::new(),
+            target,
+            is_reached: Some(to / of <= most),
+        })
+    };
+    let process = ratio("message over map task", PROCESSED, TASKS, "≤ 1.3 ×", 1.3);
+    let behind = ratio("behind a full resource", BEHIND, PROCESSED, "≤ 2 ×", 2.0);
+    process.into_iter().chain(behind).collect()
 }
 
 /// What a job costs over a task of a map, through the same worker.
@@ -110,6 +136,12 @@ fn goal(summary: &Summary) -> Option<Goal> {
         }
         ("mysql", "worker-readers", _) => {
             ("", "p50 ≤ 25 ms", summary.times.map(|times| times.p50_ms <= 25.0))
+        }
+        (_, "worker-pipelines", PUSHED) | ("postgres" | "sqlite", "worker-pipelines", BATCHED) => {
+            ("", "≥ 10,000 messages/s", Some(summary.per_second >= 10_000.0))
+        }
+        ("postgres" | "sqlite", "worker-pipelines", IDLE) => {
+            ("", "p50 ≤ 5 ms", summary.times.map(|times| times.p50_ms <= 5.0))
         }
         (_, "worker-append", "eight writers") => {
             ("", "≥ 10,000 chunks/s", Some(summary.per_second >= 10_000.0))

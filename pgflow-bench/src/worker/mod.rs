@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `case`, `size`, `flows`, `tally` | what is measured, how much of it, and with which handlers |
 //! | `place`, `file`, `mysql` | the databases with their controls and meters |
-//! | `crew`, `drain`, `latency`, `idle`, `fair`, `jobs`, `streams`, `waits` | measuring |
+//! | `crew`, `drain`, `latency`, `idle`, `fair`, `jobs`, `pipelines`, `streams`, `waits` | measuring |
 //! | `reading`, `summary`, `goals`, `table` | what comes out |
 
 mod case;
@@ -18,6 +18,7 @@ mod idle;
 mod jobs;
 mod latency;
 mod mysql;
+mod pipelines;
 mod place;
 mod reading;
 mod size;
@@ -168,6 +169,7 @@ impl Bench<'_, '_> {
             WorkerCase::Idle => idle::run(self).await,
             WorkerCase::Fair => fair::run(self).await,
             WorkerCase::Jobs => jobs::run(self).await,
+            WorkerCase::Pipelines => pipelines::run(self).await,
             WorkerCase::Append => streams::append(self).await,
             WorkerCase::Readers => streams::readers(self).await,
             WorkerCase::Signal => waits::signal(self).await,

@@ -47,8 +47,11 @@ impl Transition<'_, '_> {
             }
         }
         for (id, state) in moved {
-            if let Some(row) = self.change(&id) {
-                row.state = state;
+            let now = self.now;
+            let Some(row) = self.change(&id) else { continue };
+            row.state = state;
+            if state == JobState::Ready {
+                row.is_back(now);
             }
         }
         disturbed.iter().try_for_each(|key| self.rows.check_line(key))

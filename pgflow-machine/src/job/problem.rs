@@ -49,6 +49,18 @@ pub enum JobProblem {
     /// It would hold a resource that is not there.
     #[error("there is no resource `{0}`: give it a capacity first")]
     UnknownResource(String),
+    /// More units at once than there will ever be.
+    #[error(
+        "there are {capacity} units of resource `{resource}`, and {units} are wanted at once: give it a greater capacity"
+    )]
+    TooManyUnits {
+        /// Of what.
+        resource: String,
+        /// What one attempt is to hold.
+        units: u32,
+        /// What there is.
+        capacity: u32,
+    },
     /// A lease that is over at once.
     #[error("a lease must last longer than {0:?}")]
     ShortLease(Duration),

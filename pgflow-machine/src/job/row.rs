@@ -110,7 +110,7 @@ pub struct JobRow {
     pub priority: i32,
     /// Where it stands.
     pub state: JobState,
-    /// Not before this.
+    /// Not before this. Of one that was back in line: since when it could be had again.
     pub wake_at: Option<Timestamp>,
     /// How many dependencies are open.
     pub waits: u32,
@@ -157,6 +157,13 @@ impl JobRow {
             JobStatus::Expired
         } else {
             JobStatus::Ready
+        }
+    }
+
+    /// Notes that it can be had from now on. A new one says so by when it was made.
+    pub(super) fn is_back(&mut self, now: Timestamp) {
+        if matches!(self.seq, Seq::Given(_)) {
+            self.wake_at = Some(now);
         }
     }
 

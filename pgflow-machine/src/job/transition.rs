@@ -73,6 +73,7 @@ impl<'r, 'c> Transition<'r, 'c> {
     pub(super) fn arrive(&mut self, id: &JobId) {
         let now = self.now;
         let Some(row) = self.change(id) else { return };
+        let is_awake = row.state == JobState::Sleeping;
         row.state = if row.waits > 0 {
             JobState::Waiting
         } else if row.is_expired(now) {
@@ -85,6 +86,9 @@ impl<'r, 'c> Transition<'r, 'c> {
         } else {
             JobState::Ready
         };
+        if row.state == JobState::Ready && !is_awake {
+            row.is_back(now);
+        }
         let key = row.key.clone();
         self.disturbed.extend(key);
     }

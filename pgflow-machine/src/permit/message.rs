@@ -111,3 +111,27 @@ pub(super) fn check_units(units: &Units) -> Result<(), PermitProblem> {
         None => Ok(()),
     }
 }
+
+/// Whether these units could ever be held, with so much of each resource.
+///
+/// ```
+/// use pgflow_machine::permit::fits;
+///
+/// let capacities = [("gpu".to_owned(), 2)].into();
+/// assert!(fits(&[("gpu".to_owned(), 2)].into(), &capacities).is_ok());
+/// let never = fits(&[("gpu".to_owned(), 3)].into(), &capacities).unwrap_err();
+/// assert_eq!(never.to_string(), "there are 2 units of resource `gpu`, and 3 are wanted at once: give it a greater capacity");
+/// assert!(fits(&[("tpu".to_owned(), 1)].into(), &capacities).is_err());
+/// ```
+pub fn fits(units: &Units, capacities: &BTreeMap<String, u32>) -> Result<(), JobProblem> {
+    for (slug, units) in units {
+        let Some(capacity) = capacities.get(slug).copied() else {
+            return Err(JobProblem::UnknownResource(slug.clone()));
+        };
+        if *units > capacity {
+            let (resource, units) = (slug.clone(), *units);
+            return Err(JobProblem::TooManyUnits { resource, units, capacity });
+        }
+    }
+    Ok(())
+}

@@ -36,11 +36,13 @@ mod tests;
 
 pub use batch::{BatchRule, Formed, Trigger, form};
 pub use fair::{place, place_of, priority_of};
-pub use message::{Columns, Message, MessageEnd, MessageLease, MessageSettle, Units};
+pub use message::{Columns, Message, MessageEnd, MessageLease, MessageSettle, Units, fits};
 pub use plan::{Pick, Plan, Planner, Stage, Waiting};
 pub use problem::PermitProblem;
 pub use rate::{Bucket, Rate};
 pub use resource::{Resource, Rooms};
+
+use std::ops::Range;
 
 use crate::status::words;
 
@@ -83,5 +85,18 @@ impl PermitKey {
     /// The last place of a key of a queue. The length of the queue's name keeps two pairs apart.
     pub fn turn(queue: &str, key: &str) -> Self {
         Self::new(PermitKind::Turn, format!("{}:{queue}:{key}", queue.len()))
+    }
+
+    /// Where the keys of a queue are: from the first, up to what comes after the last.
+    ///
+    /// ```
+    /// use pgflow_machine::permit::PermitKey;
+    ///
+    /// assert!(PermitKey::turns_of("docs").contains(&PermitKey::turn("docs", "a")));
+    /// assert!(!PermitKey::turns_of("docs").contains(&PermitKey::turn("doc", "s:a")));
+    /// ```
+    pub fn turns_of(queue: &str) -> Range<Self> {
+        let (first, last) = (Self::turn(queue, ""), format!("{}:{queue};", queue.len()));
+        first..Self::new(PermitKind::Turn, last)
     }
 }

@@ -30,6 +30,11 @@ impl Stage {
         self.batch.as_ref().map_or(Ok(()), BatchRule::check)?;
         check_units(&self.resources)
     }
+
+    /// Whether its attempts need this resource or rate.
+    pub fn takes(&self, slug: &str) -> bool {
+        self.resources.contains_key(slug) || self.rates.iter().any(|rate| rate == slug)
+    }
 }
 
 /// A message that is ready.
@@ -134,7 +139,9 @@ impl<'s> Planner<'s> {
 
     /// Looks at more messages, in their order.
     pub fn look(&mut self, page: Vec<Waiting>) {
-        for waiting in page {
+        for mut waiting in page {
+            // One that kept its key waiting could not be taken before.
+            waiting.since = waiting.not_before.map_or(waiting.since, |it| it.max(waiting.since));
             if let Some(until) = waiting.not_before.filter(|until| *until > self.now) {
                 self.not_before(until);
             } else if self.stage.batch.is_some() {

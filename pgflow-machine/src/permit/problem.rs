@@ -20,9 +20,6 @@ pub enum PermitProblem {
     /// Nobody could ever hold it.
     #[error("the capacity of resource `{0}` must be at least 1")]
     NoCapacity(String),
-    /// A stage names a resource that is not there.
-    #[error("there is no resource `{0}`: give it a capacity first")]
-    UnknownResource(String),
     /// A stage names a rate that is not there.
     #[error("there is no rate `{0}`")]
     UnknownRate(String),

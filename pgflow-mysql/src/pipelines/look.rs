@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::DerefMut;
 
-use pgflow_backend::backend::Hold;
+use pgflow_backend::backend::{Hold, MessageRow};
 use pgflow_machine::Timestamp;
 use pgflow_machine::job::JobId;
 use pgflow_machine::permit::{PermitKey, PermitKind, Units, Waiting};
 use serde_json::Value;
 use sqlx::MySqlConnection;
 
+use crate::clock::now;
 use crate::error::{Result, broken};
 use crate::session::MySqlSession;
 
@@ -53,6 +54,16 @@ const LAPSES: &str = "
 
 type FoundMessage = (Vec<u8>, i64, i64, i64, i64, Option<Vec<u8>>, Option<String>, Option<i64>);
 
+const NOW: &str = concat!("select ", now!());
+
+/// What time it is, whenever the transaction began.
+pub(crate) async fn time<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+) -> Result<Timestamp> {
+    let now: i64 = sqlx::query_scalar(NOW).fetch_one(session.connection()).await?;
+    Ok(Timestamp::from_micros(now))
+}
+
 fn text(bytes: Vec<u8>) -> Result<String> {
     String::from_utf8(bytes).map_err(broken)
 }
@@ -72,6 +83,25 @@ pub(crate) async fn permits<C: DerefMut<Target = MySqlConnection>>(
         }
     }
     Ok(found)
+}
+
+type KeptMessage = (Option<Vec<u8>>, Option<String>, Option<i64>);
+
+const MESSAGE: &str = "select batch_key, resources, not_before from pgflow_messages where job = ?";
+
+pub(crate) async fn kept<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    id: &JobId,
+) -> Result<Option<MessageRow>> {
+    let query = sqlx::query_as(MESSAGE).bind(id.as_str().as_bytes());
+    let found: Option<KeptMessage> = query.fetch_optional(session.connection()).await?;
+    let Some((batch_key, resources, not_before)) = found else { return Ok(None) };
+    let resources = resources.as_deref().map(serde_json::from_str::<Units>).transpose();
+    Ok(Some(MessageRow {
+        batch_key: batch_key.map(text).transpose()?,
+        resources: resources.map_err(broken)?.unwrap_or_default(),
+        not_before: not_before.map(Timestamp::from_micros),
+    }))
 }
 
 pub(crate) async fn permits_of<C: DerefMut<Target = MySqlConnection>>(

@@ -6,8 +6,9 @@ mod push_in;
 mod write;
 
 pub(crate) use check::INVARIANTS;
-pub(crate) use look::{holds, next_change, permits, permits_of, waiting};
+pub(crate) use look::{holds, kept, next_change, permits, permits_of, time, waiting};
 pub use push_in::push_in;
 pub(crate) use write::{
-    add_holds, defer, drop_holds, drop_messages, forget_dead, write_messages, write_permits,
+    add_holds, defer, drop_holds, drop_messages, drop_turns, forget_dead, write_messages,
+    write_permits,
 };

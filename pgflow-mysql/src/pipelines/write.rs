@@ -10,12 +10,18 @@ use pgflow_machine::permit::{PermitKey, Units};
 use serde_json::{Value, json};
 use sqlx::MySqlConnection;
 
-use crate::error::Result;
+use crate::error::{Result, broken};
 use crate::session::MySqlSession;
 
 const PERMIT: &str = "
     insert into pgflow_permits (kind, name, state) values (?, ?, ?)
         on duplicate key update state = values(state)";
+
+const ROUND: &str = "select state from pgflow_permits where kind = 'round' and name = ?";
+
+const DROP_TURNS: &str = "
+    delete from pgflow_permits
+     where kind = 'turn' and name >= ? and name < ? and cast(state as unsigned) <= ? limit ?";
 
 const STALE: &str = "
     delete h from pgflow_permit_holds h
@@ -24,6 +30,8 @@ const STALE: &str = "
 
 const HOLD: &str = "
     insert into pgflow_permit_holds (resource, job, token, batch, units, fence) values (?, ?, ?, ?, ?, ?)";
+
+const HELD_BY: &str = "select resource from pgflow_permit_holds where token = ?";
 
 const DROP_HOLD: &str = "delete from pgflow_permit_holds where token = ?";
 
@@ -74,13 +82,34 @@ pub(crate) async fn add_holds<C: DerefMut<Target = MySqlConnection>>(
 pub(crate) async fn drop_holds<C: DerefMut<Target = MySqlConnection>>(
     session: &mut MySqlSession<C>,
     tokens: &[JobToken],
-) -> Result<u64> {
-    let mut dropped = 0;
+) -> Result<BTreeSet<String>> {
+    let mut freed = BTreeSet::new();
     for token in tokens {
-        let query = sqlx::query(DROP_HOLD).bind(&token.0);
-        dropped += query.execute(session.connection()).await?.rows_affected();
+        let query = sqlx::query_scalar(HELD_BY).bind(&token.0);
+        let held: Vec<Vec<u8>> = query.fetch_all(session.connection()).await?;
+        if !held.is_empty() {
+            sqlx::query(DROP_HOLD).bind(&token.0).execute(session.connection()).await?;
+        }
+        for resource in held {
+            freed.insert(String::from_utf8(resource).map_err(broken)?);
+        }
     }
-    Ok(dropped)
+    Ok(freed)
+}
+
+pub(crate) async fn drop_turns<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    queue: &str,
+    max: u32,
+) -> Result<u64> {
+    let query = sqlx::query_scalar(ROUND).bind(queue.as_bytes());
+    let round: Option<String> = query.fetch_optional(session.connection()).await?;
+    let Some(round) = round else { return Ok(0) };
+    let round: u64 = serde_json::from_str(&round).map_err(broken)?;
+    let turns = PermitKey::turns_of(queue);
+    let query = sqlx::query(DROP_TURNS).bind(turns.start.name.into_bytes());
+    let query = query.bind(turns.end.name.into_bytes()).bind(round).bind(max);
+    Ok(query.execute(session.connection()).await?.rows_affected())
 }
 
 pub(crate) async fn write_messages<C: DerefMut<Target = MySqlConnection>>(

@@ -8,6 +8,7 @@ use sqlx::postgres::PgRow;
 use crate::error::translate;
 use crate::open::Postgres;
 use crate::waits::asks_to_wake;
+use crate::wake::Bell;
 use pgflow_backend::backend::BackendError;
 use pgflow_backend::store::Ready;
 
@@ -29,7 +30,7 @@ pub(crate) fn ready_of(rows: &[PgRow]) -> Result<Ready, BackendError> {
     let Some(row) = rows.first() else { return Ok(Ready::default()) };
     let needs: Option<Vec<String>> = row.try_get("ready_needs").map_err(translate)?;
     let needs = needs.unwrap_or_default().into_iter().collect();
-    Ok(Ready { needs, waits: asks_to_wake(rows) })
+    Ok(Ready { needs, waits: asks_to_wake(rows), ..Ready::default() })
 }
 
 impl Postgres {
@@ -40,11 +41,20 @@ impl Postgres {
     }
 
     pub(crate) fn ring_for_needs(&self, needs: &BTreeSet<String>) {
-        if needs.len() > MOST {
+        self.ring_each(needs, Bell::ring_need);
+    }
+
+    /// The same for those who wait for resources and rates.
+    pub(crate) fn ring_for_permits(&self, slugs: &BTreeSet<String>) {
+        self.ring_each(slugs, Bell::ring_permit);
+    }
+
+    fn ring_each(&self, names: &BTreeSet<String>, ring: impl Fn(&Bell, &str)) {
+        if names.len() > MOST {
             self.bell.ring_all();
         } else {
-            for need in needs {
-                self.bell.ring_need(need);
+            for name in names {
+                ring(&self.bell, name);
             }
         }
     }

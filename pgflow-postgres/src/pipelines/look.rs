@@ -15,7 +15,7 @@ use super::session::now_at;
 use crate::claim::int;
 use crate::engine::Statement;
 use crate::error::{translate, unexpected};
-use pgflow_backend::backend::Hold;
+use pgflow_backend::backend::{Hold, MessageRow};
 use pgflow_backend::store::{Look, Looked, Stored};
 
 const LOOK: &str = concat!(
@@ -103,6 +103,16 @@ pub(super) fn message(row: &PgRow) -> Stored<Waiting> {
         seq: row.try_get("place").map_err(translate)?,
         since: moment(row, "since")?.unwrap_or_default(),
         bytes: bytes.unsigned_abs(),
+        batch_key: row.try_get("batch").map_err(translate)?,
+        resources: resources.map(|Json(units)| units).unwrap_or_default(),
+        not_before: moment(row, "not_before")?,
+    })
+}
+
+/// What is kept of a message.
+pub(super) fn kept(row: &PgRow) -> Stored<MessageRow> {
+    let resources: Option<Json<Units>> = row.try_get("state").map_err(translate)?;
+    Ok(MessageRow {
         batch_key: row.try_get("batch").map_err(translate)?,
         resources: resources.map(|Json(units)| units).unwrap_or_default(),
         not_before: moment(row, "not_before")?,

@@ -21,7 +21,7 @@ use super::error::{code, is_passing, translate};
 use super::jitter::jitter;
 use super::open::Postgres;
 use pgflow_backend::backend::{BackendError, SqlError};
-use pgflow_backend::store::{Access, Queues, Ready, Stored};
+use pgflow_backend::store::{Access, Cursors, Queues, Ready, Stored};
 use pgflow_backend::tx::StepTx;
 
 pub use push_in::push_in;
@@ -49,6 +49,15 @@ impl Queues for Postgres {
 
     async fn commit(&self, session: Self::Session) -> Stored<()> {
         session.commit().await
+    }
+
+    fn cursors(&self) -> &Cursors {
+        &self.cursors
+    }
+
+    /// Its connection can be used again.
+    async fn undo(&self, session: Self::Session) -> Stored<()> {
+        session.undo().await
     }
 
     fn pause_before_retry(&self, error: &BackendError, tries: u32) -> Option<Duration> {
@@ -87,6 +96,7 @@ impl Queues for Postgres {
 
     async fn tell(&self, ready: Ready) {
         self.ring_for_needs(&ready.needs);
+        self.ring_for_permits(&ready.permits);
         if ready.waits {
             self.wake_later(Lane::Worker).await;
         }

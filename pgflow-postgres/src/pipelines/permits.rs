@@ -37,13 +37,19 @@ const KEEP: &str = "select from pgflow.keep_messages($1, $2, $3)";
 
 /// What is kept comes after what is forgotten: a select list goes from left to right.
 const END: &str = "
-  select pgflow.end_messages($1, $2, $3, $4) as dropped,
+  select pgflow.end_messages($1, $2, $3, $4) as freed,
          case when $5::text[] is not null then pgflow.keep_messages($5, $6, $7)::text end as kept";
 
 const NEXT: &str = concat!(
     "select (extract(epoch from clock_timestamp() + pgflow.next_job($1) * interval '1 second') * 1000000)::int8 as next_at, ",
     now_at!()
 );
+
+const MESSAGE: &str = "
+  select batch_key as batch, resources as state, (extract(epoch from not_before) * 1000000)::int8 as not_before
+    from pgflow.get_message($1)";
+
+const PRUNE_TURNS: &str = "select pgflow.prune_turns($1, $2) as dropped";
 
 const FORGET: &str = "select pgflow.drop_dead_jobs($1) as dropped";
 
@@ -74,10 +80,24 @@ impl<C: Speaks> PipelineSession for PostgresSession<C> {
         self.permits(keys, locks, false).await
     }
 
-    async fn known_resources(&mut self, slugs: &BTreeSet<String>) -> Stored<BTreeSet<String>> {
+    async fn known_resources(
+        &mut self,
+        slugs: &BTreeSet<String>,
+    ) -> Stored<BTreeMap<PermitKey, Value>> {
         let keys = slugs.iter().map(|slug| PermitKey::new(PermitKind::Resource, slug)).collect();
-        let found = self.permits(&keys, false, true).await?;
-        Ok(found.into_keys().map(|key| key.name).collect())
+        self.permits(&keys, false, true).await
+    }
+
+    async fn message(&mut self, id: &JobId) -> Stored<Option<MessageRow>> {
+        let id = without_nul(id.as_str());
+        let rows = self.ask(|| sqlx::query(MESSAGE).bind(id.clone())).await?;
+        rows.first().map(look::kept).transpose()
+    }
+
+    async fn drop_turns(&mut self, queue: &str, max: u32) -> Stored<u64> {
+        let queue = without_nul(queue);
+        let rows = self.ask(|| sqlx::query(PRUNE_TURNS).bind(queue.clone()).bind(int(max))).await?;
+        count(&rows)
     }
 
     async fn look(&mut self, look: &Look<'_>) -> Stored<Looked> {
@@ -86,7 +106,7 @@ impl<C: Speaks> PipelineSession for PostgresSession<C> {
         look::read(&rows)
     }
 
-    async fn end_messages(&mut self, ended: &EndedMessages) -> Stored<u64> {
+    async fn end_messages(&mut self, ended: &EndedMessages) -> Stored<BTreeSet<String>> {
         let tokens: Vec<_> = ended.tokens.iter().map(|token| without_nul(&token.0)).collect();
         let over: Vec<_> = ended.over.iter().map(JobId::as_str).collect();
         let deferred: Vec<_> = ended.deferred.keys().map(JobId::as_str).collect();
@@ -98,7 +118,9 @@ impl<C: Speaks> PipelineSession for PostgresSession<C> {
             let query = query.bind(is_kept.then_some(&kept.ids));
             query.bind(&kept.batch_keys).bind(&kept.resources)
         };
-        count(&self.ask(statement).await?)
+        let rows = self.ask(statement).await?;
+        let freed: Vec<String> = rows[0].try_get("freed").map_err(translate)?;
+        Ok(freed.into_iter().collect())
     }
 
     async fn write_permits(&mut self, rows: &BTreeMap<PermitKey, Value>) -> Stored<()> {
@@ -133,7 +155,7 @@ impl<C: Speaks> PipelineSession for PostgresSession<C> {
         self.ask(statement).await.map(drop)
     }
 
-    async fn drop_holds(&mut self, tokens: &[JobToken]) -> Stored<u64> {
+    async fn drop_holds(&mut self, tokens: &[JobToken]) -> Stored<BTreeSet<String>> {
         let tokens = tokens.to_vec();
         self.end_messages(&EndedMessages { tokens, ..EndedMessages::default() }).await
     }

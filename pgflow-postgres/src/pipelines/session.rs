@@ -125,4 +125,11 @@ impl PostgresSession<Connected> {
             Ways::Together(engine, open) => open.commit(&engine).await.map_err(translate),
         }
     }
+
+    pub(super) async fn undo(self) -> Stored<()> {
+        match self.connection.0 {
+            Ways::Each(_) => Ok(()),
+            Ways::Together(engine, open) => open.undo(&engine).await.map_err(translate),
+        }
+    }
 }

@@ -75,7 +75,7 @@ impl<C: Speaks> QueueSession for PostgresSession<C> {
             jobs.iter().map(|job| job.check(&limits).map(|()| Submitted::Exists)).collect();
         let good: Vec<usize> = (0..jobs.len()).filter(|at| answers[*at].is_ok()).collect();
         let new: Vec<_> = good.iter().map(|at| &jobs[*at]).collect();
-        let ready = Ready { needs: at_once(&new), waits: false };
+        let ready = Ready { needs: at_once(&new), ..Ready::default() };
         let outcomes = match &new[..] {
             [job] => vec![self.submit_one(job, by).await?],
             _ if new.iter().all(|job| job.after.is_empty()) => {

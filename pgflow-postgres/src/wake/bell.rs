@@ -20,6 +20,8 @@ const MOST: usize = 64;
 const CANCELLED: &str = "cancelled:";
 /// The same for a need of jobs.
 const NEED: &str = "need:";
+/// The same for a resource or rate.
+const PERMIT: &str = "permit:";
 
 /// What a hint about a stream begins with: no slug does.
 const STREAM: &str = "stream:";
@@ -28,6 +30,9 @@ const STREAM: &str = "stream:";
 pub(super) fn read(payload: &str) -> Wake {
     let run = payload.strip_prefix(CANCELLED).and_then(|run| run.parse().ok());
     let stream = payload.strip_prefix(STREAM).and_then(|hint| u64::from_str_radix(hint, 16).ok());
+    if let Some(slug) = payload.strip_prefix(PERMIT) {
+        return Wake::permit(slug);
+    }
     match (payload, run, stream, payload.strip_prefix(NEED)) {
         ("", ..) => Wake::Gap,
         (_, Some(run), ..) => Wake::run(run),
@@ -80,6 +85,12 @@ impl Bell {
     pub(crate) fn ring_need(&self, need: &str) {
         self.tell_here(Wake::need(need));
         self.tell_elsewhere(&Arc::from(format!("{NEED}{need}")));
+    }
+
+    /// There may be more of a resource or rate.
+    pub(crate) fn ring_permit(&self, slug: &str) {
+        self.tell_here(Wake::permit(slug));
+        self.tell_elsewhere(&Arc::from(format!("{PERMIT}{slug}")));
     }
 
     /// A stream has grown or ended.
@@ -157,6 +168,8 @@ mod tests {
         assert_eq!(read("cancelled:something"), Wake::queue("cancelled:something"));
         bell.ring_need("gpu.render");
         assert_eq!(read(&bell.take_news()[0]), Wake::need("gpu.render"));
+        bell.ring_permit("gpu:0");
+        assert_eq!(read(&bell.take_news()[0]), Wake::permit("gpu:0"));
     }
 
     #[test]

@@ -204,9 +204,8 @@ async fn note_stages(
 /// An error if there is no such resource or rate.
 async fn check_permits(backend: &dyn Backend, stage: &Stage) -> Result<(), BackendError> {
     let queues = backend.pipelines()?;
-    let resources: Vec<_> = stage.resources.keys().cloned().collect();
     let none = BTreeMap::new();
-    persistently(|| queues.declare(&none, &resources)).await?;
+    persistently(|| queues.declare(&none, &stage.resources)).await?;
     for slug in &stage.rates {
         if persistently(|| queues.rate(slug)).await?.is_none() {
             return Err(PermitProblem::UnknownRate(slug.clone()).into());

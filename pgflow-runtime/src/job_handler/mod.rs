@@ -53,6 +53,10 @@ impl Handler for JobHandler {
         self.needs.keys().map(|need| Source::Need((*need).to_owned())).collect()
     }
 
+    fn takes(&self, slug: &str) -> bool {
+        self.needs.values().filter_map(|code| code.stage()).any(|stage| stage.takes(slug))
+    }
+
     fn wants(&mut self) -> Vec<Want> {
         let want = |(need, code): (&&str, &Arc<Code>)| Want {
             source: Source::Need((*need).to_owned()),

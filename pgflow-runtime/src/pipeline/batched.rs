@@ -51,6 +51,7 @@ impl<T, U> Batched<T, U> {
         all.rates.extend(permits.rates);
         all.concurrency = all.concurrency.or(permits.concurrency);
         all.prefetch = permits.prefetch;
+        all.names_resources = permits.names_resources;
         Self { spec, need, rule, permits: all, call, takes_tx, emits: Vec::new(), on_failure }
     }
 
@@ -98,7 +99,7 @@ impl<T: DeserializeOwned + Send + 'static, U: Serialize + Send + 'static> From<B
             Box::pin(work(need, batch, call, onward))
         });
         let (batch, preload) = (Some(rule), None);
-        spec.add(StageParts { need, permits, batch, code, preload, takes_tx });
+        spec.add(StageParts { need, permits, batch, code, preload, takes_tx, on_failure });
         spec
     }
 }

@@ -36,7 +36,8 @@ impl<T> fmt::Debug for Pipeline<T> {
 impl<T> Pipeline<T> {
     /// A pipeline of this name, for what is pushed to this queue.
     pub fn new(name: &'static str, queue: &Queue<T>) -> Self {
-        let (mut spec, permits) = (PipelineSpec::new(name), Permits::default());
+        let (mut spec, mut permits) = (PipelineSpec::new(name), Permits::default());
+        permits.names_resources = queue.names_resources();
         spec.keep = queue.keep;
         Self { spec, queue: queue.clone(), permits }
     }

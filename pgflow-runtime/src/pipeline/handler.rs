@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pgflow_machine::job::JobVerdict;
-use pgflow_machine::permit::{MessageEnd, Stage};
+use pgflow_machine::permit::{MessageEnd, Stage, Units};
 use pgflow_machine::{Quota, Source, Want};
 
 use super::code::Work;
@@ -74,8 +74,8 @@ impl Pipelines {
                 if (takes_tx || on_dead.is_some()) && !backend.abilities().transactions {
                     return Err(WorkerError::NoTransaction { need, backend: backend.name() });
                 }
-                let work =
-                    StageWork { code: spec.code.clone(), takes_tx, on_dead: on_dead.clone() };
+                let (code, on_failure) = (spec.code.clone(), spec.on_failure);
+                let work = StageWork { code, takes_tx, on_dead: on_dead.clone(), on_failure };
                 let running = Running {
                     pipeline: name,
                     spec,
@@ -99,13 +99,21 @@ async fn declare(backend: &dyn Backend, pipeline: &PipelineSpec) -> Result<(), B
     for (slug, capacity) in &pipeline.limits {
         persistently(|| queues.set_capacity(slug, *capacity)).await?;
     }
-    let stages = pipeline.stages.iter();
-    let resources: Vec<_> =
-        stages.flat_map(|stage| stage.stage.resources.keys().cloned()).collect();
-    persistently(|| queues.declare(&pipeline.rates, &resources)).await?;
+    let held = most_held(&pipeline.stages);
+    persistently(|| queues.declare(&pipeline.rates, &held)).await?;
     let stages = pipeline.stages.iter();
     let stages = stages.map(|stage| (stage.need.to_owned(), stage.stage.clone())).collect();
     persistently(|| queues.note_stages(&stages)).await
+}
+
+/// Of each resource, the most that an attempt of one of these stages holds.
+fn most_held(stages: &[StageSpec]) -> Units {
+    let mut most = Units::new();
+    for (slug, units) in stages.iter().flat_map(|spec| &spec.stage.resources) {
+        let all = most.entry(slug.clone()).or_default();
+        *all = (*all).max(*units);
+    }
+    most
 }
 
 /// Runs the stages of pipelines.
@@ -177,6 +185,10 @@ fn messages(work: &ClaimedWork) -> Option<&ClaimedBatch> {
 impl Handler for PipelineHandler {
     fn sources(&self) -> Vec<Source> {
         self.stages.keys().map(|need| Source::Need((*need).to_owned())).collect()
+    }
+
+    fn takes(&self, slug: &str) -> bool {
+        self.stages.values().any(|running| running.spec.takes(slug))
     }
 
     fn wants(&mut self) -> Vec<Want> {

@@ -93,14 +93,20 @@ impl<U: Serialize> Onward<U> {
             Retry::After(delay) => JobRetry::After(delay),
             Retry::Later => JobRetry::After(back_off(1, row.failures)),
         };
-        let error = tidy(&with_causes(error.as_source()));
+        self.on_failure.end(&with_causes(error.as_source()), retry, row)
+    }
+}
+
+impl OnFailure {
+    /// The end of an attempt that failed, wherever that was.
+    pub(super) fn end(self, error: &str, retry: JobRetry, row: &JobRow) -> MessageEnd {
         let counted = row.attempts.saturating_sub(row.forgiven);
-        let blocks = match self.on_failure {
-            OnFailure::Continue => false,
-            OnFailure::Block => true,
-            OnFailure::BlockUntil(attempts) => counted < attempts,
+        let blocks = match self {
+            Self::Continue => false,
+            Self::Block => true,
+            Self::BlockUntil(attempts) => counted < attempts,
         };
-        MessageEnd { blocks, ..JobVerdict::Failed { error, retry }.into() }
+        MessageEnd { blocks, ..JobVerdict::Failed { error: tidy(error), retry }.into() }
     }
 }
 

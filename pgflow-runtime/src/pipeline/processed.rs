@@ -130,7 +130,8 @@ impl<T: Serialize + DeserializeOwned + Send + 'static, U: Serialize + Send + 'st
 
     fn staged(self, batch: Option<ToBatch<U>>) -> PipelineSpec {
         let Self { mut spec, queue, permits, call, preload, takes_tx, emits } = self;
-        let onward = Arc::new(Onward { emits, batch, on_failure: queue.on_failure() });
+        let on_failure = queue.on_failure();
+        let onward = Arc::new(Onward { emits, batch, on_failure });
         let (need, queue) = (queue.name, Arc::new(queue));
         let code: StageCode = Arc::new(move |work| {
             let (call, onward, queue) = (call.clone(), onward.clone(), queue.clone());
@@ -145,7 +146,7 @@ impl<T: Serialize + DeserializeOwned + Send + 'static, U: Serialize + Send + 'st
                 worked
             })
         });
-        spec.add(StageParts { need, permits, batch: None, code, preload, takes_tx });
+        spec.add(StageParts { need, permits, batch: None, code, preload, takes_tx, on_failure });
         spec
     }
 }

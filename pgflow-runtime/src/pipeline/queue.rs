@@ -148,6 +148,11 @@ impl<T> Queue<T> {
         Self { resources: Some(Arc::new(units)), ..self }
     }
 
+    /// Whether messages name resources.
+    pub(super) fn names_resources(&self) -> bool {
+        self.resources.is_some()
+    }
+
     /// What a failing message does to others of its key.
     pub(super) fn on_failure(&self) -> OnFailure {
         self.serial.as_ref().map_or(OnFailure::Continue, |(_, policy)| *policy)

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use pgflow_machine::permit::{BatchRule, Rate, Stage, Units};
 
+use super::OnFailure;
 use super::code::StageCode;
 use super::dead::OnDead;
 use super::preload::{Loading, Preload};
@@ -20,6 +21,8 @@ pub(super) struct Permits {
     pub(super) rates: BTreeMap<String, Rate>,
     pub(super) lease: Duration,
     pub(super) prefetch: u32,
+    /// Whether messages name resources of their own.
+    pub(super) names_resources: bool,
 }
 
 impl Default for Permits {
@@ -31,6 +34,7 @@ impl Default for Permits {
             rates: BTreeMap::new(),
             lease,
             prefetch: 0,
+            names_resources: false,
         }
     }
 }
@@ -71,6 +75,9 @@ pub(crate) struct StageSpec {
     pub(crate) code: StageCode,
     pub(crate) preload: Option<Preload>,
     pub(crate) takes_tx: bool,
+    pub(crate) on_failure: OnFailure,
+    /// Whether its messages name resources of their own.
+    pub(crate) names_resources: bool,
 }
 
 /// What a stage is made of.
@@ -81,9 +88,15 @@ pub(super) struct StageParts {
     pub(super) code: StageCode,
     pub(super) preload: Option<Preload>,
     pub(super) takes_tx: bool,
+    pub(super) on_failure: OnFailure,
 }
 
 impl StageSpec {
+    /// Whether it may wait for this resource or rate.
+    pub(crate) fn takes(&self, slug: &str) -> bool {
+        self.names_resources || self.stage.takes(slug)
+    }
+
     /// What is to be loaded for a claim that got these.
     pub(crate) fn loading<'b>(
         &self,
@@ -109,8 +122,8 @@ impl PipelineSpec {
     }
 
     pub(super) fn add(&mut self, parts: StageParts) {
-        let StageParts { need, permits, batch, code, preload, takes_tx } = parts;
-        let Permits { concurrency, resources, rates, lease, prefetch } = permits;
+        let StageParts { need, permits, batch, code, preload, takes_tx, on_failure } = parts;
+        let Permits { concurrency, resources, rates, lease, prefetch, names_resources } = permits;
         let word = if batch.is_some() { "batch" } else { "process" };
         let stage =
             Stage { batch, resources, rates: rates.keys().cloned().collect(), drains: false };
@@ -125,6 +138,8 @@ impl PipelineSpec {
             code,
             preload,
             takes_tx,
+            on_failure,
+            names_resources,
         });
     }
 }

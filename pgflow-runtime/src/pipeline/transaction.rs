@@ -1,20 +1,23 @@
 //! Attempts that share the transaction which settles them, and what is done when messages die in it.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use pgflow_machine::job::{JobHold, JobRetry, JobRow, JobSettled, JobVerdict};
 use pgflow_machine::permit::{MessageEnd, MessageLease, MessageSettle};
 use pgflow_machine::{Settled, Verdict};
 use pgflow_model::with_causes;
 use tokio::time::{sleep, timeout};
 
+use super::OnFailure;
 use super::code::{BoxFuture, StageCode, Work, Worked, caught};
 use super::dead::{DeadMessage, OnDead, why_dead};
 use crate::backend::{Backend, BackendError, ClaimedJob};
 use crate::job_handler::back_off;
 use crate::tx::{Lent, Tx, TxSlot};
-use crate::worker::{Ended, tidy};
+use crate::worker::{Ended, panic_text, tidy};
 use crate::{Error, Result};
 
 /// Before messages are given back whose transaction could not begin: the database is in trouble, and the next attempt is not to
@@ -27,6 +30,7 @@ pub(crate) struct StageWork {
     pub(crate) code: StageCode,
     pub(crate) takes_tx: bool,
     pub(crate) on_dead: Option<OnDead>,
+    pub(crate) on_failure: OnFailure,
 }
 
 /// Where transactions come from.
@@ -52,7 +56,7 @@ impl StageWork {
             let Some(tx) = opens.open(holds.clone()).await? else { return Ok(Made::Lost) };
             self.work_in(tx, work).await
         } else {
-            ((self.code)(work).await.ends, None)
+            (self.worked(work).await.ends, None)
         };
         let (Some(on_dead), true) = (&self.on_dead, any_dies(&ends, &messages)) else {
             return Ok(Made::Ends(ends, tx));
@@ -67,21 +71,32 @@ impl StageWork {
         Ok(bury(on_dead, ends, &messages, tx, self.takes_tx).await)
     }
 
+    /// What came of its code. Whatever else of the application's panics, such as a key of a batch, is a failure like those of its
+    /// functions.
+    async fn worked(&self, work: Work) -> Worked {
+        let rows = rows(&work);
+        let worked = AssertUnwindSafe((self.code)(work)).catch_unwind().await;
+        worked.unwrap_or_else(|panic| self.failed(&panic_text(panic), &rows))
+    }
+
+    /// All of these messages have failed.
+    fn failed(&self, error: &str, rows: &[JobRow]) -> Worked {
+        let ends = rows.iter().map(|row| failed(self.on_failure, error, row)).collect();
+        Worked { ends, is_well: false }
+    }
+
     /// Works in a transaction, which is undone unless what was written counts.
     async fn work_in(&self, tx: Tx, work: Work) -> (Vec<MessageEnd>, Option<Tx>) {
         let cancel = work.context.cancel.clone();
-        let rows: Vec<_> = work.claimed.messages.iter().map(|it| it.taken.row.clone()).collect();
+        let rows = rows(&work);
         let (scope, slot) = (tx.scope(), TxSlot::holding(tx));
         let longest = scope.longest();
-        let call = scope.around((self.code)(Work { tx: Some(slot.clone()), ..work }));
+        let call = scope.around(self.worked(Work { tx: Some(slot.clone()), ..work }));
         let worked = match longest {
             Some(longest) => timeout(longest, call).await.unwrap_or_else(|_| {
                 cancel.set();
                 let error = format!("the function kept its transaction for more than {longest:?}");
-                Worked {
-                    ends: rows.iter().map(|row| failed(&error, row)).collect(),
-                    is_well: false,
-                }
+                self.failed(&error, &rows)
             }),
             None => call.await,
         };
@@ -144,9 +159,12 @@ async fn bury(
     Made::Ends(ends.into_iter().zip(messages).map(end).collect(), None)
 }
 
-fn failed(error: &str, row: &JobRow) -> MessageEnd {
-    let retry = JobRetry::After(back_off(1, row.failures));
-    JobVerdict::Failed { error: tidy(error), retry }.into()
+fn rows(work: &Work) -> Vec<JobRow> {
+    work.claimed.messages.iter().map(|message| message.taken.row.clone()).collect()
+}
+
+fn failed(on_failure: OnFailure, error: &str, row: &JobRow) -> MessageEnd {
+    on_failure.end(error, JobRetry::After(back_off(1, row.failures)), row)
 }
 
 fn dead(error: &str) -> MessageEnd {
@@ -173,7 +191,7 @@ pub(super) async fn attempt(
     backend: Arc<dyn Backend>,
     said: &(dyn Fn(&[MessageEnd]) + Sync),
 ) -> Ended {
-    let rows: Vec<_> = work.claimed.messages.iter().map(|it| it.taken.row.clone()).collect();
+    let (rows, on_failure) = (rows(&work), stage.on_failure);
     let lease = work.claimed.lease.clone();
     let opens = Database(backend);
     match stage.make(work, &opens).await {
@@ -182,7 +200,8 @@ pub(super) async fn attempt(
             Ended::Verdict(Verdict::Messages(ends))
         }
         Ok(Made::Ends(ends, Some(tx))) => {
-            let ended = commit(&*opens.0, tx, &settles(&lease, ends.clone()), &rows).await;
+            let settles = settles(&lease, ends.clone());
+            let ended = commit(&*opens.0, tx, &settles, &rows, on_failure).await;
             match &ended {
                 Ended::Recorded(Settled::Applied) => said(&ends),
                 Ended::Verdict(Verdict::Messages(ends)) => said(ends),
@@ -214,6 +233,7 @@ async fn commit(
     tx: Tx,
     settles: &[MessageSettle],
     rows: &[JobRow],
+    on_failure: OnFailure,
 ) -> Ended {
     let worker = rows.first().and_then(|row| row.lease.as_ref()).map(|lease| lease.worker.as_str());
     let committed = match backend.pipelines() {
@@ -234,7 +254,9 @@ async fn commit(
         }
         BackendError::NotCommitted(_)
         | BackendError::TransactionEnded
-        | BackendError::Unsupported { .. } => rows.iter().map(|row| failed(&text, row)).collect(),
+        | BackendError::Unsupported { .. } => {
+            rows.iter().map(|row| failed(on_failure, &text, row)).collect()
+        }
         _ => return give_back(&text).await,
     };
     Ended::Verdict(Verdict::Messages(ends))

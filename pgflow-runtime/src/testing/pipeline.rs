@@ -78,7 +78,7 @@ impl TestPipeline {
             for (slug, capacity) in &limits {
                 memory.pipelines()?.set_capacity(slug, *capacity).await?;
             }
-            memory.pipelines()?.declare(&rates, &[]).await
+            memory.pipelines()?.declare(&rates, &[].into()).await
         };
         block_on(declare).unwrap_or_else(|error: BackendError| panic!("{error}"));
         let db = Db::new(memory.clone());
@@ -192,9 +192,9 @@ impl TestPipeline {
             return;
         }
         let lease = work.claimed.lease.clone();
-        let StageSpec { code, takes_tx, .. } = &self.stages[at];
+        let StageSpec { code, takes_tx, on_failure, .. } = &self.stages[at];
         let (code, takes_tx, on_dead) = (code.clone(), *takes_tx, self.on_dead.clone());
-        let stage = StageWork { code, takes_tx, on_dead };
+        let stage = StageWork { code, takes_tx, on_dead, on_failure: *on_failure };
         // Transactions want to know of time, even if nobody waits for it.
         let around = tokio::runtime::Handle::try_current().ok();
         if takes_tx || self.on_dead.is_some() {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use pgflow_machine::{Lease, Settle, Verdict};
+use pgflow_machine::Lease;
 
 use super::Permit;
 use super::engine::Engine;
@@ -34,14 +34,12 @@ impl Engine {
         let Some(place) = self.handlers.wait(&work, self.slots.free() == 0) else {
             return Some(work);
         };
-        let lease = work.lease();
-        self.leases.insert(lease.clone(), work.timeout());
+        self.leases.insert(work.lease(), work.timeout());
         if self.stage.is_working() {
             self.ahead.0.push_back((work, place));
         } else {
             // No attempt is used up by work that a worker which stops has never begun.
-            self.handlers.forget(&work);
-            self.settles.push(Settle { lease, verdict: Verdict::Released });
+            self.return_unused(&work);
         }
         None
     }
@@ -62,9 +60,7 @@ impl Engine {
     /// Gives back what has not begun: no attempt is used up.
     pub(super) fn release_ahead(&mut self) {
         for (work, _) in std::mem::take(&mut self.ahead.0) {
-            let (lease, verdict) = (work.lease(), Verdict::Released);
-            self.handlers.forget(&work);
-            self.settles.push(Settle { lease, verdict });
+            self.return_unused(&work);
         }
     }
 

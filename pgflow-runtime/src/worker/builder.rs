@@ -272,7 +272,8 @@ impl Worker {
     /// What goes on beside the work, until that ends.
     fn aside(&self) -> impl Future<Output = Infallible> + Send + use<> {
         let backend = self.db.backend().clone();
-        let retain = retention::retain(backend.clone(), self.retain, self.pipelines.keeping());
+        let (keeping, queues) = (self.pipelines.keeping(), self.pipelines.needs());
+        let retain = retention::retain(backend.clone(), self.retain, keeping, queues);
         let backlog = backlog::watch(
             backend,
             self.flows.slugs(),

@@ -1,5 +1,7 @@
 //! Claims and what comes of them.
 
+use std::time::Duration;
+
 use pgflow_machine::{Lease, Retry, Settle, Settled, Verdict};
 use pgflow_model::with_causes;
 use tokio::time::Instant;
@@ -59,7 +61,7 @@ impl Engine {
                 if returned.is_again {
                     self.settles.reconsider();
                 }
-                self.on_settlement(returned.claim.as_ref(), &returned.settles, work);
+                self.on_settlement(&returned, work);
             }
             Err(error) => {
                 if returned.claim.is_some() {
@@ -80,7 +82,8 @@ impl Engine {
         self.settles.recorded(settles);
     }
 
-    fn on_settlement(&mut self, claim: Option<&Claim>, settles: &[Settle], work: Settlement) {
+    fn on_settlement(&mut self, returned: &Returned, work: Settlement) {
+        let Returned { claim, settles, took, .. } = returned;
         if !settles.is_empty() {
             ::metrics::histogram!(metrics::BATCH).record(gauged(settles.len()));
         }
@@ -112,10 +115,18 @@ impl Engine {
         let claimed: Vec<_> = work.claimed.into_work().collect();
         self.handlers.claimed(&claimed);
         for work in claimed {
-            if let Some(work) = self.waits(work) {
+            if is_late(&work, *took) {
+                self.return_unused(&work);
+            } else if let Some(work) = self.waits(work) {
                 self.begin(work);
             }
         }
+    }
+
+    /// Gives back what never began: no attempt is used up.
+    pub(super) fn return_unused(&mut self, work: &ClaimedWork) {
+        self.handlers.forget(work);
+        self.settles.push(Settle { lease: work.lease(), verdict: Verdict::Released });
     }
 
     /// What became of a result.
@@ -193,6 +204,12 @@ impl Engine {
         let verdict = Verdict::Failed { error, retry: Retry::ByPolicy };
         self.settles.push(Settle { lease, verdict });
     }
+}
+
+/// Whether messages were claimed so long ago that their lease may have lapsed on the way: then others may hold by now what they
+/// are to hold, and their function must not begin.
+fn is_late(work: &ClaimedWork, took: Duration) -> bool {
+    matches!(work, ClaimedWork::Messages(_)) && took >= work.timeout()
 }
 
 /// Whether it was for partial batches: one that was under way when the worker was told to stop does not count.

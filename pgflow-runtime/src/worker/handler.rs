@@ -17,6 +17,12 @@ pub(crate) trait Handler: fmt::Debug + Send + Sync {
     /// Where its work comes from. It stays the same while the worker works.
     fn sources(&self) -> Vec<Source>;
 
+    /// Whether it may wait for this resource or rate.
+    fn takes(&self, slug: &str) -> bool {
+        let _ = slug;
+        false
+    }
+
     /// What it has room for now, of its sources. Called for each claim.
     fn wants(&mut self) -> Vec<Want>;
 
@@ -152,6 +158,7 @@ impl Handlers {
         match topic {
             Topic::Queue(slug) => self.by_source.contains_key(&Source::queue(&**slug)),
             Topic::Need(need) => self.by_source.contains_key(&Source::Need(need.to_string())),
+            Topic::Permit(slug) => self.all.iter().any(|handler| handler.takes(slug)),
             Topic::Run(_) | Topic::Stream(_) => false,
         }
     }

@@ -1,4 +1,4 @@
-//! Deleting runs and dead messages that are old enough, and streams whose time is over.
+//! Deleting runs and dead messages that are old enough, streams whose time is over, and keys that fair queues have caught up with.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -23,6 +23,7 @@ pub(super) async fn retain(
     backend: Arc<dyn Backend>,
     days: Option<u32>,
     keeping: Vec<Keeping>,
+    queues: Vec<&'static str>,
 ) -> Infallible {
     sleep(jittered(FIRST)).await;
     loop {
@@ -43,8 +44,25 @@ pub(super) async fn retain(
                 }
             }
         }
+        for queue in &queues {
+            if let Err(error) = prune_turns(&*backend, queue).await {
+                let error = with_causes(&error);
+                tracing::warn!(
+                    error,
+                    queue,
+                    "cannot forget keys that its queue has caught up with"
+                );
+            }
+        }
         sleep(jittered(EVERY)).await;
     }
+}
+
+async fn prune_turns(backend: &dyn Backend, queue: &str) -> Result<(), BackendError> {
+    while backend.pipelines()?.prune_turns(queue, BATCH).await? >= u64::from(BATCH) {
+        sleep(PAUSE).await;
+    }
+    Ok(())
 }
 
 async fn retain_runs(backend: &dyn Backend, days: u32) {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pgflow_backend::backend::Hold;
+use pgflow_backend::backend::{Hold, MessageRow};
 use pgflow_machine::Timestamp;
 use pgflow_machine::job::JobId;
 use pgflow_machine::permit::{PermitKey, PermitKind, Units, Waiting};
@@ -91,6 +91,25 @@ pub(super) async fn permits<C: Conn>(
     found.into_iter().map(permit).collect()
 }
 
+type KeptMessage = (Option<String>, Option<String>, Option<i64>);
+
+const MESSAGE: &str = "select batch_key, resources, not_before from pgflow_messages where job = ?1";
+
+pub(super) async fn kept<C: Conn>(
+    session: &mut SqliteSession<C>,
+    id: &JobId,
+) -> Result<Option<MessageRow>> {
+    let query = sqlx::query_as(MESSAGE).bind(id.as_str());
+    let found: Option<KeptMessage> = query.fetch_optional(&mut *session.connection).await?;
+    let Some((batch_key, resources, not_before)) = found else { return Ok(None) };
+    let not_before = not_before.map(Timestamp::from_micros);
+    Ok(Some(MessageRow { batch_key, resources: units(resources.as_deref())?, not_before }))
+}
+
+fn units(resources: Option<&str>) -> Result<Units> {
+    Ok(resources.map(serde_json::from_str).transpose().map_err(broken)?.unwrap_or_default())
+}
+
 pub(super) async fn permits_of<C: Conn>(
     session: &mut SqliteSession<C>,
     kind: PermitKind,
@@ -136,7 +155,6 @@ pub(super) async fn waiting<C: Conn>(
 }
 
 fn message(found: FoundMessage) -> Result<Waiting> {
-    let resources = found.resources.as_deref().map(serde_json::from_str::<Units>).transpose();
     Ok(Waiting {
         job: JobId::from_stored(found.id),
         priority: found.priority,
@@ -144,7 +162,7 @@ fn message(found: FoundMessage) -> Result<Waiting> {
         since: Timestamp::from_micros(found.since),
         bytes: found.bytes.unsigned_abs(),
         batch_key: found.batch_key,
-        resources: resources.map_err(broken)?.unwrap_or_default(),
+        resources: units(found.resources.as_deref())?,
         not_before: found.not_before.map(Timestamp::from_micros),
     })
 }

@@ -32,6 +32,14 @@ impl<C: Conn> PipelineSession for SqliteSession<C> {
         Ok(look::permits(self, keys).await?)
     }
 
+    async fn message(&mut self, id: &JobId) -> Stored<Option<MessageRow>> {
+        Ok(look::kept(self, id).await?)
+    }
+
+    async fn drop_turns(&mut self, queue: &str, max: u32) -> Stored<u64> {
+        Ok(write::drop_turns(self, queue, max).await?)
+    }
+
     async fn permits_of(&mut self, kind: PermitKind) -> Stored<BTreeMap<String, Value>> {
         Ok(look::permits_of(self, kind).await?)
     }
@@ -48,7 +56,7 @@ impl<C: Conn> PipelineSession for SqliteSession<C> {
         Ok(write::add_holds(self, holds).await?)
     }
 
-    async fn drop_holds(&mut self, tokens: &[JobToken]) -> Stored<u64> {
+    async fn drop_holds(&mut self, tokens: &[JobToken]) -> Stored<BTreeSet<String>> {
         Ok(write::drop_holds(self, tokens).await?)
     }
 

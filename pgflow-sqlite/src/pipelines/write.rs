@@ -17,6 +17,13 @@ const PERMITS: &str = "
     select value ->> 0, value ->> 1, value ->> 2 from json_each(?1)
      where true on conflict (kind, name) do update set state = excluded.state";
 
+const DROP_TURNS: &str = "
+    delete from pgflow_permits where kind = 'turn' and name in (
+      select name from pgflow_permits
+       where kind = 'turn' and name >= ?1 and name < ?2
+         and cast(state as integer) <= (select cast(state as integer) from pgflow_permits where kind = 'round' and name = ?3)
+       limit ?4)";
+
 const STALE: &str = "
     delete from pgflow_permit_holds
      where resource in (select value from json_each(?1))
@@ -27,8 +34,7 @@ const HOLDS: &str = "
     insert into pgflow_permit_holds (resource, job, token, batch, units, fence)
     select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5 from json_each(?1)";
 
-const DROP_HOLDS: &str =
-    "delete from pgflow_permit_holds where token in (select value from json_each(?1))";
+const DROP_HOLDS: &str = "delete from pgflow_permit_holds where token in (select value from json_each(?1)) returning resource";
 
 const MESSAGES: &str = "
     insert into pgflow_messages (job, batch_key, resources, not_before)
@@ -71,6 +77,17 @@ pub(super) async fn permits<C: Conn>(
     execute(session, PERMITS, rows).await.map(drop)
 }
 
+pub(super) async fn drop_turns<C: Conn>(
+    session: &mut SqliteSession<C>,
+    queue: &str,
+    max: u32,
+) -> Result<u64> {
+    let turns = PermitKey::turns_of(queue);
+    let query = sqlx::query(DROP_TURNS).bind(turns.start.name).bind(turns.end.name);
+    let query = query.bind(queue).bind(max);
+    Ok(query.execute(&mut *session.connection).await?.rows_affected())
+}
+
 pub(super) async fn add_holds<C: Conn>(
     session: &mut SqliteSession<C>,
     holds: &[Hold],
@@ -86,8 +103,10 @@ pub(super) async fn add_holds<C: Conn>(
 pub(super) async fn drop_holds<C: Conn>(
     session: &mut SqliteSession<C>,
     tokens: &[JobToken],
-) -> Result<u64> {
-    execute(session, DROP_HOLDS, tokens.iter().map(|token| json!(token))).await
+) -> Result<BTreeSet<String>> {
+    let tokens = parameter(tokens.iter().map(|token| json!(token)));
+    let query = sqlx::query_scalar(DROP_HOLDS).bind(tokens);
+    Ok(query.fetch_all(&mut *session.connection).await?.into_iter().collect())
 }
 
 pub(super) async fn messages<C: Conn>(

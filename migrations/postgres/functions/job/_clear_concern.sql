@@ -15,6 +15,7 @@ begin
            state = case when o.state <> 'concern' and not i.lapsed then o.state
              when j.attempts - j.forgiven >= j.max_attempts and i.lapsed then 'crashed'
              when j.wake_at > v_now then 'sleeping' when j.key is not null then 'parked' else 'ready' end,
+           wake_at = case when o.state = 'concern' or i.lapsed then greatest(j.wake_at, v_now) else j.wake_at end,
            token = case when not i.lapsed then j.token end, lease_until = case when not i.lapsed then j.lease_until end,
            look_at = case when not i.lapsed then j.look_at end
       from pgflow.jobs o

@@ -17,7 +17,8 @@ begin
              when j.streak >= v_threshold then 'concern'
              when j.key is not null then 'parked'
              else 'ready' end,
-           lapses = j.lapses + 1, streak = j.streak + 1, token = null, lease_until = null, look_at = null
+           lapses = j.lapses + 1, streak = j.streak + 1, token = null, lease_until = null, look_at = null,
+           wake_at = greatest(j.wake_at, v_now)
       from pgflow.jobs o
      where o.id = any (p_ids) and j.id = o.id and o.state = 'leased' and o.lease_until <= v_now
     returning j.id, j.seq, j.need, j.state, o.token, jsonb_build_object(

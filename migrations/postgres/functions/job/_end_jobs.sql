@@ -93,7 +93,8 @@ begin
       update pgflow.jobs j
          set waits = j.waits - w.over,
              state = case when j.state <> 'waiting' or j.waits > w.over then j.state
-               when j.wake_at > v_now then 'sleeping' when j.key is not null then 'parked' else 'ready' end
+               when j.wake_at > v_now then 'sleeping' when j.key is not null then 'parked' else 'ready' end,
+             wake_at = case when j.state <> 'waiting' or j.waits > w.over then j.wake_at else greatest(j.wake_at, v_now) end
         from waiter w
        where j.id = w.waiter and w.outcome is null
       returning j.id, j.need, j.key, j.state, j.waits

@@ -28,7 +28,7 @@ begin
     select * from pgflow._add_edges(p_waiters, p_kinds, p_dependencies, p_policies, p_ends)
   ), moved as (
     update pgflow.jobs j
-       set need = i.need, payload = coalesce(i.payload, j.payload), key = coalesce(i.key, j.key), wake_at = i.wake_at,
+       set need = i.need, payload = coalesce(i.payload, j.payload), key = coalesce(i.key, j.key), wake_at = coalesce(i.wake_at, v_now),
            max_attempts = i.max_attempts, waits = coalesce(i.waits, 0), forgiven = j.attempts, streak = 0,
            settled = coalesce(j.token, j.settled), token = null, lease_until = null, look_at = null,
            state = case when i.waits > 0 then 'waiting' when i.wake_at > v_now then 'sleeping'

@@ -28,7 +28,10 @@ begin
       return true;
     end if;
   end if;
-  update pgflow.jobs j set state = 'ready' where j.id = v_next.id;
+  -- Since when it can be had, unless it is new: batches wait for their oldest message from then on.
+  update pgflow.jobs j
+     set state = 'ready', wake_at = case when j.created_at < transaction_timestamp() then clock_timestamp() else j.wake_at end
+   where j.id = v_next.id;
   perform pgflow._announce_jobs(array[v_next.id], array[p_need]);
   return false;
 end;

@@ -37,7 +37,8 @@ begin
              when j.wake_at > p_now then 'sleeping'
              when j.key is not null then 'parked'
              else 'ready' end,
-           lapses = j.lapses + 1, streak = j.streak + 1, token = null, lease_until = null, look_at = null
+           lapses = j.lapses + 1, streak = j.streak + 1, token = null, lease_until = null, look_at = null,
+           wake_at = greatest(j.wake_at, p_now)
       from unnest(v_ids) i(id) join pgflow.jobs o on o.id = i.id
      where j.id = i.id and (j.key is null or j.key = any (v_locked))
     returning j.id, j.need, o.token, o.lease_until, o.worker, j.lapses, j.streak, j.state

@@ -32,7 +32,8 @@ begin
       order by j.id for no key update;
     with changed as (
       update pgflow.jobs j
-         set state = case when j.streak > set_job_settings.crash_threshold then 'concern' when j.key is not null then 'parked' else 'ready' end
+         set state = case when j.streak > set_job_settings.crash_threshold then 'concern' when j.key is not null then 'parked' else 'ready' end,
+             wake_at = greatest(j.wake_at, clock_timestamp())
        where j.state in ('ready', 'parked', 'concern') and (j.state = 'concern') <> (j.streak > set_job_settings.crash_threshold)
       returning j.key
     )

@@ -59,7 +59,7 @@ begin
            need = case when i.moves then i.need else j.need end, payload = case when i.moves then coalesce(i.payload, j.payload) else j.payload end,
            max_attempts = case when i.moves then i.max_attempts else j.max_attempts end,
            streak = case when i.moves then 0 else j.streak end,
-           wake_at = case when i.moves or i.wake_at > v_now then i.wake_at else j.wake_at end,
+           wake_at = greatest(i.wake_at, v_now),
            state = case when i.wake_at > v_now then 'sleeping' when j.key is not null and not i.frees then 'parked' else 'ready' end,
            key = case when not i.frees then j.key end,
            settled = j.token, token = null, lease_until = null, look_at = null

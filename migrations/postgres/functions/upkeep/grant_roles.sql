@@ -17,7 +17,7 @@ declare
     'get_flows', 'get_flow_definition', 'get_runs_between', 'get_step_times', 'list_tasks',
     'read_events', 'cancel_run', 'retry_run',
     -- For queues, whose producers need not be workers.
-    'load_permits', 'load_holds', 'note_permits', 'list_permits', 'keep_messages', 'set_capacity', 'set_rate',
+    'load_permits', 'load_holds', 'note_permits', 'list_permits', 'get_message', 'keep_messages', 'set_capacity', 'set_rate',
     'submit_jobs', 'cancel_jobs', 'get_jobs', 'list_jobs', 'read_job_trace', 'get_job_settings', 'list_paused_needs',
     'append_chunks', 'close_stream', 'read_chunks', 'read_step_chunks', 'list_streams',
     'signal', 'signal_task', 'list_waits', 'wake_waits', 'cancel_abandoned', 'ended_runs',
@@ -33,8 +33,8 @@ declare
     'load_permits', 'load_holds', 'note_permits', 'hold_permits', 'look_at_queue', 'more_messages', 'lease_messages', 'keep_messages', 'end_messages',
     'append_chunks', 'append_step_chunks', 'close_stream', 'close_step_stream',
     'create_schedule', 'remove_schedule', 'list_schedules', 'advance_schedule', 'due_schedules', 'next_schedule',
-    -- Deletes nothing but what its writers said may go.
-    'prune_streams',
+    -- Delete nothing but what its writers said may go, and what nobody looks at any more.
+    'prune_streams', 'prune_turns',
     'announce_hooks', 'wait_tasks', 'wake_waits', 'cancel_abandoned', 'needs_waking', 'next_wait',
     -- For steps that signal in their transaction.
     'signal', 'signal_task',
@@ -48,7 +48,7 @@ declare
     'find_jobs', 'find_jobs_by_name', 'get_job_summaries', 'count_prunable_jobs',
     'prune_runs', 'count_prunable_runs',
     'prune_jobs', 'sweep_jobs', 'redrive_jobs', 'clear_concern', 'reschedule_unheld_jobs', 'complete_unheld_jobs', 'set_job_settings',
-    'drop_dead_jobs', 'set_capacity', 'set_rate', 'load_permits', 'load_holds', 'note_permits', 'list_permits',
+    'drop_dead_jobs', 'set_capacity', 'set_rate', 'load_permits', 'load_holds', 'note_permits', 'list_permits', 'get_message', 'prune_turns',
     'get_jobs', 'list_jobs', 'read_job_trace', 'get_job_settings', 'pause_needs', 'resume_needs', 'list_paused_needs',
     'prune_streams', 'list_streams'];
   c_viewer constant text[] := array[
@@ -57,7 +57,7 @@ declare
     'get_flows', 'get_flow_definition', 'get_runs_between', 'get_step_times', 'list_tasks',
     'get_jobs', 'list_jobs', 'read_job_trace', 'get_job_settings',
     'find_jobs', 'find_jobs_by_name', 'get_job_summaries', 'get_job_depths', 'get_job_holders', 'count_prunable_jobs',
-    'count_jobs', 'list_paused_needs', 'list_permits',
+    'count_jobs', 'list_paused_needs', 'list_permits', 'get_message',
     'read_chunks', 'read_step_chunks', 'list_streams', 'list_waits', 'list_schedules',
     'list_workers', 'get_queue_depths', 'get_step_statistics', 'get_activity', 'count_prunable_runs',
     -- Functions in a view run with its reader's rights.

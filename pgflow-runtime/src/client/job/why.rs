@@ -106,7 +106,12 @@ impl Db {
                 reasons.push(JobReason::Expired { at: row.expires_at.unwrap_or(now) });
             }
             // Nothing else does.
-            _ if reasons.is_empty() => reasons.push(self.why_ready(&row.need, now).await?),
+            _ if reasons.is_empty() => {
+                reasons.extend(self.why_passed_over(&record.summary.id, now).await?);
+                if reasons.is_empty() {
+                    reasons.push(self.why_ready(&row.need, now).await?);
+                }
+            }
             _ => {}
         }
         Ok(())
@@ -196,6 +201,28 @@ impl Db {
             }
         }
         Ok(JobReason::Key { key, job: None, worker: None })
+    }
+
+    /// Why claims pass over a message that is in line: it keeps its key waiting, or its resources are not to be had.
+    async fn why_passed_over(
+        &self,
+        id: &JobId,
+        now: Timestamp,
+    ) -> Result<Vec<JobReason>, ClientError> {
+        let Ok(queues) = self.backend().pipelines() else { return Ok(Vec::new()) };
+        let Some(kept) = queues.message(id).await? else { return Ok(Vec::new()) };
+        let mut reasons = Vec::new();
+        if let Some(until) = kept.not_before.filter(|until| *until > now) {
+            reasons.push(JobReason::Delayed { until });
+        }
+        for (resource, units) in kept.resources {
+            let found = queues.resource(&resource).await?;
+            let (capacity, held) = found.map_or((0, 0), |(it, held)| (it.capacity, held));
+            if u64::from(held) + u64::from(units) > u64::from(capacity) {
+                reasons.push(JobReason::Resource { resource, units, capacity, held });
+            }
+        }
+        Ok(reasons)
     }
 
     /// Why no worker takes what could be taken.

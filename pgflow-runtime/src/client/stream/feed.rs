@@ -158,7 +158,7 @@ pub(super) async fn changed(wakes: &mut Wakes, stream: &StreamKey, looked: Insta
         Wake::Topic(Topic::Run(run)) => {
             matches!(stream, StreamKey::Task(task) if task.run == run)
         }
-        Wake::Topic(Topic::Queue(_) | Topic::Need(_)) => false,
+        Wake::Topic(Topic::Queue(_) | Topic::Need(_) | Topic::Permit(_)) => false,
     };
     let hint = async { while !is_about(wakes.next().await) {} };
     if timeout_at(latest, hint).await.is_ok() {

@@ -9,9 +9,10 @@ use pgflow_machine::job::{
 };
 use pgflow_runtime::backend::{
     Backend, ClaimedJob, ClaimedJobs, JobQuery, JobRecord, JobSearch, JobSummary, JobUpkeep, Jobs,
-    JobsSwept,
+    JobsSwept, Wake, Wakes,
 };
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
 use super::Cx;
 
@@ -209,4 +210,19 @@ pub(crate) fn fatal_job() -> JobVerdict {
 
 pub(crate) fn hand_over(kit: &JobKit, need: &str, waits: &[Wait]) -> JobVerdict {
     JobVerdict::HandedOver(HandOver { after: waits.to_vec(), ..HandOver::to(kit.name(need)) })
+}
+
+/// Waits for this hint; or one about everything, where other processes say no more than that.
+pub(crate) async fn hinted(cx: &Cx, wakes: &mut Wakes, wanted: &Wake) {
+    let is_by_name = cx.backend().name() == "postgres";
+    let wait = async {
+        loop {
+            match wakes.next().await {
+                hint if hint == *wanted => return,
+                Wake::Gap if !is_by_name => return,
+                Wake::Gap | Wake::Topic(_) => {}
+            }
+        }
+    };
+    timeout(Duration::from_secs(20), wait).await.expect("a hint");
 }

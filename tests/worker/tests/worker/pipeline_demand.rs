@@ -27,6 +27,7 @@ on_stores!(
     messages_are_fetched_ahead_and_given_back,
     a_sink_waits_for_room,
     dead_messages_are_kept_for_a_while,
+    who_waits_for_a_resource_says_so,
 );
 
 async fn a_claim_loads_once(fresh: Fresh) -> Outcome {
@@ -176,5 +177,23 @@ async fn dead_messages_are_kept_for_a_while(fresh: Fresh) -> Outcome {
     assert!(letters.list(10).await?.is_empty());
     assert!(fresh.db.job(&id).output::<u32>().await.is_ok(), "what is done is not dead");
     working.stop().await?;
+    Ok(())
+}
+
+/// More than there is cannot be asked for; and what was taken away since is named.
+async fn who_waits_for_a_resource_says_so(fresh: Fresh) -> Outcome {
+    let gpu = fresh.db.resource("gpu");
+    gpu.capacity(2).await?;
+    let docs = Queue::<u32>::named("docs").resources(|units| [("gpu", *units)]);
+    let refused = docs.push(&fresh.db, &3).await.expect_err("there are two of them");
+    let cause = std::error::Error::source(&refused).map(ToString::to_string).unwrap_or_default();
+    assert!(cause.starts_with("there are 2 units of resource `gpu`, and 3 are"), "{refused:?}");
+    let message = docs.push(&fresh.db, &2).await?;
+    let why = fresh.db.why_job(&message).await?;
+    assert_eq!(why.reasons[0].code(), "no-worker", "nothing else keeps it: {why}");
+    gpu.capacity(1).await?;
+    let why = fresh.db.why_job(&message).await?;
+    assert_eq!(why.reasons[0].code(), "resource", "{why}");
+    assert!(why.reasons[0].needs_somebody() && why.to_string().contains("only 1"), "{why}");
     Ok(())
 }

@@ -1,8 +1,10 @@
 //! Pipelines in the tests of users: virtual time, and workers that die at a named moment.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use pgflow::pipeline::{Pipeline, Queue};
+use pgflow::pipeline::{OnFailure, Pipeline, Queue};
 use pgflow::testing::{Crash, TestPipeline};
 use pgflow_worker_tests::Outcome;
 
@@ -78,6 +80,35 @@ async fn the_dead_are_noted_and_loads_are_shared() -> Outcome {
     assert_eq!(loads.all(), [3], "once for the claim");
     assert_eq!(test.dead(&numbers)?, ["the sum is 6"]);
     assert_eq!(notes(&test).await?, ["2 the sum is 6"]);
+    Ok(())
+}
+
+/// What a failure does to others of its key does not depend on which function it comes from.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_waits_for_a_message_whatever_of_its_code_panics() -> Outcome {
+    let (numbers, parts) = (Queue::<u32>::named("numbers"), Queue::<u32>::named("parts"));
+    let numbers = numbers.serial_by(|_| "all".to_owned(), OnFailure::Block);
+    let (seen, panics) = (Seen::new(), Arc::new(AtomicU32::new(0)));
+    let saw = seen.clone();
+    let pipeline = Pipeline::new("split", &numbers)
+        .process(move |number, _ctx| {
+            saw.add(number);
+            async move { Ok(number) }
+        })
+        .emit(&parts, move |number| {
+            let is_first = panics.fetch_add(1, Ordering::Relaxed) == 0;
+            assert!(!is_first, "the first time");
+            [*number]
+        });
+    let mut test = TestPipeline::new(pipeline);
+    for number in 1..=2 {
+        test.push(&numbers, &number)?;
+    }
+    test.run();
+    assert_eq!(seen.all(), [1], "2 waits for 1");
+    test.advance(Duration::from_mins(2));
+    assert_eq!(seen.all(), [1, 1, 2]);
+    assert_eq!(test.waiting(&parts)?, [1, 2]);
     Ok(())
 }
 

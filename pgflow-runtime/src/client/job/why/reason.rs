@@ -196,12 +196,12 @@ impl JobReason {
             Self::Ended { outcome, .. } => {
                 matches!(outcome, JobOutcome::Failed | JobOutcome::Crashed)
             }
-            Self::Resource { units, capacity, .. } => units > capacity,
             Self::Paused { .. }
             | Self::Rate { until: None, .. }
             | Self::NoWorker { .. }
             | Self::Concern { .. }
             | Self::Ring { .. } => true,
+            Self::Resource { units, capacity, .. } => units > capacity,
             _ => false,
         }
     }

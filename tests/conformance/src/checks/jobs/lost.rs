@@ -5,13 +5,12 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use pgflow_machine::job::Wait;
-use pgflow_runtime::backend::{Topic, Wake, Wakes};
+use pgflow_runtime::backend::Wake;
 use serde_json::json;
-use tokio::time::timeout;
 
 use crate::Check;
 use crate::check::check;
-use crate::kit::jobs::{JobKit, done, hand_over};
+use crate::kit::jobs::{JobKit, done, hand_over, hinted};
 use crate::kit::{Cx, completed, single};
 
 pub(crate) const CHECKS: &[Check] = &[
@@ -40,21 +39,6 @@ async fn unknown(cx: Arc<Cx>) {
     kit.take("b", "n").await;
 }
 
-/// Waits for a hint about this need; or about everything, where other processes say no more than that.
-async fn hinted(cx: &Cx, wakes: &mut Wakes, need: &str) {
-    let is_by_name = cx.backend().name() == "postgres";
-    let wait = async {
-        loop {
-            match wakes.next().await {
-                Wake::Topic(Topic::Need(hinted)) if &*hinted == need => return,
-                Wake::Gap if !is_by_name => return,
-                Wake::Gap | Wake::Topic(_) => {}
-            }
-        }
-    };
-    timeout(Duration::from_secs(20), wait).await.expect("a hint");
-}
-
 /// A waiter of a job, a waiter of a run, and the next in line for a key.
 async fn hinted_elsewhere(cx: Arc<Cx>) {
     let kit = JobKit::new(&cx);
@@ -77,20 +61,20 @@ async fn hinted_elsewhere(cx: Arc<Cx>) {
         while wakes.next().now_or_never().is_some() {}
     }
     kit.finish(&a).await;
-    hinted(&cx, &mut wakes[0], &kit.name("of key")).await;
-    hinted(&cx, &mut wakes[1], &kit.name("of job")).await;
+    hinted(&cx, &mut wakes[0], &Wake::need(kit.name("of key"))).await;
+    hinted(&cx, &mut wakes[1], &Wake::need(kit.name("of job"))).await;
     cx.settle(&task.lease, completed(1)).await;
-    hinted(&cx, &mut wakes[2], &kit.name("of run")).await;
+    hinted(&cx, &mut wakes[2], &Wake::need(kit.name("of run"))).await;
 }
 
 async fn hints(cx: Arc<Cx>) {
     let kit = JobKit::new(&cx);
     let mut wakes = cx.backend().wakes();
     kit.submit(&[kit.job("a", "n")]).await;
-    hinted(&cx, &mut wakes, &kit.name("n")).await;
+    hinted(&cx, &mut wakes, &Wake::need(kit.name("n"))).await;
     let a = kit.take("a", "n").await;
     kit.settle(&a, hand_over(&kit, "m", &[])).await;
-    hinted(&cx, &mut wakes, &kit.name("m")).await;
+    hinted(&cx, &mut wakes, &Wake::need(kit.name("m"))).await;
     let a = kit.take("a", "m").await;
     kit.settle(&a, done()).await;
 }

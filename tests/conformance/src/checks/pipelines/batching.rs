@@ -3,18 +3,22 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use pgflow_machine::job::JobVerdict;
 use pgflow_machine::permit::{BatchRule, Columns, Message, Stage, Trigger};
+use pgflow_runtime::backend::ClaimedBatch;
 use serde_json::json;
 
-use super::{QueueKit, batches};
+use super::{QueueKit, batches, settles};
 use crate::Check;
 use crate::check::check;
 use crate::kit::Cx;
+use crate::kit::jobs::failed;
 
 pub(super) const CHECKS: &[Check] = &[
     check!("Q01", "a batch is formed of what any process pushed", of_all, Pipelines),
     check!("Q02", "a batch that is not full waits for its oldest message", waits, Pipelines),
     check!("Q03", "batches have a limit in bytes, and are of one key", bytes_and_keys, Pipelines),
+    check!("Q19", "a batch waits from when its messages can be had again", again, Pipelines),
 ];
 
 async fn of_all(cx: Arc<Cx>) {
@@ -74,4 +78,40 @@ async fn bytes_and_keys(cx: Arc<Cx>) {
     kit.push(&[message("d", "l", 50)]).await;
     let claimed = kit.claim(9, &stage).await;
     assert_eq!(claimed.iter().map(|batch| kit.of(batch)).collect::<Vec<_>>(), [["b", "d"]]);
+}
+
+/// Released, failed, lapsed and kept by their key: none of these is old because it was pushed long ago.
+async fn again(cx: Arc<Cx>) {
+    let kit = QueueKit::new(&cx);
+    let stage = batches(10, 100);
+    let ripe = |batches: &[ClaimedBatch]| batches.iter().map(|it| kit.of(it)).collect::<Vec<_>>();
+    let young = async |why: &str| {
+        let looked = kit.look(9, &stage).await;
+        assert!(looked.batches.is_empty(), "{why}, it is short and young: {looked:?}");
+        let next_in = looked.next_in.expect("it says when it will be ripe");
+        assert!(next_in > Duration::from_secs(50), "{why}, it is ripe in {next_in:?}");
+        kit.jobs.pass(101).await;
+        kit.claim(9, &stage).await
+    };
+    kit.push_named(["a", "b"].map(str::to_owned)).await;
+    let first = young("new").await;
+    assert_eq!(ripe(&first), [["a", "b"]]);
+    let mut ends = settles(&first[0], &failed(0).into());
+    ends[0].end = JobVerdict::Released.into();
+    kit.settle_all(&ends).await;
+    assert_eq!(ripe(&young("given back").await), [["a", "b"]]);
+    kit.jobs.pass(61).await;
+    let third = young("lapsed").await;
+    assert_eq!(ripe(&third), [["a", "b"]]);
+    kit.finish(&third[0]).await;
+    kit.push(&["c", "d"].map(|name| {
+        let mut keyed = kit.message(name);
+        keyed.job.key = Some(kit.jobs.name("k"));
+        keyed
+    }))
+    .await;
+    let fourth = young("new").await;
+    assert_eq!(ripe(&fourth), [["c"]]);
+    kit.finish(&fourth[0]).await;
+    assert_eq!(ripe(&young("at the head of its line").await), [["d"]]);
 }

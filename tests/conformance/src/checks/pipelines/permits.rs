@@ -3,14 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pgflow_machine::job::JobProblem;
+use pgflow_machine::job::{JobProblem, Submitted};
 use pgflow_machine::permit::{Columns, Message, PermitProblem, Rate, Stage};
-use pgflow_runtime::backend::{BackendError, StageClaim};
+use pgflow_runtime::backend::{BackendError, StageClaim, Wake};
 
 use super::{QueueKit, batches, done, held};
 use crate::Check;
 use crate::check::check;
 use crate::kit::Cx;
+use crate::kit::jobs::hinted;
 
 pub(super) const CHECKS: &[Check] = &[
     check!("Q04", "no more of a resource is held than there is", capacity, Pipelines),
@@ -19,7 +20,11 @@ pub(super) const CHECKS: &[Check] = &[
     check!("Q07", "a rate is kept, and can be changed", rates, Pipelines),
     check!("Q08", "a flood of one key does not starve another", fair, Pipelines),
     check!("Q09", "what makes no sense is refused, and nothing is lost", refused, Pipelines),
-    check!("Q14", "permits are listed, and a paused queue hands out nothing", listed, Pipelines),
+    check!("Q20", "what can be had is found behind what cannot", found_behind, Pipelines),
+    check!("Q21", "more than there is cannot be asked for, and says so", too_many, Pipelines),
+    check!("Q22", "keys of a fair queue are forgotten when it has caught up", forgotten, Pipelines),
+    check!("Q23", "who waits for a resource is told, at whatever queue", told, Pipelines),
+    check!("Q18", "permits are listed, and a paused queue hands out nothing", listed, Pipelines),
     check!("Q30", "what claims of a queue take is noted, and replaced", noted, Pipelines),
 ];
 
@@ -87,7 +92,7 @@ async fn rates(cx: Arc<Cx>) {
     let kit = QueueKit::new(&cx);
     let slug = kit.jobs.name("openai");
     let rate = Rate::per_hour(1).burst(2);
-    kit.queues().declare(&[(slug.clone(), rate)].into(), &[]).await.expect("a rate");
+    kit.queues().declare(&[(slug.clone(), rate)].into(), &[].into()).await.expect("a rate");
     kit.push_named((0..9).map(|at| at.to_string())).await;
     let stage = Stage { rates: vec![slug.clone()], ..Stage::default() };
     let burst = kit.claim(9, &stage).await;
@@ -100,7 +105,7 @@ async fn rates(cx: Arc<Cx>) {
     assert!(later.next_in.expect("the next token") > Duration::from_mins(50));
     kit.queues().set_rate(&slug, Rate::per_second(0)).await.expect("a pause");
     assert_eq!(kit.look(9, &stage).await.next_in, None);
-    kit.queues().declare(&[(slug.clone(), rate)].into(), &[]).await.expect("the same rate");
+    kit.queues().declare(&[(slug.clone(), rate)].into(), &[].into()).await.expect("the same rate");
     assert!(kit.names(9, &stage).await.is_empty(), "a program that starts does not end a pause");
     kit.queues().set_rate(&slug, Rate::per_second(100_000).burst(3)).await.expect("a rate");
     tokio::time::sleep(Duration::from_millis(5)).await;
@@ -132,8 +137,9 @@ async fn refused(cx: Arc<Cx>) {
     let gpu = kit.jobs.name("gpu");
     let none = permit(queues.set_capacity(&gpu, 0).await);
     assert_eq!(none, PermitProblem::NoCapacity(gpu.clone()));
-    let missing = permit(queues.declare(&[].into(), std::slice::from_ref(&gpu)).await);
-    assert_eq!(missing, PermitProblem::UnknownResource(gpu.clone()));
+    let one = [(gpu.clone(), 1)].into();
+    let missing = permit(queues.declare(&[].into(), &one).await);
+    assert_eq!(missing, JobProblem::UnknownResource(gpu.clone()).into());
     let never = permit(queues.set_rate("r", Rate::per_second(1).burst(0)).await);
     assert_eq!(never, PermitProblem::NoBurst);
     let mut holding = kit.message("a");
@@ -195,4 +201,92 @@ async fn noted(cx: Arc<Cx>) {
     assert_eq!(stages.get(&queue), Some(&Stage::default()), "the last one counts");
     let odd = [("\0".to_owned(), stage)].into();
     assert!(kit.queues().note_stages(&odd).await.is_err(), "no queue is called so");
+}
+
+/// Messages of a resource that is full, more than one claim looks at, and one behind them that needs nothing.
+async fn found_behind(cx: Arc<Cx>) {
+    let kit = QueueKit::new(&cx);
+    let full = kit.jobs.name("full");
+    kit.queues().set_capacity(&full, 1).await.expect("a resource");
+    let holding = |name: String| Message {
+        columns: Columns { resources: [(full.clone(), 1)].into(), ..Columns::default() },
+        ..kit.message(&name)
+    };
+    let many = cx.rounds(1_200, 12_500);
+    let hidden: Vec<_> = (0..=many).map(|at| holding(format!("hidden{at:05}"))).collect();
+    for page in hidden.chunks(500) {
+        kit.push(page).await;
+    }
+    kit.push(&[kit.message("last")]).await;
+    assert_eq!(kit.names(1, &Stage::default()).await, ["hidden00000"], "it holds all there is");
+    let mut looks = 0;
+    let found = loop {
+        let found = kit.look(9, &Stage::default()).await;
+        looks += 1;
+        if !found.batches.is_empty() || looks > 5 {
+            break found;
+        }
+        assert!(found.next_in.is_some(), "there is more to look at");
+    };
+    assert_eq!(found.batches.iter().flat_map(|it| kit.of(it)).collect::<Vec<_>>(), ["last"]);
+    for _ in 0..2 {
+        assert!(kit.claim(9, &Stage::default()).await.is_empty(), "the others cannot be had");
+    }
+}
+
+async fn too_many(cx: Arc<Cx>) {
+    let kit = QueueKit::new(&cx);
+    let gpu = kit.jobs.name("gpu");
+    kit.queues().set_capacity(&gpu, 2).await.expect("a resource");
+    let holding = |name: &str, units: u32| Message {
+        columns: Columns { resources: [(gpu.clone(), units)].into(), ..Columns::default() },
+        ..kit.message(name)
+    };
+    let pushed = kit.queues().push(&[holding("a", 3), holding("b", 2)], "me").await;
+    let never = JobProblem::TooManyUnits { resource: gpu.clone(), units: 3, capacity: 2 };
+    assert_eq!(pushed.expect("a push"), [Err(never.clone()), Ok(Submitted::Submitted)]);
+    let three = [(gpu.clone(), 3)].into();
+    let refused = kit.queues().declare(&[].into(), &three).await;
+    assert!(matches!(refused, Err(BackendError::Permit(it)) if it == never.into()));
+    let kept = kit.queues().message(&kit.jobs.id("b")).await.expect("a look").expect("it is kept");
+    assert_eq!(kept.resources, [(gpu.clone(), 2)].into());
+    assert_eq!(kit.queues().message(&kit.jobs.id("a")).await.expect("a look"), None);
+    // Somebody takes away what it was to hold: it waits, and goes on when that is back.
+    kit.queues().set_capacity(&gpu, 1).await.expect("less of it");
+    assert!(kit.claim(9, &Stage::default()).await.is_empty());
+    kit.queues().set_capacity(&gpu, 2).await.expect("more of it");
+    assert_eq!(kit.names(9, &Stage::default()).await, ["b"]);
+}
+
+async fn forgotten(cx: Arc<Cx>) {
+    let kit = QueueKit::new(&cx);
+    let of = |name: String, key: &str| Message { fair: Some(key.into()), ..kit.message(&name) };
+    let a: Vec<_> = (0..3).map(|at| of(format!("a{at}"), "a")).collect();
+    kit.push(&a).await;
+    kit.push(&[of("b0".into(), "b")]).await;
+    let queue = kit.jobs.name("q");
+    let pruned = async || kit.queues().prune_turns(&queue, 100).await.expect("a prune");
+    assert_eq!(pruned().await, 0, "nothing was claimed");
+    assert_eq!(kit.names(2, &Stage::default()).await, ["a0", "b0"]);
+    assert_eq!(pruned().await, 1, "b has had its turn");
+    assert_eq!(pruned().await, 0);
+    kit.push(&[of("b1".into(), "b"), of("a3".into(), "a")]).await;
+    let rest = kit.names(9, &Stage::default()).await;
+    assert_eq!(rest, ["a1", "b1", "a2", "a3"], "b joins the next round, as if it were remembered");
+    assert_eq!(pruned().await, 2);
+}
+
+/// Units that are free again, and more of them.
+async fn told(cx: Arc<Cx>) {
+    let kit = QueueKit::new(&cx);
+    let gpu = kit.jobs.name("gpu");
+    kit.queues().set_capacity(&gpu, 1).await.expect("a resource");
+    kit.push_named(["a".to_owned()]).await;
+    let claimed = kit.claim(1, &held(&gpu)).await;
+    let mut wakes = [kit.backend.wakes(), kit.backend.wakes()];
+    kit.finish(&claimed[0]).await;
+    hinted(&cx, &mut wakes[0], &Wake::permit(&*gpu)).await;
+    kit.queues().set_capacity(&gpu, 2).await.expect("more of it");
+    kit.queues().set_rate(&gpu, Rate::per_second(1)).await.expect("a rate of the same name");
+    hinted(&cx, &mut wakes[1], &Wake::permit(&*gpu)).await;
 }

@@ -92,7 +92,7 @@ impl<'d> Player<'d> {
                 format!("{:?}", queues.set_rate(&self.name("rate", 0), rate).await?)
             }
             Command::Declare(amount) => {
-                format!("{:?}", self.declare(*amount, &[self.name("r", 0)]).await?)
+                format!("{:?}", self.declare(*amount, [(self.name("r", 0), *amount)].into()).await?)
             }
             Command::Drop(numbers) => {
                 format!("{:?}", queues.drop_dead(&self.ids(numbers)).await?)
@@ -116,7 +116,7 @@ impl<'d> Player<'d> {
     async fn claim(&mut self, take: &Take) -> Result<String, BackendError> {
         if take.has_rate {
             // A claim that is refused need not notice what time it is.
-            self.declare(1, &[]).await?;
+            self.declare(1, Units::new()).await?;
         }
         let rule = |(len, bytes): (u32, Option<u64>)| BatchRule { len, bytes, wait: WAIT };
         let stage = Stage {
@@ -137,9 +137,9 @@ impl<'d> Player<'d> {
         Ok(text)
     }
 
-    async fn declare(&self, amount: u32, resources: &[String]) -> Result<(), BackendError> {
+    async fn declare(&self, amount: u32, resources: Units) -> Result<(), BackendError> {
         let rates = [(self.name("rate", 0), Rate::per_hour(amount).burst(2))].into();
-        self.queues().declare(&rates, resources).await
+        self.queues().declare(&rates, &resources).await
     }
 
     fn take(&mut self, batch: ClaimedBatch, text: &mut String) {

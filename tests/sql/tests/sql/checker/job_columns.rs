@@ -62,6 +62,7 @@ const UNSEEN: &[Unseen] = &[
         MOMENT,
         "a moment that could have been asked for",
     ),
+    (&["pgflow.jobs.wake_at"], &["null"], "as if it had never been away; of a sleeper it is seen"),
     (
         &["pgflow.jobs.expires_at", "pgflow.job_archive.expires_at"],
         MOMENT,

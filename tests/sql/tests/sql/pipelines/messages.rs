@@ -44,6 +44,23 @@ async fn a_look_takes_back_what_has_lapsed() {
     assert_eq!(db.one(next).await, "1", "it says when the sleeper wakes");
 }
 
+/// However long ago it was pushed.
+#[tokio::test]
+async fn what_is_back_in_line_is_ready_since_then() {
+    let db = database().await;
+    db.run("update pgflow.jobs set created_at = created_at - interval '1 hour'").await;
+    let old = "select name from pgflow.look_at_queue('w', 'q', null, null, 9)
+                where what = 'message' and since < extract(epoch from now() - interval '30 minutes') * 1000000";
+    assert_eq!(db.rows(old).await, ["a", "b", "c", "d", "e"]);
+    lease(&db, "{a,b,c}").await;
+    let settle = "select pgflow.settle_jobs(array['a', 'b'], array(select token::text from pgflow.jobs where id in ('a', 'b') order by id),
+                    array['released', 'failed'], delays => array[null, 0])";
+    db.run(settle).await;
+    db.run("update pgflow.jobs set lease_until = now() - interval '1 second', look_at = now() - interval '1 second' where id = 'c'").await;
+    assert_eq!(db.rows(old).await, ["d", "e"], "a was released, b has failed, c has lapsed");
+    db.check().await;
+}
+
 /// Two claims at once do not plan for the same messages.
 #[tokio::test]
 async fn a_look_that_locks_leaves_out_what_others_have() {
@@ -83,7 +100,7 @@ async fn the_end_of_an_attempt_frees_and_forgets() {
     hold(&db, "gpu", "c", 1, 1).await;
     let end = "select pgflow.end_messages(array[(select token::text from pgflow.jobs where id = 'c'), 'no token', null], '{c}',
                  '{b,none}', array[4102444800000000, 1])";
-    assert_eq!(db.one(end).await, "1");
+    assert_eq!(db.one(end).await, "{gpu}");
     assert_eq!(db.one("select count(*) from pgflow.permit_holds").await, "0");
     let kept = "select job, batch_key, extract(year from not_before at time zone 'utc') from pgflow.job_messages";
     assert_eq!(db.rows(kept).await, ["b|k|2100"]);

@@ -115,6 +115,36 @@ async fn locked_permits_are_waited_for_or_left_out() {
     assert_eq!(failure.code, "55P03", "{failure}");
 }
 
+/// Keys of a fair queue, of others, and one that somebody pushes for.
+#[tokio::test]
+async fn keys_that_are_behind_are_forgotten() {
+    let db = Db::new().await;
+    db.run(
+        "select pgflow.note_permits('{round,turn,turn,turn,turn}', '{q,1:q:a,1:q:b,1:q:c,2:qq:a}', array['5', '5', '6', '1', '1']::jsonb[])",
+    )
+    .await;
+    let left = "select name from pgflow.list_permits('turn')";
+    let mut pusher = db.session().await;
+    pusher.run("begin; select pgflow.load_permits('{turn}', '{1:q:c}', true)").await;
+    assert_eq!(db.one("select pgflow.prune_turns('q')").await, "1");
+    assert_eq!(db.rows(left).await, ["1:q:b", "1:q:c", "2:qq:a"], "b is ahead, c is locked");
+    pusher.run("rollback").await;
+    assert_eq!(db.one("select pgflow.prune_turns('q', 9)").await, "1");
+    assert_eq!(db.one("select pgflow.prune_turns('qq')").await, "0", "nobody knows how far it is");
+    assert_eq!(db.rows(left).await, ["1:q:b", "2:qq:a"]);
+}
+
+#[tokio::test]
+async fn what_is_kept_of_a_message_can_be_read() {
+    let db = database().await;
+    let kept = |id: &str| {
+        format!("select batch_key, resources, not_before from pgflow.get_message('{id}')")
+    };
+    assert_eq!(db.rows(&kept("b")).await, ["k|NULL|NULL"]);
+    assert_eq!(db.rows(&kept("c")).await, ["NULL|{\"gpu\": 1}|NULL"]);
+    assert!(db.rows(&kept("a")).await.is_empty(), "nothing is kept of it");
+}
+
 #[tokio::test]
 async fn holds_count_while_their_leases_are_there() {
     let db = database().await;

@@ -27,6 +27,8 @@ pub(super) const CALLS: &[(&str, &str)] = &[
     ("lease_messages", "select pgflow.lease_messages('w', '{q1,q2}', 60)"),
     ("hold_permits", "select pgflow.hold_permits('{gpu}', '{q1}', '{x}', '{b}', '{1}', '{1}')"),
     ("list_permits", "select pgflow.list_permits('resource')"),
+    ("get_message", "select pgflow.get_message('q1')"),
+    ("prune_turns", "select pgflow.prune_turns('q', 9)"),
     ("load_holds", "select pgflow.load_holds('{gpu}')"),
     (
         "end_messages",
