@@ -144,7 +144,7 @@ Examples:
 Builds do the same where build.rs calls `pgflow_build`. Ends with 1 if the source has mistakes.")]
 pub(crate) struct Migrate {
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) place: MigrationFiles,
 
     /// Write a migration that deletes this flow, which is no longer in the source, and all its runs.
     #[arg(long, value_name = "FLOW")]
@@ -172,7 +172,7 @@ Examples:
 Ends with 1 if a migration is missing or was edited.")]
 pub(crate) struct Check {
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) place: MigrationFiles,
 
     /// Print one JSON object per crate instead of text.
     #[arg(long)]
@@ -307,7 +307,7 @@ pub(crate) struct Schema {
 
 /// Where migrations are. What the build script said is in `pgflow.lock`, so this is rarely needed.
 #[derive(Args)]
-pub(crate) struct Place {
+pub(crate) struct MigrationFiles {
     /// Where migrations are, below the crate [default: as in pgflow.lock, or `migrations`]
     #[arg(long, value_name = "DIR")]
     migrations: Option<PathBuf>,
@@ -317,7 +317,7 @@ pub(crate) struct Place {
     style: Option<Style>,
 }
 
-impl Place {
+impl MigrationFiles {
     /// The same migrations, with what the user said.
     pub(crate) fn apply(&self, mut migrations: Migrations) -> Migrations {
         if let Some(dir) = &self.migrations {

@@ -8,7 +8,7 @@ use std::process::Command;
 use pgflow_build::{Migrations, Plan};
 use serde_json::Value;
 
-use crate::args::{Options, Place};
+use crate::args::{MigrationFiles, Options};
 use crate::error::Error;
 
 /// A crate with flows.
@@ -63,7 +63,7 @@ impl Options {
 
 impl Crate {
     /// Its migrations, as its lock says they are.
-    pub(crate) fn migrations(&self, place: Option<&Place>) -> Result<Migrations, Error> {
+    pub(crate) fn migrations(&self, place: Option<&MigrationFiles>) -> Result<Migrations, Error> {
         let migrations =
             pgflow_build::migrations("migrations").in_crate(&self.dir).with_settings_of_lock()?;
         let migrations = match place {

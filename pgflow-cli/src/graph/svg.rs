@@ -13,7 +13,7 @@ const GAP: usize = 40;
 
 /// Where a step's box is.
 #[derive(Clone, Copy)]
-struct Place {
+struct Point {
     x: usize,
     y: usize,
 }
@@ -46,7 +46,7 @@ pub(super) fn draw(shape: &FlowShape, states: &States) -> String {
     svg
 }
 
-fn places(shape: &FlowShape) -> HashMap<&str, Place> {
+fn places(shape: &FlowShape) -> HashMap<&str, Point> {
     let mut layers: HashMap<&str, usize> = HashMap::new();
     let mut widths: HashMap<usize, usize> = HashMap::new();
     let mut places = HashMap::new();
@@ -54,7 +54,7 @@ fn places(shape: &FlowShape) -> HashMap<&str, Place> {
         let before = step.depends_on.iter().filter_map(|dep| layers.get(&**dep).copied());
         let layer = before.max().map_or(0, |layer| layer + 1);
         let column = widths.entry(layer).or_default();
-        let place = Place { x: GAP + *column * (WIDTH + GAP), y: GAP + layer * (HEIGHT + GAP) };
+        let place = Point { x: GAP + *column * (WIDTH + GAP), y: GAP + layer * (HEIGHT + GAP) };
         *column += 1;
         layers.insert(&step.slug, layer);
         places.insert(&*step.slug, place);
@@ -62,7 +62,7 @@ fn places(shape: &FlowShape) -> HashMap<&str, Place> {
     places
 }
 
-fn arrow(svg: &mut String, from: Place, to: Place) {
+fn arrow(svg: &mut String, from: Point, to: Point) {
     let (x1, y1) = (from.x + WIDTH / 2, from.y + HEIGHT);
     let (x2, y2) = (to.x + WIDTH / 2, to.y);
     let bend = GAP / 2;
@@ -74,10 +74,10 @@ fn arrow(svg: &mut String, from: Place, to: Place) {
     );
 }
 
-fn node(svg: &mut String, step: &StepShape, place: Place, states: &States) {
+fn node(svg: &mut String, step: &StepShape, place: Point, states: &States) {
     let state = states.get(&step.slug);
     let (border, inside) = state.map_or(("#374151", "#ffffff"), |status| colours(*status));
-    let Place { x, y } = place;
+    let Point { x, y } = place;
     let _ = writeln!(
         svg,
         "<rect x=\"{x}\" y=\"{y}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" rx=\"6\" fill=\"{inside}\" stroke=\"{border}\" \
