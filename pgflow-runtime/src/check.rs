@@ -22,6 +22,7 @@
 //! # }
 //! ```
 
+mod argument;
 #[cfg(feature = "engine")]
 mod asked;
 mod data;
@@ -38,6 +39,7 @@ mod runs;
 mod step_of;
 mod waiting;
 
+pub use argument::{Is, Lasts, PutsOut};
 #[cfg(feature = "engine")]
 pub use asked::{PayloadsOf, Reads, RunOf, Sends, WaitsFor, Writes};
 pub use data::{
@@ -54,10 +56,10 @@ pub use need::{EndsWith, HandsTo, IsJobContext, IsNext, NeedOf, StoredPayload};
 pub use parameter::IsTransaction;
 pub use parameter::{IsContext, IsState};
 #[cfg(feature = "engine")]
-pub use pipeline::Emits;
+pub use pipeline::{Carries, Emits, KeepsTo};
 pub use returned::{IsResult, MadeFrom, Wraps};
-pub use runs::{Runs, Shares, Starts, Takes};
 #[cfg(feature = "engine")]
-pub use runs::{WorksOn, WorksThrough};
+pub use runs::{Applies, WorksOn, WorksThrough};
+pub use runs::{Runs, Shares, Starts, Takes};
 pub use step_of::StepOf;
 pub use waiting::{AnswerOf, IsHook, IsWaiting, WaitsForAnswer};

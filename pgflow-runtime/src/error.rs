@@ -4,7 +4,7 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::time::Duration;
 
-use crate::check::{MadeFrom, Wraps};
+use crate::check::{Lasts, MadeFrom, Wraps};
 
 /// A step's result.
 ///
@@ -99,7 +99,8 @@ impl Error {
     /// assert_eq!(Error::retry_after(minute, "slow down").retry(), Retry::After(minute));
     /// ```
     #[rustfmt::skip] // One line, which the compiler shows.
-    pub fn retry_after<E>(delay: Duration, error: E) -> Self where Self: Wraps<E> {
+    pub fn retry_after<D, E>(delay: D, error: E) -> Self where Self: Lasts<D> + Wraps<E> {
+        let delay = <Self as Lasts<D>>::time(delay);
         Self { retry: Retry::After(delay), ..Self::wrap(error) }
     }
 

@@ -14,9 +14,10 @@ use crate::errors::Errors;
 use crate::options;
 use crate::owned::owned_type;
 use crate::pattern::ConditionArg;
+use crate::pretty::pretty;
 use crate::schedule::{self, ScheduleArgs};
 use crate::suggest::closest;
-use crate::value::{boolean, equals, value};
+use crate::value::{boolean, equals, up_to_comma, value};
 
 const INPUT: &str = "`input` is a type: `input = Signup`";
 const DEPENDS_ON: &str = "`depends_on` is a list of steps: `depends_on = [fetch_user]`";
@@ -71,7 +72,7 @@ impl FlowArgs {
     }
 
     pub(crate) fn read(args: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Self> {
-        let mut out = Self::default();
+        let mut out = Self { has_wrong_input: report_bare_input(args, errors)?, ..Self::default() };
         each_option(args, &Self::known(), errors, |name, args| {
             match name.to_string().as_str() {
                 "input" => {
@@ -156,7 +157,7 @@ pub(crate) fn each_option(
             read(&name, &fork).map(|()| args.advance_to(&fork))
         };
         if errors.keep(result).is_none() {
-            skip_to_comma(args)?;
+            up_to_comma(args)?;
             skip_names(args, known)?;
         }
         if !args.is_empty() {
@@ -175,6 +176,22 @@ fn comma(args: ParseStream<'_>) -> syn::Result<()> {
     let word = args.fork().call(Ident::parse_any).map(|word| format!(" before `{word}`"));
     let message = format!("a `,` is missing{}", word.unwrap_or_default());
     args.parse::<Token![,]>().map(drop).map_err(|_| syn::Error::new(at, message))
+}
+
+/// Passes over the input of `#[flow(Signup)]`, which lacks its word.
+fn report_bare_input(args: ParseStream<'_>, errors: &mut Errors) -> syn::Result<bool> {
+    let fork = args.fork();
+    let Ok(ty) = fork.parse::<Type>() else { return Ok(false) };
+    let text = pretty(&ty);
+    let is_alone = fork.is_empty() || fork.peek(Token![,]);
+    if !is_alone || !text.starts_with(|first: char| first.is_uppercase()) {
+        return Ok(false);
+    }
+    errors
+        .at(&ty, format!("the input of a flow goes after its word\nhelp: write `input = {text}`"));
+    args.advance_to(&fork);
+    args.parse::<Option<Token![,]>>()?;
+    Ok(true)
 }
 
 /// Reads `= Type`: one that has a name, and owns its data.
@@ -228,7 +245,7 @@ pub(crate) fn flag(args: ParseStream<'_>, name: &Ident) -> syn::Result<Ident> {
 }
 
 /// What other libraries call it.
-const OTHER_WORDS: [(&str, &str); 15] = [
+const OTHER_WORDS: [(&str, &str); 18] = [
     ("retries", "max_attempts"),
     ("retry", "max_attempts"),
     ("attempts", "max_attempts"),
@@ -244,6 +261,25 @@ const OTHER_WORDS: [(&str, &str); 15] = [
     ("condition", "only_if"),
     ("on_error", "when_exhausted"),
     ("timeout", "lease"),
+    ("for_each", "map"),
+    ("foreach", "map"),
+    ("each", "map"),
+];
+
+/// Options of `#[data]`.
+pub(crate) const DATA: [&str; 2] = ["schema", "crate"];
+
+/// What serde has to be told itself.
+const OF_SERDE: [&str; 9] = [
+    "rename_all",
+    "rename",
+    "tag",
+    "content",
+    "untagged",
+    "default",
+    "deny_unknown_fields",
+    "transparent",
+    "rename_all_fields",
 ];
 
 fn unknown_option(name: &Ident, known: &[&str]) -> syn::Error {
@@ -260,6 +296,9 @@ fn unknown_option(name: &Ident, known: &[&str]) -> syn::Error {
 
 /// Where an option goes that was given in the wrong place. Jobs, which have no slug, have neither flow nor steps.
 fn elsewhere(word: &str, known: &[&str]) -> Option<String> {
+    if known == DATA && OF_SERDE.contains(&word) {
+        return Some(format!("it is an option of serde: `#[serde({word} …)]`"));
+    }
     if !known.contains(&"slug") {
         return None;
     }
@@ -269,13 +308,6 @@ fn elsewhere(word: &str, known: &[&str]) -> Option<String> {
     StepArgs::known()
         .contains(&word)
         .then(|| format!("it is an option of steps: `#[step({word} …)]`"))
-}
-
-fn skip_to_comma(args: ParseStream<'_>) -> syn::Result<()> {
-    while !args.is_empty() && !args.peek(Token![,]) {
-        args.parse::<TokenTree>()?;
-    }
-    Ok(())
 }
 
 /// Passes over names without a value: they belong to the option before them, which is wrong already.

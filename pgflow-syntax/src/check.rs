@@ -12,7 +12,7 @@ use syn::{Ident, LitStr};
 use crate::args::{FlowArgs, StepArgs};
 use crate::errors::Errors;
 use crate::flow::{Flow, Step};
-use crate::item::{FlowItem, Piece, is_attr};
+use crate::item::{FLOW, FlowItem, Piece, Words, is_attr};
 use crate::names::Outline;
 use crate::own_items::OwnItems;
 use crate::owned::is_punct;
@@ -98,7 +98,8 @@ fn steps<'a>(
 ) -> Vec<Step<'a>> {
     let items: Vec<_> = item.steps().collect();
     if items.is_empty() && !item.content.iter().any(|piece| matches!(piece, Piece::Broken(_))) {
-        no_steps(item, errors);
+        let is_said = item.content.iter().any(|piece| calls_macro(piece.to_token_stream()));
+        report_empty(item, &FLOW, is_said, errors);
     }
     let mut found: Vec<_> = items.iter().map(|_| Errors::default()).collect();
     let read = items.iter().zip(&mut found);
@@ -251,15 +252,28 @@ fn camel_case(name: &str) -> String {
     name.split('_').map(capital).collect()
 }
 
-/// Of steps that a macro writes, each says itself that it is in the wrong place.
-fn no_steps(item: &FlowItem, errors: &mut Errors) {
-    let text = format!("flow `{}` has no steps\nhelp: mark its functions `#[step]`", item.ident);
+/// Reports a module that has none of its functions. Of those that a macro writes, or that are marked as those of the other kind of
+/// module, each says itself that it is in the wrong place.
+pub(crate) fn report_empty(item: &FlowItem, words: &Words, is_said: bool, errors: &mut Errors) {
+    let Words { module, function, .. } = words;
+    let text = format!(
+        "{module} `{}` has no {function}s\nhelp: mark its functions `#[{function}]`",
+        item.ident
+    );
     let error = syn::Error::new_spanned(&item.ident, text);
-    if item.content.iter().any(|piece| calls_macro(piece.to_token_stream())) {
+    if is_said || item.content.iter().any(|piece| is_marked(piece.to_token_stream())) {
         errors.left_to_compiler(error);
     } else {
         errors.keep::<()>(Err(error));
     }
+}
+
+/// Whether something among these items is marked `#[step]` or `#[need]`.
+fn is_marked(tokens: TokenStream) -> bool {
+    let tokens: Vec<_> = tokens.into_iter().collect();
+    let is_word = |token: TokenTree| ["step", "need"].contains(&&*token.to_string());
+    let is_mark = |two: &[TokenTree]| matches!(two, [mark, TokenTree::Group(group)] if is_punct(mark, '#') && group.stream().into_iter().next().is_some_and(is_word));
+    tokens.windows(2).any(is_mark)
 }
 
 /// Whether a macro is called among these items, and not only inside one.

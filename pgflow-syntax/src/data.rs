@@ -3,7 +3,7 @@
 use syn::Path;
 use syn::parse::ParseStream;
 
-use crate::args::{crate_path, each_option};
+use crate::args::{DATA, crate_path, each_option};
 use crate::errors::Errors;
 use crate::value::boolean;
 
@@ -19,7 +19,7 @@ impl DataArgs {
     /// Reads the arguments.
     pub fn read(args: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Self> {
         let mut out = Self { has_schema: true, crate_path: None };
-        each_option(args, &["schema", "crate"], errors, |name, args| {
+        each_option(args, &DATA, errors, |name, args| {
             if name == "crate" {
                 out.crate_path = Some(crate_path(args, name)?);
             } else {

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use syn::Ident;
 
+use crate::errors::Errors;
 use crate::item::{FlowItem, Piece};
 use crate::owned::is_punct;
 use crate::used_macros::is_macro;
@@ -14,6 +15,8 @@ use crate::used_macros::is_macro;
 pub(crate) struct OwnItems {
     /// `struct`, `enum`, `union`, `type`, `trait` and `mod`.
     defined: HashMap<String, Ident>,
+    /// Those of them that are also values: `struct Name;` and `struct Name(…);`.
+    values: HashSet<String>,
     /// Last names, or new names, in `use`.
     imported: HashMap<String, Ident>,
     /// `fn`, but for steps.
@@ -46,6 +49,11 @@ impl OwnItems {
         self.defined.get(name)
     }
 
+    /// Whether the compiler itself says that no function can have this name.
+    pub(crate) fn is_value(&self, name: &str) -> bool {
+        self.values.contains(name)
+    }
+
     /// The import that brings in this name, for a type or a module as far as can be told.
     pub(crate) fn imported(&self, name: &str, item: &FlowItem) -> Option<&Ident> {
         self.imported.get(name).filter(|_| !is_macro(name, item))
@@ -53,7 +61,7 @@ impl OwnItems {
 
     fn scan(&mut self, tokens: TokenStream) {
         const KEYWORDS: [&str; 6] = ["struct", "enum", "union", "type", "trait", "mod"];
-        let mut tokens = tokens.into_iter();
+        let mut tokens = tokens.into_iter().peekable();
         while let Some(token) = tokens.next() {
             let TokenTree::Ident(keyword) = token else { continue };
             if keyword == "fn" {
@@ -63,6 +71,9 @@ impl OwnItems {
             } else if KEYWORDS.iter().any(|word| keyword == word)
                 && let Some(TokenTree::Ident(name)) = tokens.next()
             {
+                if tokens.peek().is_some_and(|next| is_punct(next, ';') || is_tuple(next)) {
+                    self.values.insert(name.to_string());
+                }
                 self.defined.insert(name.to_string(), name);
             }
         }
@@ -91,6 +102,25 @@ impl OwnItems {
             self.imported.insert(name.to_string(), name);
         }
     }
+}
+
+/// Reports an item that has the name of a function whose type needs it.
+pub(crate) fn report_own(own: &OwnItems, name: &Ident, what: &str, errors: &mut Errors) {
+    let text = name.to_string();
+    let Some(other) = own.defined(&text) else { return };
+    let message = format!(
+        "{what} `{name}` needs this name for its own type\nhelp: rename this item, or move it out of the module"
+    );
+    let error = syn::Error::new_spanned(other, message);
+    if own.is_value(&text) {
+        errors.left_to_compiler(error);
+    } else {
+        errors.keep::<()>(Err(error));
+    }
+}
+
+fn is_tuple(token: &TokenTree) -> bool {
+    matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Parenthesis)
 }
 
 #[cfg(test)]

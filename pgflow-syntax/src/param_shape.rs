@@ -8,6 +8,8 @@ use crate::errors::Errors;
 use crate::item::{StepItem, is_attr};
 use crate::params::{CONTEXT, HOOK, STREAM, TRANSACTION, is_called, is_state};
 use crate::pretty::pretty;
+use crate::unknown_param::taken;
+use crate::waits::argument;
 
 /// A parameter that is there in some builds only would make another step of it.
 pub(crate) fn check_attributes(item: &StepItem, arg: &PatType, errors: &mut Errors) {
@@ -113,12 +115,20 @@ pub(crate) fn check_transaction(item: &StepItem, ty: &Type) -> Result<(), String
 
 /// For a transaction that has another name.
 pub(crate) fn transaction_called(item: &StepItem, ty: &Type) -> String {
+    let what = item.what();
+    if has(item, TRANSACTION) {
+        return format!("{what} takes `{TRANSACTION}` already, and there is one transaction");
+    }
     format!(
-        "{} takes a database transaction, which is called `{TRANSACTION}`\n\
+        "{what} takes a database transaction, which is called `{TRANSACTION}`\n\
          help: write `{TRANSACTION}: &mut {}`",
-        item.what(),
         pretty(lent(ty)),
     )
+}
+
+/// Whether a parameter has this name.
+fn has(item: &StepItem, name: &str) -> bool {
+    taken(item).iter().any(|taken| taken == name)
 }
 
 /// For a stream or a hook that has another name.
@@ -127,6 +137,9 @@ pub(crate) fn called_otherwise(item: &StepItem, word: &str, ty: &Type) -> Option
     let is_meant = |ty_name: &str, name: &str| is_called(lent(ty), ty_name) && word != name;
     let (_, thing, name) = known.into_iter().find(|(ty_name, _, name)| is_meant(ty_name, name))?;
     let (what, ty) = (item.what(), pretty(lent(ty)));
+    if has(item, name) {
+        return Some(format!("{what} takes `{name}` already, and there is one {thing}"));
+    }
     Some(format!("{what} takes its {thing}, which is called `{name}`\nhelp: write `{name}: {ty}`"))
 }
 
@@ -141,10 +154,17 @@ pub(crate) fn check_stream(item: &StepItem, word: &str, ty: &Type) -> Result<(),
             "{} takes `{}` as its `{STREAM}`, which is its stream\nhelp: write `{STREAM}: Emit<{}>`, or give it another name",
             item.what(),
             pretty(ty),
-            pretty(lent(ty)),
+            pretty(chunk(lent(ty))),
         ));
     }
     Ok(())
+}
+
+/// What would be sent through this: a channel cannot be stored, and what goes through it may be.
+fn chunk(ty: &Type) -> &Type {
+    let channels = ["Sender", "SyncSender", "UnboundedSender"];
+    let is_channel = channels.iter().any(|name| is_called(ty, name));
+    argument(ty).filter(|_| is_channel).unwrap_or(ty)
 }
 
 /// Values come out of the database, so there is nothing to borrow from.

@@ -8,7 +8,7 @@ use syn::parse::ParseStream;
 use syn::{Ident, Lit, LitBool, LitStr, Token, braced, bracketed, token};
 
 use crate::pattern_part::{Parts, PathSegment, PatternPart};
-use crate::value::equals;
+use crate::value::{equals, up_to_comma};
 
 /// A condition, and where its parts were written.
 #[derive(Clone)]
@@ -32,7 +32,7 @@ impl ConditionArg {
         if args.peek(LitStr) {
             return Self::from_text(&args.parse()?, name);
         }
-        Err(args.error(wanted))
+        Err(syn::Error::new_spanned(up_to_comma(args)?, wanted))
     }
 
     fn from_tokens(args: ParseStream<'_>, name: &Ident) -> syn::Result<Self> {

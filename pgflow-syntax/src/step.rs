@@ -8,7 +8,7 @@ use crate::errors::Errors;
 use crate::flow::Step;
 use crate::item::{StepItem, conditional_marker, is_misspelt_marker};
 use crate::names::Outline;
-use crate::own_items::OwnItems;
+use crate::own_items::{OwnItems, report_own};
 use crate::pretty::pretty;
 use crate::{condition, dependencies, params, returned, signature, type_names, waits};
 
@@ -81,12 +81,7 @@ fn check_name(item: &StepItem, args: &StepArgs, own: &OwnItems, errors: &mut Err
             "a step cannot be called `{slug}`: {why}\nhelp: choose another name, or set `slug = \"…\"`"
         ));
     }
-    if let Some(other) = own.defined(&name.to_string()) {
-        errors.at(
-            other,
-            format!("step `{name}` needs this name for its own type\nhelp: rename this item, or move it out of the module"),
-        );
-    }
+    report_own(own, name, "step", errors);
 }
 
 fn check_body(item: &StepItem, errors: &mut Errors) {

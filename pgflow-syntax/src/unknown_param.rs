@@ -4,6 +4,7 @@ use syn::ext::IdentExt;
 use syn::{FnArg, GenericArgument, Pat, PathArguments, Type};
 
 use crate::flow::{Dependency, Step};
+use crate::item::StepItem;
 use crate::names::{Outline, listed};
 use crate::params::{CONTEXT, ITEM, RUN, is_called, matched_name};
 use crate::pretty::pretty;
@@ -11,7 +12,7 @@ use crate::scalars::is_scalar;
 use crate::suggest::closest;
 
 pub(crate) fn message(step: &Step<'_>, word: &str, ty: &Type, outline: &Outline<'_>) -> String {
-    let unknown = Unknown { step, word, ty, outline, taken: taken(step) };
+    let unknown = Unknown { step, word, ty, outline, taken: taken(step.item) };
     let name = step.name();
     if let Some(dep) = step.depends_on.iter().find(|dep| dep.is_renamed && dep.ident == word) {
         return format!(
@@ -29,9 +30,9 @@ pub(crate) fn message(step: &Step<'_>, word: &str, ty: &Type, outline: &Outline<
     format!("step `{name}` does not depend on `{word}`{help}")
 }
 
-/// The names of all parameters of a step.
-fn taken(step: &Step<'_>) -> Vec<String> {
-    let names = step.item.sig.inputs.iter().filter_map(|arg| match arg {
+/// The names of all parameters of a step or need.
+pub(crate) fn taken(item: &StepItem) -> Vec<String> {
+    let names = item.sig.inputs.iter().filter_map(|arg| match arg {
         FnArg::Typed(arg) => match &*arg.pat {
             Pat::Ident(pat) => Some(matched_name(&pat.ident)),
             _ => None,

@@ -1,5 +1,6 @@
 //! `= value` after the name of an option.
 
+use proc_macro2::{TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream};
 use syn::{Ident, Token};
 
@@ -20,6 +21,15 @@ pub(crate) fn value<T: Parse>(args: ParseStream<'_>, name: &Ident, wanted: &str)
     equals(args, name, wanted)?;
     let at = args.span();
     args.parse().map_err(|_| syn::Error::new(at, wanted))
+}
+
+/// What belongs to this option: an error may be about all of it.
+pub(crate) fn up_to_comma(args: ParseStream<'_>) -> syn::Result<TokenStream> {
+    let mut found = TokenStream::new();
+    while !args.is_empty() && !args.peek(Token![,]) {
+        found.extend([args.parse::<TokenTree>()?]);
+    }
+    Ok(found)
 }
 
 /// Reads `= true` or `= false`.

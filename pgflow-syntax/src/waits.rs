@@ -56,7 +56,7 @@ fn held_wrongly(item: &StepItem, ty: &Type, held: &Type) -> String {
 }
 
 /// The only type between `<` and `>`.
-fn argument(ty: &Type) -> Option<&Type> {
+pub(crate) fn argument(ty: &Type) -> Option<&Type> {
     let Type::Path(path) = ty else { return None };
     let PathArguments::AngleBracketed(args) = &path.path.segments.last()?.arguments else {
         return None;

@@ -167,3 +167,28 @@ pub trait Shares<T> {
     #[must_use]
     fn sharing(self, value: T) -> Self;
 }
+
+/// What is applied to a database are the migrations of flows.
+///
+/// ```compile_fail
+/// async fn wrong(db: pgflow::Db) {
+///     let _ = db.apply("migrations").await;
+/// }
+/// ```
+#[cfg(feature = "engine")]
+#[diagnostic::on_unimplemented(
+    message = "these are no migrations of flows",
+    label = "expected `&pgflow::migrations!()`"
+)]
+pub trait Applies<Given> {
+    #[doc(hidden)]
+    fn migrations(given: &Given) -> crate::FlowMigrations;
+}
+
+#[cfg(feature = "engine")]
+#[diagnostic::do_not_recommend]
+impl<Given: InputOf<crate::FlowMigrations>, Who> Applies<Given> for Who {
+    fn migrations(given: &Given) -> crate::FlowMigrations {
+        *given.given()
+    }
+}

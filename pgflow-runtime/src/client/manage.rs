@@ -26,8 +26,12 @@ impl Db {
     ///
     /// If the first answer gets lost, the call is repeated, and then says that the run has ended: it does not know by
     /// whom it was cancelled. Postgres has no character NUL, so it is replaced in the reason, on every database.
-    pub async fn cancel(&self, id: RunId, reason: Option<&str>) -> Result<Cancelled, ClientError> {
-        let reason = reason.map(|reason| reason.replace('\0', "\u{fffd}"));
+    pub async fn cancel<'a>(
+        &self,
+        id: RunId,
+        reason: impl Into<Option<&'a str>> + Send,
+    ) -> Result<Cancelled, ClientError> {
+        let reason = reason.into().map(|reason| reason.replace('\0', "\u{fffd}"));
         Ok(patiently(self, move |backend| cancel(backend, id, reason.clone())).await?)
     }
 
@@ -42,7 +46,10 @@ impl Db {
 
 impl<F: Flow> Run<F> {
     /// Ends it before it is done: see [`Db::cancel`].
-    pub async fn cancel(&self, reason: Option<&str>) -> Result<Cancelled, ClientError> {
+    pub async fn cancel<'a>(
+        &self,
+        reason: impl Into<Option<&'a str>> + Send,
+    ) -> Result<Cancelled, ClientError> {
         self.db.cancel(self.id, reason).await
     }
 

@@ -14,7 +14,7 @@ use super::patience::patiently;
 use super::waiting::statuses;
 use super::watch::Watch;
 use crate::backend::{Backend, BackendError, Parts, Reply, RunRecord, RunSummary, StepRecord};
-use crate::check::StepOf;
+use crate::check::{Lasts, StepOf};
 use crate::db::Db;
 use crate::{Flow, FlowDef, RunOutputs};
 
@@ -74,9 +74,11 @@ impl<F: Flow> Run<F> {
 
     /// Waits until it has ended, but not longer than this: `None` means that it still goes on. A database that does not answer
     /// is an error, three seconds later.
-    pub async fn wait_for(&self, timeout: Duration) -> Result<Option<RunStatus>, ClientError> {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn wait_for<D>(&self, timeout: D) -> Ending<'_> where Self: Lasts<D> {
         // A time that no clock will ever show is no limit.
-        ended(&self.db, self.id, Instant::now().checked_add(timeout)).await
+        let until = Instant::now().checked_add(<Self as Lasts<D>>::time(timeout));
+        Box::pin(ended(&self.db, self.id, until))
     }
 
     /// Waits until it has ended, and reads its output: that of every step which no other depends on. A run
@@ -236,3 +238,6 @@ impl<F: Flow> fmt::Debug for Run<F> {
         write!(f, "Run({} {})", F::SLUG, self.id)
     }
 }
+
+/// A type that does not mention what was given as a time: of what is none, the compiler would say so at each mention.
+type Ending<'a> = Pin<Box<dyn Future<Output = Result<Option<RunStatus>, ClientError>> + Send + 'a>>;

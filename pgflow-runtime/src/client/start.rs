@@ -1,9 +1,9 @@
 //! Starting runs.
 
+use std::fmt::Display;
 use std::future::IntoFuture;
 use std::marker::PhantomData;
 use std::pin::Pin;
-use std::time::Duration;
 
 use pgflow_machine::{Begins, RunId, Timestamp};
 use serde_json::Value;
@@ -12,7 +12,7 @@ use super::check::input_of;
 use super::patience::unless_dropped;
 use super::{ClientError, Run};
 use crate::backend::{NewRun, Started};
-use crate::check::{Starts, Takes};
+use crate::check::{Lasts, Starts, Takes};
 use crate::db::{Db, program};
 use crate::{DataError, Flow, FlowDef, StartIn, StartRun};
 
@@ -108,8 +108,8 @@ impl<F: 'static> Start<'_, F> {
 
     /// With the id that this key of your application stands for: there is at most one run of the flow per key,
     /// however often it is started.
-    pub fn key(self, key: &str) -> Self {
-        let id = RunId::from_key(self.flow.slug, key);
+    pub fn key(self, key: impl Display) -> Self {
+        let id = RunId::from_key(self.flow.slug, &key.to_string());
         self.id(id)
     }
 
@@ -120,7 +120,9 @@ impl<F: 'static> Start<'_, F> {
     }
 
     /// It begins after so long, by the clock of the database: see [`at`](Self::at).
-    pub fn delay(self, delay: Duration) -> Self {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn delay<D>(self, delay: D) -> Self where Self: Lasts<D> {
+        let delay = <Self as Lasts<D>>::time(delay);
         Self { begins: Begins::After(delay), ..self }
     }
 

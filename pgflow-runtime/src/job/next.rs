@@ -2,13 +2,12 @@
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::time::Duration;
 
 use pgflow_machine::job::{HandOver, Moment};
 use serde_json::Value;
 
 use super::Need;
-use crate::check::{EndsWith, HandsTo, WaitsFor};
+use crate::check::{EndsWith, HandsTo, Lasts, WaitsFor};
 use crate::{DataError, Timestamp};
 
 /// What comes next for a job, as its need returns it: it is done, or it needs something else.
@@ -113,7 +112,9 @@ impl<Job> Next<Job> {
     }
 
     /// Not before so much time has passed, by the database's clock.
-    pub fn delay(self, delay: Duration) -> Self {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn delay<D>(self, delay: D) -> Self where Self: Lasts<D> {
+        let delay = <Self as Lasts<D>>::time(delay);
         self.handed_over(|hand_over| hand_over.wake = Some(Moment::In(delay)))
     }
 

@@ -1,12 +1,12 @@
 //! A job that is to be submitted.
 
+use std::fmt::Display;
 use std::marker::PhantomData;
-use std::time::Duration;
 
 use pgflow_machine::job::{InvalidJobId, JobId, Moment, NewJob};
 
 use super::Need;
-use crate::check::{PayloadOf, WaitsFor};
+use crate::check::{Lasts, PayloadOf, WaitsFor};
 use crate::{DataError, Timestamp};
 
 /// A job that is to be submitted: its payload is checked by the compiler.
@@ -47,8 +47,8 @@ impl<N> JobSpec<N> {
     }
 
     /// A singleton: one leased job per key at a time, over all needs and processes.
-    pub fn key(mut self, key: impl Into<String>) -> Self {
-        self.job.key = Some(key.into());
+    pub fn key(mut self, key: impl Display) -> Self {
+        self.job.key = Some(key.to_string());
         self
     }
 
@@ -66,7 +66,9 @@ impl<N> JobSpec<N> {
     }
 
     /// Not before so much time has passed, by the database's clock.
-    pub fn delay(mut self, delay: Duration) -> Self {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn delay<D>(mut self, delay: D) -> Self where Self: Lasts<D> {
+        let delay = <Self as Lasts<D>>::time(delay);
         self.job.wake = Some(Moment::In(delay));
         self
     }
@@ -78,7 +80,9 @@ impl<N> JobSpec<N> {
     }
 
     /// Not leased any more after so much time.
-    pub fn expires_in(mut self, after: Duration) -> Self {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn expires_in<D>(mut self, after: D) -> Self where Self: Lasts<D> {
+        let after = <Self as Lasts<D>>::time(after);
         self.job.expires = Some(Moment::In(after));
         self
     }

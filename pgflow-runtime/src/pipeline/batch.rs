@@ -7,6 +7,7 @@ use std::time::Duration;
 use pgflow_machine::permit::{BatchRule, Rate};
 
 use super::spec::Permits;
+use crate::check::Lasts;
 
 pub(super) type KeyOf<T> = Arc<dyn Fn(&T) -> String + Send + Sync>;
 
@@ -51,7 +52,9 @@ impl<T> Batch<T> {
     }
 
     /// A batch that is not full is formed so long after its oldest message became ready, by the database's clock.
-    pub fn wait(mut self, wait: Duration) -> Self {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn wait<D>(mut self, wait: D) -> Self where Self: Lasts<D> {
+        let wait = <Self as Lasts<D>>::time(wait);
         self.rule.wait = wait;
         self
     }
@@ -82,7 +85,9 @@ impl<T> Batch<T> {
     }
 
     /// How long a lease lasts that nobody extends: a minute if it is not said.
-    pub fn lease(mut self, lease: Duration) -> Self {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn lease<D>(mut self, lease: D) -> Self where Self: Lasts<D> {
+        let lease = <Self as Lasts<D>>::time(lease);
         self.permits.lease = lease;
         self
     }

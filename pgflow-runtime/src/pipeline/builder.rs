@@ -2,9 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
-use pgflow_machine::permit::Rate;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -12,6 +10,7 @@ use super::code::{Call, Given, InTx};
 use super::preload::{Preload, Shared};
 use super::spec::Permits;
 use super::{Batch, Batched, Items, MessageContext, PipelineSpec, Processed, Queue, Settled};
+use crate::check::{KeepsTo, Lasts};
 use crate::tx::Tx;
 use crate::{Error, Result};
 
@@ -65,7 +64,9 @@ impl<T> Pipeline<T> {
 
     /// Each attempt takes a token of this rate: a bucket in the database, for all processes. The rate counts until somebody
     /// [sets](super::RateHandle::set) another; a rate of 0 is a pause.
-    pub fn rate(mut self, slug: impl Into<String>, rate: Rate) -> Self {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn rate<R>(mut self, slug: impl Into<String>, rate: R) -> Self where Self: KeepsTo<R> {
+        let rate = <Self as KeepsTo<R>>::rate_of(rate);
         self.permits.rates.insert(slug.into(), rate);
         self
     }
@@ -77,7 +78,9 @@ impl<T> Pipeline<T> {
     }
 
     /// How long a lease lasts that nobody extends: a minute if it is not said.
-    pub fn lease(mut self, lease: Duration) -> Self {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn lease<D>(mut self, lease: D) -> Self where Self: Lasts<D> {
+        let lease = <Self as Lasts<D>>::time(lease);
         self.permits.lease = lease;
         self
     }

@@ -1,6 +1,7 @@
 //! Queues: where messages wait.
 
 use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::{Dead, QueueSink};
+use crate::check::Carries;
 use crate::client::{ClientError, ask_pipelines};
 use crate::data_error::{What, read, write};
 use crate::{DataError, Db, SubmitIn};
@@ -180,10 +182,12 @@ impl<T: Serialize + DeserializeOwned> Queue<T> {
         Ok(Message { job, fair: self.fair.as_ref().map(|key| key(value)), columns })
     }
 
-    /// Pushes a message.
-    pub async fn push(&self, db: &Db, value: &T) -> Result<JobId, ClientError> {
-        let pushed = send(db, vec![self.message(value)?]).await?;
-        pushed.into_iter().next().ok_or_else(no_answer)
+    /// Pushes a message, owned or borrowed.
+    #[expect(clippy::needless_pass_by_value, reason = "a message may be owned")]
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn push<V>(&self, db: &Db, value: V) -> Pushing where Self: Carries<V, T> {
+        let (db, message) = (db.clone(), self.message(<Self as Carries<V, T>>::carried(&value)));
+        Box::pin(async move { send(&db, vec![message?]).await?.pop().ok_or_else(no_answer) })
     }
 
     /// Pushes messages, in few calls. Those that are refused are an error, after the others were pushed.
@@ -227,6 +231,9 @@ impl<T: Serialize + DeserializeOwned> Queue<T> {
         QueueSink::new(self.clone(), db.clone())
     }
 }
+
+/// A type that does not mention the message: of a wrong one, the compiler would say so at each mention.
+type Pushing = Pin<Box<dyn Future<Output = Result<JobId, ClientError>> + Send>>;
 
 fn no_answer() -> ClientError {
     ClientError::Backend(crate::backend::BackendError::Refused(

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::time::Duration;
 
 use pgflow_machine::Settled;
 use pgflow_machine::job::JobSettled;
@@ -15,6 +14,7 @@ use super::sim::drive::{end, runtime};
 use super::{Crash, block_on};
 use crate::Db;
 use crate::backend::{Backend as _, BackendError, JobQuery, StageClaim};
+use crate::check::Lasts;
 use crate::client::ClientError;
 use crate::memory::Memory;
 use crate::pipeline::{
@@ -129,7 +129,9 @@ impl TestPipeline {
     }
 
     /// Lets time go by, all at once, and works.
-    pub fn advance(&mut self, time: Duration) {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn advance<D>(&mut self, time: D) where Self: Lasts<D> {
+        let time = <Self as Lasts<D>>::time(time);
         self.memory.advance(time);
         self.run();
     }

@@ -22,7 +22,7 @@ pub use crash::{Crash, every_crash};
 pub use error::SimError;
 
 use super::block_on;
-use crate::check::{Runs, Shares, Starts, Takes};
+use crate::check::{Lasts, Runs, Shares, Starts, Takes};
 use crate::client::Run;
 use crate::db::{Db, version_of};
 use crate::flow_handler::served::check_flows;
@@ -220,7 +220,9 @@ impl Sim {
 
     /// Lets time go by. What becomes due meanwhile waits for [`run_ready`](Self::run_ready) or
     /// [`run_until_idle`](Self::run_until_idle).
-    pub fn advance(&mut self, time: Duration) {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn advance<D>(&mut self, time: D) where Self: Lasts<D> {
+        let time = <Self as Lasts<D>>::time(time);
         self.memory.advance(time);
     }
 

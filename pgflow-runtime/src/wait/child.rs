@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::{On, Outcome, Wait, Waiting};
 use crate::FlowDef;
+use crate::check::PutsOut;
 
 /// A run that a step is about to wait for: it starts with the wait, in one transaction. See [`Context::run`](crate::Context::run).
 #[derive(Debug)]
@@ -37,7 +38,8 @@ impl<T> ChildRun<T> {
 
     /// Ends the attempt by waiting for it: its output is the output of the step. If it fails or is cancelled, the attempt
     /// has failed, and the next one starts a new run.
-    pub fn wait(self) -> Waiting<T> {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn wait<O>(self) -> Waiting<O> where Self: PutsOut<T, O> {
         Waiting::new(self.wait)
     }
 
@@ -60,7 +62,8 @@ impl<T> ChildRuns<T> {
 
     /// Ends the attempt by waiting for all of them: their outputs, in order, are the output of the step. If one fails or is
     /// cancelled, the attempt has failed, the others are cancelled, and the next attempt starts new runs.
-    pub fn wait(self) -> Waiting<Vec<T>> {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn wait<O>(self) -> Waiting<O> where Self: PutsOut<Vec<T>, O> {
         Waiting::new(self.wait)
     }
 

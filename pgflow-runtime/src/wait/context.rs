@@ -1,13 +1,12 @@
 //! What a step's context can wait for.
 
 use std::future::{Ready, ready};
-use std::time::Duration;
 
 use pgflow_machine::Timestamp;
 use pgflow_machine::job::Moment;
 
 use super::{ChildRun, ChildRuns, On, Wait, Waiting};
-use crate::check::{Starts, Takes};
+use crate::check::{Lasts, PutsOut, Starts, Takes};
 use crate::{Context, DataError};
 
 impl Context {
@@ -27,12 +26,15 @@ impl Context {
     /// }
     /// # fn main() {}
     /// ```
-    pub fn sleep(&self, time: Duration) -> Waiting<()> {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn sleep<D, O>(&self, time: D) -> Waiting<O> where Self: Lasts<D> + PutsOut<(), O> {
+        let time = <Self as Lasts<D>>::time(time);
         Waiting::new(Wait::on(On::Sleep(Moment::In(time))))
     }
 
     /// Ends the attempt: the step is done at this moment, by the database's clock.
-    pub fn sleep_until(&self, moment: Timestamp) -> Waiting<()> {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn sleep_until<O>(&self, moment: Timestamp) -> Waiting<O> where Self: PutsOut<(), O> {
         Waiting::new(Wait::on(On::Sleep(Moment::At(moment))))
     }
 

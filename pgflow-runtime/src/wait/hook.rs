@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use pgflow_machine::wait::{HookToken, InvalidToken};
 
 use super::{On, Wait, Waiting};
+use crate::check::PutsOut;
 
 /// What a step waits for that needs an answer from outside: a person, a webhook, another system. A parameter called `hook` has
 /// an unguessable token, the same for all attempts at the task; whoever has it can [answer](crate::Db::signal).
@@ -70,7 +71,8 @@ impl<T> Hook<T> {
     }
 
     /// Ends the attempt by waiting for the answer, which is the output of the step.
-    pub fn wait(self) -> Waiting<T> {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn wait<O>(self) -> Waiting<O> where Self: PutsOut<T, O> {
         Waiting::new(Wait::on(On::Hook(self.token)))
     }
 }

@@ -15,7 +15,7 @@ use super::report::WorkerReport;
 use super::trip::BoxFuture;
 use super::{WorkerError, backlog, retention, signals, startup, thread};
 use crate::backend::{BackendError, Wakes};
-use crate::check::{Runs, Shares, WorksOn, WorksThrough};
+use crate::check::{Lasts, Runs, Shares, WorksOn, WorksThrough};
 use crate::db::Db;
 use crate::flow_handler::Flows;
 use crate::job::{JobContext, Next};
@@ -184,7 +184,9 @@ impl Worker {
     /// With so much time for handlers to end after the worker was asked to stop. Besides this, a shutdown takes
     /// up to a second for handlers that do not, and up to seven if the database does not answer: 28 in all with the
     /// default of 20, within the 30 that Kubernetes gives.
-    pub fn grace(self, grace: Duration) -> Self {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn grace<D>(self, grace: D) -> Self where Self: Lasts<D> {
+        let grace = <Self as Lasts<D>>::time(grace);
         Self { grace: grace.min(LONGEST_GRACE), ..self }
     }
 

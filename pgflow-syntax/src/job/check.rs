@@ -9,12 +9,12 @@ use syn::parse::{ParseStream, Parser as _};
 
 use super::args::{JobArgs, NeedArgs};
 use super::params::{self, PAYLOAD};
-use super::{Job, JobItem, Need};
-use crate::check::{free_name, report_broken, report_marked_twice};
+use super::{JOB, Job, JobItem, Need};
+use crate::check::{free_name, report_broken, report_empty, report_marked_twice};
 use crate::errors::Errors;
 use crate::flow::Output;
 use crate::item::{FlowItem, Piece, StepItem};
-use crate::own_items::OwnItems;
+use crate::own_items::{OwnItems, report_own};
 use crate::params::{CONTEXT, TRANSACTION, is_called};
 use crate::pretty::pretty;
 use crate::step::check_marker;
@@ -54,8 +54,7 @@ fn report_own_next(own: &OwnItems, errors: &mut Errors) -> bool {
 fn needs<'a>(item: &'a FlowItem, job: &str, own: &OwnItems, errors: &mut Errors) -> Vec<Need<'a>> {
     let is_broken = item.content.iter().any(|piece| matches!(piece, Piece::Broken(_)));
     if item.steps().next().is_none() && !is_broken {
-        let name = &item.ident;
-        errors.at(name, format!("job `{name}` has no needs\nhelp: mark its functions `#[need]`"));
+        report_empty(item, &JOB, false, errors);
     }
     let mut seen: HashMap<String, String> = HashMap::new();
     let mut needs = Vec::new();
@@ -122,12 +121,7 @@ fn check_name(item: &StepItem, own: &OwnItems, errors: &mut Errors) {
     } else if type_names::is_known(name) {
         errors.at(name, format!("a need cannot be called `{text}`: it is the name of a type"));
     }
-    if let Some(other) = own.defined(&text) {
-        errors.at(
-            other,
-            format!("need `{text}` needs this name for its own type\nhelp: rename this item, or move it out of the module"),
-        );
-    }
+    report_own(own, name, "need", errors);
 }
 
 /// A need that nobody here handles has no body, and every other has one.

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::ask;
 use crate::backend::{JobEvent, JobRecord, JobStanding};
-use crate::check::Reads;
+use crate::check::{Lasts, Reads};
 use crate::client::ClientError;
 use crate::data_error::{What, read};
 use crate::db::Db;
@@ -82,9 +82,14 @@ impl JobHandle {
     }
 
     /// Waits until it has ended, but not longer than this: `None` means that it still goes on.
-    pub async fn wait_for(&self, timeout: Duration) -> Result<Option<JobOutcome>, ClientError> {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn wait_for<D>(&self, timeout: D) -> Ending<'_> where Self: Lasts<D> {
         // A time that no clock will ever show is no limit.
-        let until = Instant::now().checked_add(timeout);
+        let until = Instant::now().checked_add(<Self as Lasts<D>>::time(timeout));
+        Box::pin(self.ended(until))
+    }
+
+    async fn ended(&self, until: Option<Instant>) -> Result<Option<JobOutcome>, ClientError> {
         let backend = self.db.backend();
         if backend.abilities().multi_process {
             return match self.db.job_waiting().ended(backend, &self.id, until).await? {
@@ -163,3 +168,7 @@ impl From<&JobHandle> for Wait {
         Self::job(job.id.clone())
     }
 }
+
+/// A type that does not mention what was given as a time: of what is none, the compiler would say so at each mention.
+type Ending<'a> =
+    Pin<Box<dyn Future<Output = Result<Option<JobOutcome>, ClientError>> + Send + 'a>>;

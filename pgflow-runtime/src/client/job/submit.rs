@@ -1,15 +1,15 @@
 //! Submitting jobs.
 
+use std::fmt::Display;
 use std::future::IntoFuture;
 use std::marker::PhantomData;
 use std::pin::Pin;
-use std::time::Duration;
 
 use pgflow_machine::job::{JobId, NewJob, Submitted};
 use serde_json::Value;
 
 use super::{JobHandle, ask};
-use crate::check::{PayloadOf, PayloadsOf, WaitsFor};
+use crate::check::{Lasts, PayloadOf, PayloadsOf, WaitsFor};
 use crate::client::ClientError;
 use crate::db::Db;
 use crate::job::{JobSpec, Need};
@@ -134,8 +134,8 @@ impl<'a, N> Submit<'a, N> {
     }
 
     /// A singleton: one leased job per key at a time, over all needs and processes.
-    pub fn key(self, key: impl Into<String>) -> Self {
-        self.with(|job| job.key = Some(key.into()))
+    pub fn key(self, key: impl Display) -> Self {
+        self.with(|job| job.key = Some(key.to_string()))
     }
 
     /// Greater ones go first; 0 if it is not said.
@@ -150,7 +150,9 @@ impl<'a, N> Submit<'a, N> {
     }
 
     /// Not before so much time has passed, by the database's clock.
-    pub fn delay(self, delay: Duration) -> Self {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn delay<D>(self, delay: D) -> Self where Self: Lasts<D> {
+        let delay = <Self as Lasts<D>>::time(delay);
         self.with(|job| job.wake = Some(pgflow_machine::job::Moment::In(delay)))
     }
 
@@ -160,7 +162,9 @@ impl<'a, N> Submit<'a, N> {
     }
 
     /// Not leased any more after so much time.
-    pub fn expires_in(self, after: Duration) -> Self {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn expires_in<D>(self, after: D) -> Self where Self: Lasts<D> {
+        let after = <Self as Lasts<D>>::time(after);
         self.with(|job| job.expires = Some(pgflow_machine::job::Moment::In(after)))
     }
 

@@ -2,7 +2,6 @@
 
 use std::future::IntoFuture;
 use std::pin::Pin;
-use std::time::Duration;
 
 use pgflow_machine::wait::{HookToken, Signal, SignalTo, Signalled};
 use pgflow_machine::{RunId, TaskKey};
@@ -11,7 +10,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::backend::{Backend, Reply};
-use crate::check::{AnswerOf, WaitsForAnswer};
+use crate::check::{AnswerOf, Lasts, WaitsForAnswer};
 use crate::client::ClientError;
 use crate::client::patience::patiently;
 use crate::data_error::{What, write};
@@ -121,7 +120,9 @@ impl<'a> Signalling<'a> {
     }
 
     /// How long it is kept if nobody waits for it yet: seven days unless it is said.
-    pub fn buffer_for(self, time: Duration) -> Self {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn buffer_for<D>(self, time: D) -> Self where Self: Lasts<D> {
+        let time = <Self as Lasts<D>>::time(time);
         self.with(|signal| signal.buffer_for = time)
     }
 

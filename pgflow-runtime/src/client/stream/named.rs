@@ -9,7 +9,7 @@ use pgflow_machine::log::{
 
 use super::{Chunks, bytes, json};
 use crate::backend::{Backend, Reply};
-use crate::check::{Reads, Writes};
+use crate::check::{Lasts, Reads, Writes};
 use crate::client::patience::patiently;
 use crate::client::{BATCH, ClientError};
 use crate::db::Db;
@@ -68,7 +68,9 @@ pub struct NamedStream {
 impl NamedStream {
     /// It is kept for so long after it was last written through this; a week if nothing is said.
     #[must_use]
-    pub fn lasting(self, lasts: Duration) -> Self {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn lasting<D>(self, lasts: D) -> Self where Self: Lasts<D> {
+        let lasts = <Self as Lasts<D>>::time(lasts);
         Self { lasts, ..self }
     }
 

@@ -10,6 +10,7 @@ use super::faults::Fault;
 use super::{Crash, Sim, StepKey, database};
 use crate::Served;
 use crate::backend::{Backend, BackendError, Claim, ClaimedTask, Runs, Work};
+use crate::check::Lasts;
 use crate::flow_handler::attempt::{Attempt, finish};
 use crate::flow_handler::task_input;
 use crate::schedule::{self, Ticker};
@@ -91,7 +92,9 @@ impl Sim {
     /// # Panics
     ///
     /// Inside a runtime of tokio; use [`drive_for`](Self::drive_for) there.
-    pub fn run_for(&mut self, time: Duration) {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn run_for<D>(&mut self, time: D) where Self: Lasts<D> {
+        let time = <Self as Lasts<D>>::time(time);
         runtime().block_on(self.drive_for(time));
     }
 

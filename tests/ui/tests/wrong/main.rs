@@ -18,7 +18,7 @@ use pgflow_ui_tests::{Many, Program, Shown, programs};
 const LIMIT: usize = 12;
 
 /// Of a hundred programs, so many keep all three measures.
-const SHARE: usize = 92;
+const SHARE: usize = 94;
 
 /// Of a hundred whose error is ours to word.
 const SHARE_OF_OURS: usize = 98;

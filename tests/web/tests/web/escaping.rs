@@ -32,7 +32,7 @@ fn hostile_texts_are_shown_and_not_run() -> Outcome {
         let failing = order.with(format!("broken {}", TEXTS.concat()));
         let failed = place.ended(&failing).await?;
         let cancelled = place.start(&failing).await?;
-        cancelled.cancel(Some(&TEXTS.concat())).await?;
+        cancelled.cancel(TEXTS.concat().as_str()).await?;
         for run in [&done, &failed, &cancelled] {
             for rest in ["", "?step=check", "?step=pack", "?step=wrap", "?step=ship"] {
                 let url = format!("{}{rest}", place.url(run));
