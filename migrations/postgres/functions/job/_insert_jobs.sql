@@ -29,7 +29,8 @@ begin
             select distinct on (i.id collate "C") i.*
               from unnest(p_ids, p_needs, p_payloads, p_priorities, p_keys, p_wake_ats, p_expires_ats, p_max_attempts, p_details)
                 with ordinality i(id, need, payload, priority, key, wake_at, expires_at, max_attempts, detail, n)
-             where not exists (select from pgflow.jobs j where j.id = i.id)
+             -- Looked up one by one, however few there were when this was planned.
+             where (select true from pgflow.jobs j where j.id = i.id) is null
              order by i.id collate "C", i.n
           ) i order by i.n
       ) i
