@@ -40,8 +40,8 @@ begin
            case when i.wake_at > p_now then 'sleeping' when i.key is not null then 'parked' else 'ready' end
       from job i order by i.id collate "C"
   ), traced as (
-    insert into pgflow.job_trace (trace_id, at, kind, need, worker, detail)
-    select i.seq, null, 'submitted', i.need, p_worker, i.detail from job i where p_traced
+    insert into pgflow.job_trace (trace_id, at, need, worker, detail)
+    select i.seq, null, i.need, p_worker, i.detail from job i where p_traced
   )
   select array_agg(i.n::int) into v_positions from job i;
   return coalesce(v_positions, '{}');
