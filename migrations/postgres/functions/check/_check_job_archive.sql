@@ -41,7 +41,7 @@ begin
    where not exists (select from pgflow.job_settings)
   union all
   select 'job_trace_entry', null, format('entry %s of job %s cannot be', t.trace_id, t.job)
-    from pgflow.job_trace t
+    from (select t.trace_id, t.at, t.token, coalesce(t.kind, 'submitted') as kind, t.job, t.need, t.worker from pgflow.job_trace t) t
    where t.kind not in ('submitted', 'claimed', 'lapsed', 'extended', 'released', 'handed_over', 'cancel_asked',
                         'cleared', 'redriven', 'finished', 'failed', 'cancelled', 'expired', 'crashed', 'swept', 'unblocked', 'concern', 'ring')
       or t.at > clock_timestamp() + interval '1 day'

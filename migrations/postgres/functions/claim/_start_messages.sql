@@ -46,8 +46,10 @@ begin
           from pgflow._tasks_of_messages(_start_messages.msg_ids, _start_messages.bodies) m
          group by 1, 2 order by 1, 2
       ) k
-      join pgflow.runs r on r.run_id = k.run_id and r.status = 'started'
-      join pgflow.step_states s on s.run_id = k.run_id and s.step_slug = k.step_slug and s.status = 'started'
+      -- Looked up step by step, however few there were when this was planned.
+      cross join lateral (select r.input from pgflow.runs r where r.run_id = k.run_id and r.status = 'started' offset 0) r
+      cross join lateral (
+        select from pgflow.step_states s where s.run_id = k.run_id and s.step_slug = k.step_slug and s.status = 'started' offset 0) s
       join pgflow.steps d on d.flow_slug = _start_messages.flow_slug and d.step_slug = k.step_slug
       join pgflow.flows f on f.flow_slug = d.flow_slug
   ), room as materialized (

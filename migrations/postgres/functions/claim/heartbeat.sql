@@ -30,9 +30,11 @@ begin
       select i.*, r.flow_slug, r.status as run_status, s.status as step_status
         from unnest(run_ids, step_slugs, task_indexes, attempts)
           with ordinality i(run_id, step_slug, task_index, attempt, n)
-        join pgflow.runs r on r.run_id = i.run_id
-        join pgflow.step_states s on s.run_id = i.run_id and s.step_slug = i.step_slug
+        cross join lateral (select r.flow_slug, r.status from pgflow.runs r where r.run_id = i.run_id offset 0) r
+        cross join lateral (select s.status from pgflow.step_states s where s.run_id = i.run_id and s.step_slug = i.step_slug offset 0) s
        order by i.run_id, i.step_slug, i.task_index
+       -- The limit cuts nothing: the planner takes it for a few, and looks tasks up one by one, however few there were when it planned.
+       limit cardinality(run_ids)
     ), extended as (
       update pgflow.step_tasks t
          set lease_until = clock_timestamp() + make_interval(secs => coalesce(d.opt_timeout, f.opt_timeout)::float8 + pgflow._lease_grace())

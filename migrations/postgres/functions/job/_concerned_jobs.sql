@@ -11,7 +11,8 @@ begin
       union
       select e.waiter, e.policy <> 'release', 'job'
         from concerned c
-        join pgflow.job_edges e on e.dependency = c.id and e.kind = c.kind
+        cross join lateral (
+          select e.waiter, e.policy from pgflow.job_edges e where e.dependency = c.id and e.kind = c.kind offset 0) e
        where c.ends
     )
     select c.id from concerned c where c.kind = 'job');

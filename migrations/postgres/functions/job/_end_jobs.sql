@@ -42,7 +42,8 @@ begin
       with gone as (
         delete from pgflow.jobs j
          using unnest(v_ids, v_outcomes, v_outputs, v_errors, v_causes) i(id, outcome, output, error, cause)
-         where j.id = i.id
+         cross join lateral (select o.ctid as place from pgflow.jobs o where o.id = i.id offset 0) o
+         where j.ctid = o.place
         returning j.*, i.outcome, i.output, i.error, i.cause
       ), edge as (
         delete from pgflow.job_edges e using gone g where g.waits > 0 and e.waiter = g.id
@@ -79,7 +80,10 @@ begin
       delete from pgflow.job_edges e
        using unnest(v_ids, v_outcomes) with ordinality d(id, outcome, n)
        -- By their dependencies: the index of waiters would have all that a join waits for.
-       where e.dependency = d.id and e.kind = v_kind and (e.waiter = any (v_waiters)) is true
+       cross join lateral (
+         select o.ctid as place from pgflow.job_edges o where o.dependency = d.id and o.kind = v_kind and (o.waiter = any (v_waiters)) is true offset 0
+       ) o
+       where e.ctid = o.place
       returning e.waiter, d.id, d.n, d.outcome, case when d.outcome = 'done' then 'release' else e.policy end as policy
     ), waiter as (
       select p.waiter, count(*)::int as over, min(p.n) filter (where p.policy <> 'release') as n,
@@ -96,7 +100,8 @@ begin
                when j.wake_at > v_now then 'sleeping' when j.key is not null then 'parked' else 'ready' end,
              wake_at = case when j.state <> 'waiting' or j.waits > w.over then j.wake_at else greatest(j.wake_at, v_now) end
         from waiter w
-       where j.id = w.waiter and w.outcome is null
+        cross join lateral (select o.ctid as place from pgflow.jobs o where o.id = w.waiter offset 0) o
+       where j.ctid = o.place and w.outcome is null
       returning j.id, j.need, j.key, j.state, j.waits
     )
     select array_agg(w.waiter order by w.n, w.waiter) filter (where w.outcome is not null) as ids,

@@ -14,7 +14,8 @@ begin
           from pgflow.job_edges e tablesample system (least(100, 400 / v_pages)) where e.kind = 'job' limit 200) e
       union
       select w.start, e.dependency
-        from walk w join pgflow.job_edges e on e.waiter = w.id and e.kind = 'job'
+        from walk w
+        cross join lateral (select e.dependency from pgflow.job_edges e where e.waiter = w.id and e.kind = 'job' offset 0) e
        where w.id <> w.start
     )
     select distinct r.start from (select w.start, w.id from walk w limit 1000) r where r.id = r.start order by 1);

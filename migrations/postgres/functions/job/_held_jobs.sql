@@ -8,7 +8,8 @@ as $$
 declare
   -- Looked at without a lock first: who lost its lease waits for nobody.
   v_opened text[] := array(
-    select i.id from unnest(p_ids, p_tokens) i(id, token) join pgflow.jobs j on j.id = i.id and j.token::text = i.token);
+    select i.id from unnest(p_ids, p_tokens) i(id, token)
+     where (select j.token::text from pgflow.jobs j where j.id = i.id) = i.token);
   v_cancelled text[];
 begin
   if p_may_end then
@@ -22,7 +23,7 @@ begin
   end if;
   return array(
     select min(i.n)::int from unnest(p_ids, p_tokens) with ordinality i(id, token, n)
-      join pgflow.jobs j on j.id = i.id and j.token::text = i.token
+     where (select j.token::text from pgflow.jobs j where j.id = i.id) = i.token
      group by i.id order by 1);
 end;
 $$;

@@ -29,7 +29,8 @@ begin
             select distinct on (i.id collate "C") i.*
               from unnest(p_ids, p_needs, p_payloads, p_priorities, p_keys, p_wake_ats, p_expires_ats, p_max_attempts, p_details)
                 with ordinality i(id, need, payload, priority, key, wake_at, expires_at, max_attempts, detail, n)
-             where not exists (select from pgflow.jobs j where j.id = i.id)
+             -- Looked up one by one, however few there were when this was planned.
+             where (select true from pgflow.jobs j where j.id = i.id) is null
              order by i.id collate "C", i.n
           ) i order by i.n
       ) i
@@ -39,8 +40,8 @@ begin
            case when i.wake_at > p_now then 'sleeping' when i.key is not null then 'parked' else 'ready' end
       from job i order by i.id collate "C"
   ), traced as (
-    insert into pgflow.job_trace (trace_id, at, kind, need, worker, detail)
-    select i.seq, null, 'submitted', i.need, p_worker, i.detail from job i where p_traced
+    insert into pgflow.job_trace (trace_id, at, need, worker, detail)
+    select i.seq, null, i.need, p_worker, i.detail from job i where p_traced
   )
   select array_agg(i.n::int) into v_positions from job i;
   return coalesce(v_positions, '{}');

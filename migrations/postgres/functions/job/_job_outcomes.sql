@@ -22,8 +22,8 @@ begin
         when coalesce(j.settled, a.settled)::text = i.token then 'already_settled'
         else 'fenced' end
       from unnest(p_ids, p_tokens) with ordinality i(id, token, n)
-      left join pgflow.jobs j on j.id = i.id
-      left join pgflow.job_archive a on a.id = i.id
+      left join lateral (select j.id, j.settled from pgflow.jobs j where j.id = i.id offset 0) j on true
+      left join lateral (select a.id, a.settled from pgflow.job_archive a where a.id = i.id offset 0) a on true
      order by i.n;
 end;
 $$;

@@ -47,8 +47,8 @@ begin
             from pgflow.runs r where r.run_id::text = d.id and r.run_id = d.id::uuid
           union all
           select 'unknown' where not exists (select from pgflow.runs r where r.run_id = d.id::uuid))
-        when exists (select from pgflow.jobs j where j.id = d.id) then null
-        when exists (select from pgflow.job_archive a where a.id = d.id) then (
+        when (select true from pgflow.jobs j where j.id = d.id) then null
+        when (select true from pgflow.job_archive a where a.id = d.id) then (
           select a.outcome from pgflow.job_archive a where a.id = d.id)
         when array_position(p_coming, d.id) < d.job then null
         else 'unknown' end

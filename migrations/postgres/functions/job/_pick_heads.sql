@@ -12,9 +12,11 @@ declare
 begin
   delete from pgflow.job_keys k where k.key = any (p_keys) and k.jobs <= 0;
   for v_key in
-    select k.key, h.id as holder
+    select k.key, (
+             -- By its id, not among all that are leased.
+             select h.id from (select h.* from pgflow.jobs h where h.id = k.holder offset 0) h where h.key = k.key and h.state = 'leased'
+           ) as holder
       from pgflow.job_keys k
-      left join pgflow.jobs h on h.id = k.holder and h.key = k.key and h.state = 'leased'
      where k.key = any (p_keys)
   loop
     if v_key.holder is not null then

@@ -11,7 +11,8 @@ begin
     select e.waiter, e.dependency from pgflow.job_edges e where e.waiter = any (p_waiters) and e.kind = 'job'
     union
     select w.start, e.dependency
-      from walk w join pgflow.job_edges e on e.waiter = w.id and e.kind = 'job'
+      from walk w
+      cross join lateral (select e.dependency from pgflow.job_edges e where e.waiter = w.id and e.kind = 'job' offset 0) e
      where w.id <> w.start
   )
   select r.start into v_ring from (select w.start, w.id from walk w limit 100000) r where r.id = r.start limit 1;

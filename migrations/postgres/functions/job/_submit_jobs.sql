@@ -40,8 +40,8 @@ begin
        from unnest(p_dependencies, v_ends, p_edge_jobs) with ordinality e(id, ends, job, n)
       where not (e.ends = 'unknown' and (
         array_position(p_ids, p_ids[e.job]) < e.job
-        or exists (select from pgflow.jobs j where j.id = p_ids[e.job])
-        or exists (select from pgflow.job_archive a where a.id = p_ids[e.job])));
+        or (select true from pgflow.jobs j where j.id = p_ids[e.job])
+        or (select true from pgflow.job_archive a where a.id = p_ids[e.job])) is true);
   end if;
   if p_alone then
     v_inserted := pgflow._insert_jobs(

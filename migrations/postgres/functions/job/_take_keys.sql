@@ -24,8 +24,10 @@ begin
   -- What is ready of a key that somebody has was left so by a decision that met a lock.
   update pgflow.jobs j set state = 'parked'
    where j.ctid = any (array(
-     select h.ctid from pgflow.jobs h
-      where h.key = any (v_locked) and h.state = 'ready' and h.id <> all (coalesce(v_won, '{}')) for no key update skip locked));
+     select h.place from unnest(v_locked) l(key)
+      cross join lateral (
+        select h.ctid as place from pgflow.jobs h
+         where h.key = l.key and h.state = 'ready' and h.id <> all (coalesce(v_won, '{}')) for no key update skip locked) h));
   update pgflow.job_keys k
      set holder = coalesce(w.id, k.holder),
          look = exists (select from pgflow.jobs h where h.key = k.key and h.state = 'ready' and h.id <> coalesce(w.id, ''))

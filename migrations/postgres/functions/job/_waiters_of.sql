@@ -7,7 +7,9 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_strict boolean := current_setting('transaction_isolation') <> 'read committed';
-  v_all text[] := array(select distinct e.waiter from pgflow.job_edges e where e.dependency = any (p_ids) and e.kind = p_kind);
+  v_all text[] := array(
+    select distinct e.waiter from unnest(p_ids) i(id)
+     cross join lateral (select e.waiter from pgflow.job_edges e where e.dependency = i.id and e.kind = p_kind offset 0) e);
   v_locked text[];
 begin
   v_locked := case when v_all = '{}' then '{}' else array(

@@ -22,7 +22,8 @@ begin
   end if;
   perform from pgflow.jobs j
     where j.id = any (array(
-      select i.id from unnest(beat_jobs.ids, tokens) i(id, token) join pgflow.jobs j on j.id = i.id and j.token::text = i.token))
+      select i.id from unnest(beat_jobs.ids, tokens) i(id, token)
+       where (select j.token::text from pgflow.jobs j where j.id = i.id) = i.token))
     order by j.id for no key update;
   v_until := clock_timestamp() + make_interval(secs => beat_jobs.seconds);
   return query
@@ -32,12 +33,13 @@ begin
              -- It is looked at too early rather than too late.
              look_at = case when j.look_at > v_until then v_until else j.look_at end
         from unnest(beat_jobs.ids, tokens) i(id, token)
-       where j.id = i.id and j.token::text = i.token and j.cancel_at is null
+        cross join lateral (select o.ctid as place from pgflow.jobs o where o.id = i.id offset 0) o
+       where j.ctid = o.place and j.token::text = i.token and j.cancel_at is null
       returning j.id, j.token::text
     )
     select i.id, case
         when exists (select from extended e where e.id = i.id and e.token = i.token) then 'extended'
-        when exists (select from pgflow.jobs j where j.id = i.id and j.token::text = i.token) then 'cancelled'
+        when (select j.token::text from pgflow.jobs j where j.id = i.id) = i.token then 'cancelled'
         else 'lost' end
       from unnest(beat_jobs.ids, tokens) with ordinality i(id, token, n) order by i.n;
 end;

@@ -19,19 +19,19 @@ begin
   perform pgflow._count_lapses(cancel_jobs.ids, cancel_jobs.worker);
   perform pgflow._request_cancel(cancel_jobs.ids, coalesce(cancel_jobs.worker, 'client'), cancel_jobs.reason, true);
   v_over := array(
-    select j.id from unnest(cancel_jobs.ids) with ordinality i(id, n)
-      join pgflow.jobs j on j.id = i.id and j.state = 'cancelled' group by j.id order by min(i.n));
+    select i.id from unnest(cancel_jobs.ids) with ordinality i(id, n)
+     where (select j.state from pgflow.jobs j where j.id = i.id) = 'cancelled' group by i.id order by min(i.n));
   perform pgflow._end_jobs(v_over, array_fill('cancelled'::text, array[cardinality(v_over)]), null, null, cancel_jobs.worker);
   return query
     select i.id,
            case when i.id = any (v_over) and i.time = 1 then 'cancelled'
              when a.id is not null then 'ended'
-             when exists (select from pgflow.jobs j where j.id = i.id) then 'asked'
+             when (select true from pgflow.jobs j where j.id = i.id) then 'asked'
              else 'unknown' end,
            case when i.id <> all (v_over) or i.time > 1 then a.outcome end
       from (select i.*, row_number() over (partition by i.id order by i.n) as time
               from unnest(cancel_jobs.ids) with ordinality i(id, n)) i
-      left join pgflow.job_archive a on a.id = i.id
+      left join lateral (select a.id, a.outcome from pgflow.job_archive a where a.id = i.id offset 0) a on true
      order by i.n;
 end;
 $$;

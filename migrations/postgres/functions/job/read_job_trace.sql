@@ -17,7 +17,7 @@ begin
         select t.* from pgflow.job_trace t where t.job = read_job_trace.id
         union all
         -- Its submission has the number of its place.
-        select t.trace_id, j.created_at, t.token, t.kind, read_job_trace.id, t.need, t.worker, t.detail
+        select t.trace_id, j.created_at, t.token, coalesce(t.kind, 'submitted'), read_job_trace.id, t.need, t.worker, t.detail
           from (
             select j.seq, j.created_at from pgflow.jobs j where j.id = read_job_trace.id
             union all

@@ -61,7 +61,7 @@ begin
   return query
     select i.id, case
         when i.id = any (v_back.ids) and i.time = 1 then 'redriven'
-        when exists (select from pgflow.jobs j where j.id = i.id) then 'live'
+        when (select true from pgflow.jobs j where j.id = i.id) then 'live'
         when a.id is not null then 'not_redrivable'
         else 'unknown' end, a.outcome
       from (select i.*, row_number() over (partition by i.id order by i.n) as time

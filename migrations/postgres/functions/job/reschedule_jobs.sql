@@ -43,17 +43,19 @@ begin
   v_kinds := array(select coalesce(k.kind, 'job') from unnest(edge_kinds, edge_jobs) with ordinality k(kind, job, n) order by k.n);
   if cardinality(edge_jobs) > 0 then
     v_ends := pgflow._lock_dependencies(v_kinds, v_dependencies, array(
-      select i.id from unnest(reschedule_jobs.ids, tokens) i(id, token) join pgflow.jobs j on j.id = i.id and j.token::text = i.token), null);
+      select i.id from unnest(reschedule_jobs.ids, tokens) i(id, token)
+       where (select j.token::text from pgflow.jobs j where j.id = i.id) = i.token), null);
     perform pgflow._refuse_unknown(v_dependencies, v_ends);
   end if;
   v_held := pgflow._held_jobs(reschedule_jobs.ids, tokens, false);
   v_cancelled := (
-    select array_agg(n) from unnest(v_held) n join pgflow.jobs j on j.id = reschedule_jobs.ids[n] where j.cancel_at is not null);
-  select array_agg(j.id) as ids, array_agg(needs[n]) as needs, array_agg(payloads[n]) as payloads,
+    select array_agg(n) from unnest(v_held) n
+     where (select j.cancel_at from pgflow.jobs j where j.id = reschedule_jobs.ids[n]) is not null);
+  select array_agg(reschedule_jobs.ids[n]) as ids, array_agg(needs[n]) as needs, array_agg(payloads[n]) as payloads,
          array_agg(coalesce(wake_ats[n], clock_timestamp() + delays[n] * interval '1 millisecond')) as wake_ats,
          array_agg(reschedule_jobs.max_attempts[n]) as max_attempts
     into v_move
-    from unnest(v_held) n join pgflow.jobs j on j.id = reschedule_jobs.ids[n] and j.cancel_at is null;
+    from unnest(v_held) n where n <> all (coalesce(v_cancelled, '{}'));
   if v_move.ids is not null then
     v_waiters := array(
       select case when e.job = any (v_held) and reschedule_jobs.ids[e.job] = any (v_move.ids) then reschedule_jobs.ids[e.job] end

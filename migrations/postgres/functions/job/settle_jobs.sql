@@ -45,13 +45,14 @@ begin
   perform pgflow._check_payloads(payloads, settle_jobs.max_attempts);
   v_held := pgflow._held_jobs(settle_jobs.ids, tokens, verdicts && array['finished', 'failed', 'fatal']);
   v_cancelled := (
-    select array_agg(n) from unnest(v_held) n join pgflow.jobs j on j.id = settle_jobs.ids[n]
-     where j.cancel_at is not null and verdicts[n] <> 'finished');
+    select array_agg(n) from unnest(v_held) n
+     where verdicts[n] <> 'finished' and (select j.cancel_at from pgflow.jobs j where j.id = settle_jobs.ids[n]) is not null);
   v_now := clock_timestamp();
   update pgflow.jobs j
      set failures = j.failures + 1, last_error = left(errors[n], pgflow._max_error_length())
     from unnest(v_held) n
-   where j.id = settle_jobs.ids[n] and verdicts[n] in ('failed', 'fatal') and j.cancel_at is null;
+    cross join lateral (select o.ctid as place from pgflow.jobs o where o.id = settle_jobs.ids[n] offset 0) o
+   where j.ctid = o.place and verdicts[n] in ('failed', 'fatal') and j.cancel_at is null;
   with back as (
     update pgflow.jobs j
        set attempts = j.attempts - i.unused::int,
@@ -64,15 +65,16 @@ begin
            key = case when not i.frees then j.key end,
            settled = j.token, token = null, lease_until = null, look_at = null
       from (
-        select o.id, n, o.token, verdicts[n] as verdict, verdicts[n] = 'handed_over' as moves, verdicts[n] = 'released' as unused,
+        select o.ctid as place, n, o.token, verdicts[n] as verdict, verdicts[n] = 'handed_over' as moves, verdicts[n] = 'released' as unused,
                coalesce(verdicts[n] = 'handed_over' and frees_keys[n], false) as frees, o.key as old_key,
                needs[n] as need, payloads[n] as payload, settle_jobs.max_attempts[n] as max_attempts, o.need as old_need, delays[n] as delay,
                case when verdicts[n] <> 'released' then coalesce(wake_ats[n], v_now + delays[n] * interval '1 millisecond') end as wake_at
-          from unnest(v_held) n join pgflow.jobs o on o.id = settle_jobs.ids[n]
+          from unnest(v_held) n
+          cross join lateral (select o.ctid, o.* from pgflow.jobs o where o.id = settle_jobs.ids[n] offset 0) o
          where o.cancel_at is null and verdicts[n] not in ('finished', 'fatal')
            and not (verdicts[n] = 'failed' and coalesce(o.attempts - o.forgiven >= o.max_attempts, false))
       ) i
-     where j.id = i.id
+     where j.ctid = i.place
     returning j.id, i.n, j.need, i.old_key, i.frees, j.state, i.token, i.verdict, case i.verdict
       when 'failed' then jsonb_build_object('error', left(j.last_error, 1000), 'delay', i.delay, 'retry', true)
       when 'handed_over' then jsonb_build_object('from', i.old_need) end as detail
@@ -91,7 +93,8 @@ begin
          array_agg(case when verdicts[n] = 'finished' then payloads[n] end order by n) as outputs,
          array_agg(case when verdicts[n] in ('failed', 'fatal') and j.cancel_at is null then j.last_error end order by n) as errors
     into v_over
-    from unnest(v_held) n join pgflow.jobs j on j.id = settle_jobs.ids[n]
+    from unnest(v_held) n
+    cross join lateral (select * from pgflow.jobs j where j.id = settle_jobs.ids[n] offset 0) j
    where n <> all (coalesce(v_back.positions, '{}'));
   perform pgflow._end_jobs(
     v_over.ids, v_over.outcomes, v_over.outputs, v_over.errors, settle_jobs.worker, null,

@@ -15,7 +15,7 @@ begin
   for v_step in
     select k.run_id, k.step_slug, coalesce(p.output, r.input) as elements
       from unnest(run_ids, step_slugs) k(run_id, step_slug)
-      join pgflow.runs r on r.run_id = k.run_id
+      cross join lateral (select r.input from pgflow.runs r where r.run_id = k.run_id offset 0) r
       left join pgflow.deps e
         on e.flow_slug = _spawn_map_tasks.flow_slug and e.step_slug = k.step_slug
       left join pgflow.step_states p on p.run_id = k.run_id and p.step_slug = e.dep_slug

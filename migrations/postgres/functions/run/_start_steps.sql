@@ -10,7 +10,7 @@ begin
     select d.flow_slug, coalesce(d.opt_start_delay, 0) as delay, d.step_type = 'map' as is_map,
            array_agg(k.run_id) as run_ids, array_agg(k.step_slug) as step_slugs
       from unnest(run_ids, step_slugs) with ordinality k(run_id, step_slug, n)
-      join pgflow.runs r on r.run_id = k.run_id
+      cross join lateral (select r.flow_slug from pgflow.runs r where r.run_id = k.run_id offset 0) r
       join pgflow.steps d on d.flow_slug = r.flow_slug and d.step_slug = k.step_slug
      group by 1, 2, 3 order by 1, 2, 3
   loop

@@ -21,13 +21,16 @@ begin
     -- Looked up once per step, not once per task.
     select k.run_id, k.step_slug
       from (select distinct k.run_id, k.step_slug from unnest(p_run_ids, p_step_slugs) k(run_id, step_slug)) k
-      join pgflow.runs r on r.run_id = k.run_id and r.status = 'started'
-      join pgflow.step_states s on s.run_id = k.run_id and s.step_slug = k.step_slug and s.status = 'started'
+      cross join lateral (select from pgflow.runs r where r.run_id = k.run_id and r.status = 'started' offset 0) r
+      cross join lateral (
+        select from pgflow.step_states s where s.run_id = k.run_id and s.step_slug = k.step_slug and s.status = 'started' offset 0) s
   ), item as (
     select distinct on (i.run_id, i.step_slug, i.task_index) i.*
       from unnest(p_run_ids, p_step_slugs, p_task_indexes, p_outputs, p_attempts)
         with ordinality i(run_id, step_slug, task_index, output, attempt, n)
      order by i.run_id, i.step_slug, i.task_index, i.n
+     -- The limit cuts nothing: the planner takes it for a few, and looks tasks up one by one, however few there were when it planned.
+     limit cardinality(p_run_ids)
   ), applied as (
     update pgflow.step_tasks t
        set status = 'completed', completed_at = greatest(now(), t.started_at), output = i.output, input = null

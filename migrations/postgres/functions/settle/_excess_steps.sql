@@ -33,7 +33,7 @@ begin
     union all
     select s.run_id, s.step_slug, d.step_index, true, true, null
       from unnest(run_ids, step_slugs) k(run_id, step_slug)
-      join pgflow.step_states s on s.run_id = k.run_id and s.step_slug = k.step_slug
+      cross join lateral (select * from pgflow.step_states s where s.run_id = k.run_id and s.step_slug = k.step_slug offset 0) s
       join pgflow.steps d on d.flow_slug = s.flow_slug and d.step_slug = s.step_slug
      where s.output is null and d.step_type = 'map'
      order by run_id, is_new, step_index

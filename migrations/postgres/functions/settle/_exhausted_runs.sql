@@ -15,8 +15,10 @@ begin
     select array_agg(distinct t.run_id)
       from unnest(run_ids, step_slugs, task_indexes, attempts, fatal)
         i(run_id, step_slug, task_index, attempt, is_fatal)
-      join pgflow.step_tasks t
-        on t.run_id = i.run_id and t.step_slug = i.step_slug and t.task_index = i.task_index
+      cross join lateral (
+        select * from pgflow.step_tasks t
+         where t.run_id = i.run_id and t.step_slug = i.step_slug and t.task_index = i.task_index offset 0
+      ) t
       join pgflow.steps d on d.flow_slug = t.flow_slug and d.step_slug = t.step_slug
       join pgflow.flows f on f.flow_slug = t.flow_slug
      where t.status = 'started' and (i.attempt is null or i.attempt = t.attempts_count)

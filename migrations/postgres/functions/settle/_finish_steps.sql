@@ -43,7 +43,7 @@ begin
     from (
       select 1 as kind, k.run_id, 'step:completed ' || k.step_slug as event, d.step_index
         from unnest(run_ids, step_slugs) k(run_id, step_slug)
-        join pgflow.runs r on r.run_id = k.run_id
+        cross join lateral (select r.flow_slug from pgflow.runs r where r.run_id = k.run_id offset 0) r
         join pgflow.steps d on d.flow_slug = r.flow_slug and d.step_slug = k.step_slug
       union all
       select 2, k.run_id, 'step:started ' || k.step_slug, k.step_index

@@ -14,9 +14,10 @@ begin
   return (
     select array_agg(t.message_id order by t.message_id)
       from pgflow._tasks_of_messages(v_ids, v_bodies) m
-      join pgflow.step_tasks t
-        on t.run_id = m.run_id and t.step_slug = m.step_slug and t.task_index = m.task_index
-       and t.message_id = m.msg_id
+      cross join lateral (
+        select * from pgflow.step_tasks t
+         where t.run_id = m.run_id and t.step_slug = m.step_slug and t.task_index = m.task_index and t.message_id = m.msg_id offset 0
+      ) t
      where t.status = 'queued' and t.yielded_attempt = t.attempts_count);
 end;
 $$;

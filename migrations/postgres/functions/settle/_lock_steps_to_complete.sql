@@ -17,16 +17,18 @@ begin
         select k.run_id, k.step_slug, count(*) as items
           from unnest(p_run_ids, p_step_slugs) k(run_id, step_slug) group by 1, 2
       ) k
-      join pgflow.runs r on r.run_id = k.run_id
+      cross join lateral (select r.flow_slug from pgflow.runs r where r.run_id = k.run_id offset 0) r
       join pgflow.steps d on d.flow_slug = r.flow_slug and d.step_slug = k.step_slug
      order by k.run_id, k.step_slug
   ), locked as materialized (
     select s.run_id, s.remaining_tasks <= w.items as may_end
       from wanted w
-      join pgflow.step_states s on s.run_id = w.run_id and s.step_slug = w.step_slug
-     where w.is_map and s.status <> 'created'
-     order by s.run_id, s.step_slug
-       for no key update of s
+      cross join lateral (
+        select s.run_id, s.remaining_tasks from pgflow.step_states s
+         where s.run_id = w.run_id and s.step_slug = w.step_slug and s.status <> 'created'
+           for no key update
+      ) s
+     where w.is_map
   )
   select
     array(

@@ -14,12 +14,14 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin
-  perform from (select distinct k.run_id, k.step_slug from unnest(p_run_ids, p_step_slugs) k(run_id, step_slug)) k
-    join pgflow.step_states s on s.run_id = k.run_id and s.step_slug = k.step_slug
-    join pgflow.steps d on d.flow_slug = s.flow_slug and d.step_slug = s.step_slug
-   where s.status <> 'created' and d.step_type = 'map'
-   order by s.run_id, s.step_slug
-     for no key update of s;
+  perform from (
+      select distinct k.run_id, k.step_slug from unnest(p_run_ids, p_step_slugs) k(run_id, step_slug) order by 1, 2
+    ) k
+    cross join lateral (
+      select from pgflow.step_states s join pgflow.steps d on d.flow_slug = s.flow_slug and d.step_slug = s.step_slug
+       where s.run_id = k.run_id and s.step_slug = k.step_slug and s.status <> 'created' and d.step_type = 'map'
+         for no key update of s
+    ) s;
 
   exhausted := pgflow._exhausted_runs(p_run_ids, p_step_slugs, p_task_indexes, p_attempts, p_fatal);
   perform from pgflow.runs r where r.run_id = any (exhausted) order by r.run_id for no key update;

@@ -14,13 +14,18 @@ begin
   return (
     with locked as materialized (
       select i.n, t.attempts_count
-        from unnest(run_ids, step_slugs, task_indexes, attempts)
-          with ordinality i(run_id, step_slug, task_index, attempt, n)
-        join pgflow.step_tasks t
-          on t.run_id = i.run_id and t.step_slug = i.step_slug and t.task_index = i.task_index
-       where t.status = 'started' and (i.attempt is null or i.attempt = t.attempts_count)
-       order by t.run_id, t.step_slug, t.task_index
-         for no key update of t
+        from (
+          select * from unnest(run_ids, step_slugs, task_indexes, attempts)
+            with ordinality i(run_id, step_slug, task_index, attempt, n)
+           order by i.run_id, i.step_slug, i.task_index
+        ) i
+        -- One by one in that order, however few there were when this was planned.
+        cross join lateral (
+          select t.attempts_count from pgflow.step_tasks t
+           where t.run_id = i.run_id and t.step_slug = i.step_slug and t.task_index = i.task_index
+             and t.status = 'started' and (i.attempt is null or i.attempt = t.attempts_count)
+             for no key update
+        ) t
     )
     select array_agg(coalesce(l.attempts_count, 0) order by i.n)
       from generate_series(1, cardinality(run_ids)) i(n)

@@ -29,10 +29,12 @@ begin
   into v_outcomes
   from unnest(p_run_ids, p_step_slugs, p_task_indexes, p_attempts)
     with ordinality i(run_id, step_slug, task_index, attempt, n)
-  left join pgflow.step_tasks t
-    on t.run_id = i.run_id and t.step_slug = i.step_slug and t.task_index = i.task_index
-  left join pgflow.step_states s on s.run_id = i.run_id and s.step_slug = i.step_slug
-  left join pgflow.runs r on r.run_id = i.run_id;
+  left join lateral (
+    select t.run_id, t.status, t.attempts_count from pgflow.step_tasks t
+     where t.run_id = i.run_id and t.step_slug = i.step_slug and t.task_index = i.task_index offset 0
+  ) t on true
+  left join lateral (select s.status from pgflow.step_states s where s.run_id = i.run_id and s.step_slug = i.step_slug offset 0) s on true
+  left join lateral (select r.status from pgflow.runs r where r.run_id = i.run_id offset 0) r on true;
   foreach v_item in array coalesce(p_applied, '{}') loop
     v_outcomes[v_item] := 'applied';
   end loop;

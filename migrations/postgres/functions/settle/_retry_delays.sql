@@ -25,10 +25,13 @@ begin
          where i.attempt is null or i.n = any (applied)
          order by i.run_id, i.step_slug, i.task_index, i.n
       ) i
-      join pgflow.step_tasks t
-        on t.run_id = i.run_id and t.step_slug = i.step_slug and t.task_index = i.task_index and t.status = 'queued'
-      join pgflow.step_states s on s.run_id = t.run_id and s.step_slug = t.step_slug and s.status = 'started'
-      join pgflow.runs r on r.run_id = t.run_id and r.status = 'started'
+      cross join lateral (
+        select * from pgflow.step_tasks t
+         where t.run_id = i.run_id and t.step_slug = i.step_slug and t.task_index = i.task_index and t.status = 'queued' offset 0
+      ) t
+      cross join lateral (
+        select from pgflow.step_states s where s.run_id = t.run_id and s.step_slug = t.step_slug and s.status = 'started' offset 0) s
+      cross join lateral (select from pgflow.runs r where r.run_id = t.run_id and r.status = 'started' offset 0) r
       join pgflow.steps d on d.flow_slug = t.flow_slug and d.step_slug = t.step_slug
       join pgflow.flows f on f.flow_slug = t.flow_slug
      where t.message_id is not null;

@@ -22,6 +22,8 @@ begin
         with ordinality i(run_id, step_slug, task_index, error_message, attempt, is_fatal, n)
      where i.run_id <> all (except_runs)
      order by i.run_id, i.step_slug, i.task_index, i.n
+     -- The limit cuts nothing: the planner takes it for a few, and looks tasks up one by one, however few there were when it planned.
+     limit cardinality(run_ids)
   ), changed as (
     update pgflow.step_tasks t
        set status = case when r.status = 'started' then 'queued' else 'failed' end,
@@ -30,8 +32,9 @@ begin
            lease_until = null,
            error_message = i.error_message
       from item i
-      join pgflow.runs r on r.run_id = i.run_id
-      join pgflow.step_states s on s.run_id = i.run_id and s.step_slug = i.step_slug
+      cross join lateral (select r.status from pgflow.runs r where r.run_id = i.run_id offset 0) r
+      cross join lateral (
+        select s.flow_slug, s.step_slug, s.status from pgflow.step_states s where s.run_id = i.run_id and s.step_slug = i.step_slug offset 0) s
       join pgflow.steps d on d.flow_slug = s.flow_slug and d.step_slug = s.step_slug
       join pgflow.flows f on f.flow_slug = s.flow_slug
      where t.run_id = i.run_id and t.step_slug = i.step_slug and t.task_index = i.task_index

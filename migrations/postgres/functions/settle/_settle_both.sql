@@ -31,7 +31,7 @@ begin
     -- Of locks there is only one round: a second would go back in their order.
     exists (
       select from unnest(done_runs, done_steps) k(run_id, step_slug)
-        join pgflow.runs r on r.run_id = k.run_id
+        cross join lateral (select r.flow_slug from pgflow.runs r where r.run_id = k.run_id offset 0) r
         join pgflow.steps d on d.flow_slug = r.flow_slug and d.step_slug = k.step_slug
        where d.feeds_map));
   v_exhausted := pgflow._exhausted_runs(failed_runs, failed_steps, failed_indexes, v_failed_attempts, failed_fatal);

@@ -27,8 +27,10 @@ begin
     from (
       select t.flow_slug, t.message_id
         from unnest(p_run_ids, p_step_slugs, p_task_indexes, p_attempts) i(run_id, step_slug, task_index, attempt)
-        join pgflow.step_tasks t
-          on t.run_id = i.run_id and t.step_slug = i.step_slug and t.task_index = i.task_index
+        cross join lateral (
+          select * from pgflow.step_tasks t
+           where t.run_id = i.run_id and t.step_slug = i.step_slug and t.task_index = i.task_index offset 0
+        ) t
        where t.status = 'failed' and (i.attempt is null or i.attempt = t.attempts_count)
       union all
       select * from pgflow._late_messages(p_run_ids, p_step_slugs, p_task_indexes, p_attempts)

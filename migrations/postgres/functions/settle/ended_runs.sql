@@ -17,7 +17,8 @@ begin
              select s.error_message from pgflow.step_states s
               where s.run_id = r.run_id and s.status = 'failed' order by s.failed_at desc limit 1) end
       from (select distinct k from unnest(run_ids) k) i(run_id)
-      join pgflow.runs r on r.run_id = i.run_id
-     where r.status <> 'started' and r.xmin = pg_current_xact_id_if_assigned()::xid;
+      cross join lateral (
+        select r.flow_slug, r.run_id, r.status, r.xmin as writer from pgflow.runs r where r.run_id = i.run_id offset 0) r
+     where r.status <> 'started' and r.writer = pg_current_xact_id_if_assigned()::xid;
 end;
 $$;

@@ -12,9 +12,10 @@ begin
     select t.run_id, t.step_slug, t.task_index, t.message_id, t.requeued_count, t.attempts_count,
            case when t.status = 'queued' then t.error_message end
       from pgflow._taken_tasks(_stalled_tasks.flow_slug) m
-      join pgflow.step_tasks t
-        on t.run_id = m.run_id and t.step_slug = m.step_slug and t.task_index = m.task_index
-       and t.message_id = m.msg_id
+      cross join lateral (
+        select * from pgflow.step_tasks t
+         where t.run_id = m.run_id and t.step_slug = m.step_slug and t.task_index = m.task_index and t.message_id = m.msg_id offset 0
+      ) t
       join pgflow.steps d on d.flow_slug = t.flow_slug and d.step_slug = t.step_slug
       join pgflow.flows f on f.flow_slug = t.flow_slug
      where t.status = 'queued' and t.permanently_stalled_at is not null

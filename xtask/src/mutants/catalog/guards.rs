@@ -14,8 +14,8 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "guard-start-live-run",
         file: "functions/_start_messages.sql",
-        find: "on r.run_id = k.run_id and r.status = 'started'",
-        replace: "on r.run_id = k.run_id",
+        find: "where r.run_id = k.run_id and r.status = 'started'",
+        replace: "where r.run_id = k.run_id",
         why: "tasks of a run that has ended would start",
         tests: &["mutants::leftovers"],
     },
@@ -62,8 +62,8 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "guard-complete-live-run",
         file: "functions/_complete_task_rows.sql",
-        find: "join pgflow.runs r on r.run_id = k.run_id and r.status = 'started'",
-        replace: "join pgflow.runs r on r.run_id = k.run_id",
+        find: "where r.run_id = k.run_id and r.status = 'started'",
+        replace: "where r.run_id = k.run_id",
         why: "a completion would move a failed run on",
         tests: &["settling::failed_run"],
     },

@@ -14,7 +14,7 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "lock-map-step-to-complete",
         file: "functions/_lock_steps_to_complete.sql",
-        find: "       for no key update of s\n",
+        find: "           for no key update\n",
         replace: "",
         why: "the last two elements of a map would both think that one is left",
         tests: &["concurrency::last_elements"],
@@ -22,8 +22,8 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "lock-step-to-fail",
         file: "functions/_lock_steps_to_fail.sql",
-        find: "     for no key update of s;",
-        replace: ";",
+        find: "         for no key update of s\n",
+        replace: "",
         why: "a failure would lock tasks of a step that another session is about to end",
         tests: &["mutants::locks"],
     },
@@ -86,7 +86,7 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "lock-task-to-settle",
         file: "functions/_lock_tasks.sql",
-        find: "         for no key update of t\n",
+        find: "             for no key update\n",
         replace: "",
         why: "failures would take their task locks in two rounds, as would mixed batches, and deadlock",
         tests: &["mutants::locks"],

@@ -70,8 +70,8 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "both-steps-lock",
         file: "functions/_lock_to_settle.sql",
-        find: "     for no key update of s;",
-        replace: ";",
+        find: "         for no key update of s\n",
+        replace: "",
         why: "completions and failures would lock their map steps in two rounds, and deadlock",
         tests: &["mutants::locks"],
     },

@@ -35,4 +35,17 @@ impl Session {
             Ok(rows) => panic!("must be refused, but gave {rows:?}: {sql}"),
         }
     }
+
+    /// Runs a statement, and counts the entries of the core's indexes that it reads.
+    pub(crate) async fn entries_read(&mut self, sql: &str) -> u64 {
+        let count = "select coalesce(sum(pg_stat_get_xact_tuples_returned(i.indexrelid)), 0)::bigint
+            from pg_index i join pg_class c on c.oid = i.indrelid where c.relnamespace = 'pgflow'::regnamespace";
+        // Counts of this session are told to others between transactions.
+        self.run("begin").await;
+        let before: u64 = self.one(count).await.parse().expect("a number");
+        self.run(sql).await;
+        let after: u64 = self.one(count).await.parse().expect("a number");
+        self.run("commit").await;
+        after - before
+    }
 }

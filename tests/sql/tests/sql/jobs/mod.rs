@@ -5,6 +5,7 @@ mod cancel;
 mod claim;
 mod concern;
 mod edges;
+mod flat;
 mod hand_over;
 mod key_holders;
 mod keys;

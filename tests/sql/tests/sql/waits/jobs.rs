@@ -30,7 +30,7 @@ async fn the_output_is_that_of_all_jobs() {
     let run =
         parent(&db, r#"[{"need": "n", "payload": 1}, {"need": "o", "payload": 2, "id": "mine"}]"#)
             .await;
-    let by = "select distinct worker from pgflow.job_trace where kind = 'submitted'";
+    let by = "select distinct worker from pgflow.job_events where kind = 'submitted'";
     assert_eq!(db.one(by).await, format!("run {}", run.id));
     finish(&db, "o", "20").await;
     assert_eq!(db.one(WAKE).await, "0|0");
