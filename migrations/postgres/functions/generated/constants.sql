@@ -90,4 +90,4 @@ as $$ select 100 $$;
 create or replace function pgflow._max_comparisons() returns int
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
-as $$ select 100000 $$;
+as $$ select 20000 $$;

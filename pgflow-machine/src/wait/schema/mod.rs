@@ -16,8 +16,9 @@ use value::of_value;
 /// References followed one after another, at one place of a payload, before a schema is taken for one that goes in circles.
 const MAX_REFS: u32 = 64;
 
-/// So many parts of a payload are compared with parts of a schema: with alternatives in alternatives there may be no end to it.
-pub const MAX_COMPARISONS: u32 = 100_000;
+/// So many parts of a payload are compared with parts of a schema: with alternatives in alternatives there may be no end to it. Postgres
+/// needs seconds for so many.
+pub const MAX_COMPARISONS: u32 = 20_000;
 
 /// Where a payload does not fit.
 ///

@@ -57,13 +57,11 @@ fn in_range(schema: &Map<String, Value>, value: &Value) -> Option<Mismatch> {
 /// A `char` is a text of one. No more of a text is read than needed.
 fn of_length(schema: &Map<String, Value>, value: &Value) -> Option<Mismatch> {
     let text = value.as_str()?;
-    let bound = |name: &str| schema.get(name).and_then(Value::as_u64).map(|it| (it, it as usize));
+    let bound = |name: &str| usize::try_from(schema.get(name)?.as_u64()?).ok();
     let has = |many: usize| text.chars().take(many).count() == many;
     let expected = match (bound("minLength"), bound("maxLength")) {
-        (Some((least, many)), _) if !has(many) => format!("at least {least} characters"),
-        (_, Some((most, many))) if has(many.saturating_add(1)) => {
-            format!("at most {most} characters")
-        }
+        (Some(least), _) if !has(least) => format!("at least {least} characters"),
+        (_, Some(most)) if has(most.saturating_add(1)) => format!("at most {most} characters"),
         _ => return None,
     };
     Some(Mismatch::here(expected, value))
