@@ -31,6 +31,7 @@ create table pgflow_waits (
   primary key (run, step, task_index),
   key pgflow_waits_until (until_at),
   key pgflow_waits_since (since, run, step, task_index),
+  key pgflow_waits_run (run, since, step, task_index),
   unique key pgflow_waits_token (token),
   constraint pgflow_waits_kind_is_known check (kind in ('hook', 'sleep', 'runs', 'jobs'))
 ) engine = InnoDB row_format = dynamic default character set utf8mb4 collate utf8mb4_bin;
@@ -82,6 +83,7 @@ create table pgflow_signals (
   expires_at bigint,
   primary key (id),
   unique key pgflow_signals_resume_id (target, resume_id),
+  key pgflow_signals_target (target, expires_at),
   key pgflow_signals_run (run),
   key pgflow_signals_kept (expires_at)
 ) engine = InnoDB row_format = dynamic default character set utf8mb4 collate utf8mb4_bin;

@@ -43,6 +43,7 @@ create table pgflow.waits (
 );
 create index waits_by_until on pgflow.waits (until) where until is not null;
 create index waits_by_age on pgflow.waits (since, run_id, step_slug, task_index);
+create index waits_by_run on pgflow.waits (run_id, since, step_slug, task_index);
 create index waits_by_flow on pgflow.waits (flow_slug, run_id);
 
 -- Runs and jobs that waits are for, or were.

@@ -77,6 +77,7 @@ create table pgflow_waits (
 
 create index pgflow_waits_until on pgflow_waits (until) where until is not null;
 create index pgflow_waits_since on pgflow_waits (since);
+create index pgflow_waits_run on pgflow_waits (run_id, since);
 create unique index pgflow_waits_token on pgflow_waits (token) where token is not null;
 
 -- Children that are waited for, and those that nobody waits for any more until they are cancelled.
@@ -130,4 +131,5 @@ create table pgflow_signals (
 ) strict;
 
 create index pgflow_signals_run on pgflow_signals (run_id) where run_id is not null;
+create index pgflow_signals_target on pgflow_signals (target, id) where expires_at is not null;
 create index pgflow_signals_kept on pgflow_signals (expires_at) where expires_at is not null;

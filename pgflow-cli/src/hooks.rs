@@ -2,7 +2,7 @@
 
 use pgflow_runtime::backend::{WaitQuery, WaitRecord, WaitingFor};
 use pgflow_runtime::job::JobId;
-use pgflow_runtime::{Db, TaskKey, Timestamp};
+use pgflow_runtime::{Db, HookToken, TaskKey, Timestamp};
 use serde_json::{Value, json};
 
 use crate::database::{Reach, Table, Times, plain, shapes};
@@ -39,10 +39,10 @@ pub(crate) async fn list(
     next.map_or(Ok(()), |next| out::line(times.paint.dim(&format!("more: --after {next}"))))
 }
 
-/// Whoever may read the database may answer.
 fn awaited(on: &WaitingFor) -> String {
     match on {
-        WaitingFor::Hook { token } => format!("an answer to {}", token.as_str()),
+        WaitingFor::Hook { token: Some(token) } => format!("an answer to {}", token.as_str()),
+        WaitingFor::Hook { token: None } => "an answer".to_owned(),
         WaitingFor::Sleep => "its time".to_owned(),
         WaitingFor::Runs(runs) => format!("{} runs", runs.len()),
         WaitingFor::Jobs(jobs) => format!("{} jobs", jobs.len()),
@@ -51,7 +51,9 @@ fn awaited(on: &WaitingFor) -> String {
 
 fn shape(wait: &WaitRecord) -> Value {
     let (kind, more) = match &wait.on {
-        WaitingFor::Hook { token } => ("hook", json!({ "token": token.as_str() })),
+        WaitingFor::Hook { token } => {
+            ("hook", json!({ "token": token.as_ref().map(HookToken::as_str) }))
+        }
         WaitingFor::Sleep => ("sleep", json!({})),
         WaitingFor::Runs(runs) => ("runs", json!({ "runs": runs })),
         WaitingFor::Jobs(jobs) => {

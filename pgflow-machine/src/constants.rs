@@ -3,6 +3,7 @@
 
 use crate::log::{CHUNKS_AT_ONCE, LASTS};
 use crate::schedule::{LATE, QUEUED_AT_MOST};
+use crate::wait::{KEPT_AT_MOST, MAX_COMPARISONS};
 use crate::work::{
     BULK, BULK_END, BULK_FROM, CLAIM_BYTES, GRACE, INPUT_BYTES, MAX_DELAY, MAX_ERROR, MAX_REQUEUES,
 };
@@ -89,5 +90,15 @@ pub const SHARED: &[(&str, Constant, &str)] = &[
         "schedule_queue",
         Constant::Number(QUEUED_AT_MOST as u64),
         "Moments of a schedule that wait for a run to end.",
+    ),
+    (
+        "kept_at_most",
+        Constant::Number(KEPT_AT_MOST as u64),
+        "Signals that are kept for one token or task at a time.",
+    ),
+    (
+        "max_comparisons",
+        Constant::Number(MAX_COMPARISONS as u64),
+        "Parts of a payload that are compared with parts of a schema.",
     ),
 ];

@@ -407,6 +407,10 @@ impl<C: DerefMut<Target = MySqlConnection> + Send> WaitSession for MySqlSession<
         answered!(self, waits::orphans(self, max))
     }
 
+    async fn is_awaited(&mut self, child: &Dependency) -> Stored<bool> {
+        answered!(self, waits::is_awaited(self, child))
+    }
+
     async fn forget_orphan(&mut self, child: &Dependency) -> Stored<()> {
         answered!(self, waits::forget(self, child))
     }
@@ -435,8 +439,12 @@ impl<C: DerefMut<Target = MySqlConnection> + Send> WaitSession for MySqlSession<
         answered!(self, waits::put_signal(self, signal))
     }
 
-    async fn kept_signals(&mut self, target: &str) -> Stored<Vec<(i64, Value)>> {
+    async fn kept_signals(&mut self, target: &str) -> Stored<Vec<i64>> {
         answered!(self, waits::kept_signals(self, target))
+    }
+
+    async fn kept_payload(&mut self, signal: i64) -> Stored<Value> {
+        answered!(self, waits::kept_payload(self, signal))
     }
 
     async fn use_signal(&mut self, signal: i64, run: RunId) -> Stored<()> {

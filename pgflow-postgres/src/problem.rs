@@ -20,6 +20,8 @@ pub(super) enum Problem {
     TooWide { elements: usize, limit: usize },
     /// A schedule would begin before now; both in microseconds.
     BeginsInThePast { begins: i64, now: i64 },
+    /// As many signals are kept for a hook as can be.
+    TooManySignals { limit: usize },
     /// The schedule of that name was made by somebody else.
     ScheduleTaken { by: String },
 }
@@ -38,7 +40,10 @@ fn read(code: &str, detail: &str) -> Option<Problem> {
             Problem::NotAnArray => "P0001",
             Problem::BeginsInThePast { .. } => "22023",
             Problem::ScheduleTaken { .. } => "55000",
-            Problem::TooLarge { .. } | Problem::TooDeep { .. } | Problem::TooWide { .. } => "54000",
+            Problem::TooLarge { .. }
+            | Problem::TooDeep { .. }
+            | Problem::TooWide { .. }
+            | Problem::TooManySignals { .. } => "54000",
         }
     })
 }

@@ -129,10 +129,13 @@ pub(super) fn why_not_started(run: &NewRun, error: sqlx::Error) -> BackendError 
         None if code(&error).as_deref() == Some("22P05") => {
             check_payload(&run.input, &any()).map_or_else(input, |()| translate(error))
         }
-        // The others are of schedules.
-        None | Some(Problem::BeginsInThePast { .. } | Problem::ScheduleTaken { .. }) => {
-            translate(error)
-        }
+        // The others are of schedules and signals.
+        None
+        | Some(
+            Problem::BeginsInThePast { .. }
+            | Problem::ScheduleTaken { .. }
+            | Problem::TooManySignals { .. },
+        ) => translate(error),
     }
 }
 

@@ -35,9 +35,12 @@ create or replace view pgflow.workflow_events as
 select e.run_id, e.seq, e.event_type, e.step_slug as step_name, e.payload, e.at as created_at
 from pgflow.events e;
 
--- Tokens that somebody waits for an answer to.
+-- Tokens that somebody waits for an answer to. One that was announced is a secret: who may not signal does not see it.
 create or replace view pgflow.workflow_hooks as
-select w.token, w.run_id, w.step_slug as step_name, w.task_index, w.attempt, w.since as created_at, w.until as expires_at
+select
+  case when not starts_with(w.token, 'hk_') or has_function_privilege('pgflow.signal(text, jsonb, text, interval)', 'execute')
+    then w.token end as token,
+  w.run_id, w.step_slug as step_name, w.task_index, w.attempt, w.since as created_at, w.until as expires_at
 from pgflow.waits w
 where w.kind = 'hook';
 

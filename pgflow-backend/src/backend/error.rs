@@ -93,6 +93,15 @@ pub enum BackendError {
     /// A claim, rate or resource of a pipeline makes no sense.
     #[error(transparent)]
     Permit(#[from] PermitProblem),
+    /// So many early signals are kept for a hook that this one is not.
+    #[error(
+        "{limit} signals are kept for this hook already, and nobody has waited for them yet\nhelp: send it again when somebody \
+         does, or let signals be kept for a shorter time"
+    )]
+    TooManySignals {
+        /// How many are kept.
+        limit: usize,
+    },
     /// The backend can't do this.
     #[error("{backend} cannot {what}")]
     Unsupported {

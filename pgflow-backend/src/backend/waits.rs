@@ -3,6 +3,7 @@
 use pgflow_machine::job::{Dependency, JobId};
 use pgflow_machine::wait::{HookToken, Signal, Signalled, WaitKind};
 use pgflow_machine::{RunId, TaskKey, TaskLease, Timestamp};
+use uuid::Uuid;
 
 use super::Reply;
 
@@ -52,6 +53,25 @@ impl Default for WaitQuery {
     }
 }
 
+impl WaitQuery {
+    /// Which part of the list is asked for: 0 is all of it, 1 that of a run, 2 that of a token. A store has an index for each.
+    pub fn part(&self) -> u8 {
+        match (self.run, &self.token) {
+            (None, None) => 0,
+            (Some(_), _) => 1,
+            (None, Some(_)) => 2,
+        }
+    }
+
+    /// What it is to come after, in microseconds and as a task: before everything, if it is to come after nothing.
+    pub fn place(&self) -> (i64, TaskKey) {
+        let first =
+            || (i64::MIN, TaskKey { run: RunId(Uuid::nil()), step: String::new(), index: 0 });
+        let place = |(since, task): &(Timestamp, TaskKey)| (since.micros(), task.clone());
+        self.after.as_ref().map_or_else(first, place)
+    }
+}
+
 /// A task that waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitRecord {
@@ -72,8 +92,8 @@ pub struct WaitRecord {
 pub enum WaitingFor {
     /// A signal.
     Hook {
-        /// Whoever knows it can send one.
-        token: HookToken,
+        /// Whoever knows it can send one. Nothing if it was announced, and who looks may not.
+        token: Option<HookToken>,
     },
     /// A moment.
     Sleep,
@@ -95,8 +115,8 @@ impl WaitingFor {
     ) -> Self {
         let children = children.into_iter().take(Self::CHILDREN as usize);
         match (kind, token) {
-            (WaitKind::Hook, Some(token)) => Self::Hook { token },
-            (WaitKind::Hook | WaitKind::Sleep, _) => Self::Sleep,
+            (WaitKind::Hook, token) => Self::Hook { token },
+            (WaitKind::Sleep, _) => Self::Sleep,
             (WaitKind::Runs, _) => Self::Runs(children.filter_map(|child| child.run()).collect()),
             (WaitKind::Jobs, _) => {
                 Self::Jobs(children.filter_map(|child| child.job().cloned()).collect())

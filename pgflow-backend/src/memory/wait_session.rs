@@ -57,6 +57,10 @@ impl WaitSession for MemorySession {
         Ok(self.data().waits.orphans(max))
     }
 
+    async fn is_awaited(&mut self, child: &Dependency) -> Stored<bool> {
+        Ok(self.data().waits.is_awaited(child))
+    }
+
     async fn forget_orphan(&mut self, child: &Dependency) -> Stored<()> {
         self.data().waits.forget_orphan(child);
         Ok(())
@@ -88,8 +92,12 @@ impl WaitSession for MemorySession {
         Ok(())
     }
 
-    async fn kept_signals(&mut self, target: &str) -> Stored<Vec<(i64, Value)>> {
+    async fn kept_signals(&mut self, target: &str) -> Stored<Vec<i64>> {
         Ok(self.data().waits.kept(self.now, target))
+    }
+
+    async fn kept_payload(&mut self, signal: i64) -> Stored<Value> {
+        Ok(self.data().waits.kept_payload(signal).cloned().unwrap_or_default())
     }
 
     async fn use_signal(&mut self, signal: i64, run: RunId) -> Stored<()> {

@@ -171,13 +171,14 @@ impl WaitData {
         self.signals.insert(self.last_signal, kept);
     }
 
-    pub(super) fn kept(&self, now: Timestamp, target: &str) -> Vec<(i64, Value)> {
-        let of_target = self.signals.iter().filter(|(_, kept)| kept.target == target);
-        let payload = |(number, kept): (&i64, &Kept)| {
-            let (payload, until) = kept.payload.as_ref()?;
-            (*until > now).then(|| (*number, payload.clone()))
-        };
-        of_target.filter_map(payload).collect()
+    pub(super) fn kept(&self, now: Timestamp, target: &str) -> Vec<i64> {
+        let is_kept = |kept: &Kept| kept.payload.as_ref().is_some_and(|(_, until)| *until > now);
+        let of_target = |kept: &Kept| kept.target == target && is_kept(kept);
+        self.signals.iter().filter(|(_, kept)| of_target(kept)).map(|(number, _)| *number).collect()
+    }
+
+    pub(super) fn kept_payload(&self, signal: i64) -> Option<&Value> {
+        self.signals.get(&signal)?.payload.as_ref().map(|(payload, _)| payload)
     }
 
     pub(super) fn use_signal(&mut self, signal: i64, run: RunId) {

@@ -263,6 +263,25 @@ pub(super) async fn submit_all<S: Session>(
     Ok(Ok((submitted, ready)))
 }
 
+/// Cancels a job that a task waited for, unless another one waits, or a job does. Says whether it went on until now.
+pub(super) async fn cancel_orphan<S: Session>(
+    session: &mut S,
+    job: &JobId,
+    by: &str,
+    reason: &str,
+) -> Stored<(bool, Ready)> {
+    let cancel = CancelJobs { jobs: std::slice::from_ref(job), by, reason: Some(reason) };
+    let mut rows = load(session, &cancel).await?;
+    // Nobody begins to wait for it now: its row is locked.
+    let child = Dependency::Job(job.clone());
+    if rows.has_waiters(&child) || session.is_awaited(&child).await? {
+        return Ok((false, Ready::default()));
+    }
+    let (answers, writes) = cancel.decide(&mut rows, session.now())?;
+    let is_new = matches!(answers[..], [JobCancelled::Cancelled | JobCancelled::Asked]);
+    Ok((is_new, write(session, &rows, writes).await?))
+}
+
 fn ready(rows: &JobRows, writes: &JobWrites<'_>) -> Ready {
     let changed = writes.inserted.iter().chain(&writes.updated).chain(&writes.restored);
     let is_ready = |row: &&JobRow| row.state == JobState::Ready;

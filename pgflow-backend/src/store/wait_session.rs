@@ -94,6 +94,9 @@ pub trait WaitSession: Send {
     /// Up to `max` children that nobody waits for any more. Without a lock.
     fn orphans(&mut self, max: u32) -> impl Future<Output = Stored<Vec<Orphan>>> + Send;
 
+    /// Whether a task waits for this child, whose row is locked.
+    fn is_awaited(&mut self, child: &Dependency) -> impl Future<Output = Stored<bool>> + Send;
+
     /// An orphan is none any more.
     fn forget_orphan(&mut self, child: &Dependency) -> impl Future<Output = Stored<()>> + Send;
 
@@ -132,11 +135,11 @@ pub trait WaitSession: Send {
     /// Adds a signal.
     fn put_signal(&mut self, signal: SignalRow<'_>) -> impl Future<Output = Stored<()>> + Send;
 
-    /// Signals that are kept for this target and whose time is not over, in the order in which they came, with their numbers.
-    fn kept_signals(
-        &mut self,
-        target: &str,
-    ) -> impl Future<Output = Stored<Vec<(i64, Value)>>> + Send;
+    /// Signals that are kept for this target and whose time is not over: their numbers, in the order in which they came.
+    fn kept_signals(&mut self, target: &str) -> impl Future<Output = Stored<Vec<i64>>> + Send;
+
+    /// What such a signal says.
+    fn kept_payload(&mut self, signal: i64) -> impl Future<Output = Stored<Value>> + Send;
 
     /// A signal that was kept is delivered to a task of this run.
     fn use_signal(&mut self, signal: i64, run: RunId) -> impl Future<Output = Stored<()>> + Send;

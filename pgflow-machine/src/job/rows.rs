@@ -121,6 +121,11 @@ impl JobRows {
         self.jobs.get(id).or_else(|| self.archived.get(id).map(|archived| &archived.row))
     }
 
+    /// Whether a job waits for this, as far as it was asked.
+    pub fn has_waiters(&self, of: &Dependency) -> bool {
+        self.waiters.get(of).is_some_and(|waiters| !waiters.is_empty())
+    }
+
     /// An error unless it was asked who waits for this: nobody would be told of its end.
     pub(super) fn check_waiters(&self, of: &Dependency) -> Result<(), Refusal> {
         let is_asked = self.asked.waiters.contains(of);

@@ -124,8 +124,7 @@ impl<'a> Deliver<'a> {
         let wide = || {
             let plan = &rows.runs.get(&at.run)?.version.plan;
             let error = elements(plan, at.step, payload, &self.limits).err()?;
-            let (expected, found) = ("what can be stored".to_owned(), error.to_string());
-            Some(Mismatch { path: String::new(), expected, found })
+            Some(Mismatch::of_all("what can be stored", error.to_string()))
         };
         schema.and_then(|schema| mismatch(schema, payload)).or_else(wide)
     }

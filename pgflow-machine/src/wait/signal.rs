@@ -10,6 +10,9 @@ use crate::{PayloadError, TaskKey};
 /// How long a signal is kept that nobody waits for yet, unless it says otherwise.
 pub const BUFFER_FOR: Duration = Duration::from_hours(7 * 24);
 
+/// Signals that are kept for one token or task at a time.
+pub const KEPT_AT_MOST: usize = 100;
+
 /// Bytes that a resume id may have.
 pub const MAX_RESUME_ID: usize = 200;
 

@@ -219,6 +219,13 @@ fn a_mismatch_is_found_where_it_is() {
             "next": { "anyOf": [{ "$ref": "#" }, { "type": "null" }] },
             "either": { "oneOf": [{ "const": 1 }, { "type": "object", "required": ["x"] }] },
             "a/b": { "type": "string", "format": "date" },
+            "letter": { "type": "string", "minLength": 1, "maxLength": 1 },
+            "other": { "not": { "const": 0 } },
+            "by_number": {
+                "patternProperties": { "^\\d+$": { "type": "string" } },
+                "additionalProperties": false,
+            },
+            "by_version": { "patternProperties": { "^v": { "type": "string" } }, "additionalProperties": false },
         },
         "additionalProperties": false,
     });
@@ -227,7 +234,17 @@ fn a_mismatch_is_found_where_it_is() {
         (json!({ "kind": "c" }), Some("/kind")),
         (json!({}), Some("/kind")),
         (json!([]), Some("")),
-        (json!({ "kind": "a", "other": 1 }), Some("/other")),
+        (json!({ "kind": "a", "unknown": 1 }), Some("/unknown")),
+        (json!({ "kind": "a", "letter": "ä", "other": 1 }), None),
+        (json!({ "kind": "a", "letter": "" }), Some("/letter")),
+        (json!({ "kind": "a", "letter": "ab" }), Some("/letter")),
+        (json!({ "kind": "a", "other": 0 }), Some("/other")),
+        (json!({ "kind": "a", "by_number": { "7": "x" } }), None),
+        (json!({ "kind": "a", "by_number": { "7": 1 } }), Some("/by_number/7")),
+        (json!({ "kind": "a", "by_number": { "-7": "x" } }), Some("/by_number/-7")),
+        (json!({ "kind": "a", "by_version": { "v7": "x" } }), None),
+        (json!({ "kind": "a", "a/b": "2026-11-17" }), None),
+        (json!({ "kind": "a", "a/b": "2026-11-31" }), Some("/a~1b")),
         (json!({ "kind": "a", "n": 9 }), None),
         (json!({ "kind": "a", "n": 9.0 }), Some("/n")),
         (json!({ "kind": "a", "n": -1 }), Some("/n")),
@@ -278,11 +295,41 @@ fn no_payload_takes_for_ever_to_check() {
         (0..depth).fold(leaf, |inner, _| json!({ "op": "mul", "l": inner }))
     };
     assert_eq!(mismatch(&tagged, &nested(60, json!(1))), None);
+    let found = mismatch(&tagged, &nested(90, json!("x"))).expect("the leaf is wrong");
+    assert_eq!((found.path.len(), found.expected.as_str()), (180, "one of the alternatives"));
     let any = json!({ "properties": { "l": { "$ref": "#" } } });
     let untagged = json!({ "anyOf": [any, any, { "type": "null" }] });
     let wrong = (0..60).fold(json!({ "l": 1 }), |inner, _| json!({ "l": inner }));
     let untyped =
         json!({ "oneOf": [untagged["anyOf"][0].clone(), { "const": 0 }], "allOf": [untagged] });
-    // Whatever is found, it is found.
-    let _ = mismatch(&untyped, &wrong);
+    let found = mismatch(&untyped, &wrong).expect("it takes too long to know that it fits");
+    assert_eq!((found.path.as_str(), found.message().as_str()), ("", TOO_MUCH));
+    let strict = json!({ "properties": { "l": { "$ref": "#" } }, "required": ["l"] });
+    let never = json!({ "anyOf": [strict, strict] });
+    let found = mismatch(&never, &wrong).expect("it ends without an `l`");
+    assert_eq!((found.path.as_str(), found.message().as_str()), ("", TOO_MUCH));
+}
+
+const TOO_MUCH: &str = "expected what takes less than 20000 comparisons, found object";
+
+/// Only what the schema speaks of is looked at, so that what nobody asked for costs nothing.
+#[test]
+fn what_the_schema_does_not_speak_of_is_not_compared() {
+    let many: Value =
+        (0..200_000).map(|n| (format!("f{n}"), json!(n))).collect::<serde_json::Map<_, _>>().into();
+    let schema = json!({ "properties": { "f1": { "type": "integer" } } });
+    assert_eq!(mismatch(&schema, &many), None);
+    assert_eq!(mismatch(&json!({ "prefixItems": [true] }), &json!(vec![0; 200_000])), None);
+    let found = mismatch(&json!({ "items": { "type": "integer" } }), &json!(vec![0; 200_000]));
+    assert_eq!(found.map(|found| found.path), Some(String::new()), "that is too much");
+}
+
+/// A list as long as payloads may be deep: each element is one reference further, and the last one is looked at, too.
+#[test]
+fn references_are_followed_as_deep_as_a_payload_is() {
+    let list = json!({ "properties": { "next": { "anyOf": [{ "$ref": "#" }, { "type": "null" }] }, "n": { "type": "integer" } } });
+    let chain = |leaf: Value| (0..90).fold(leaf, |next, n| json!({ "n": n, "next": next }));
+    assert_eq!(mismatch(&list, &chain(json!({ "n": 1 }))), None);
+    let found = mismatch(&list, &chain(json!({ "n": "x" }))).expect("the last one is wrong");
+    assert!(found.path.ends_with("/next/n"), "{found:?}");
 }

@@ -65,6 +65,10 @@ const SEEN: &str = "
 const ORPHANS: &str = "
     select kind, child, run, orphaned from pgflow_awaited force index (pgflow_awaited_orphans) where is_orphan = 1 limit ?";
 
+const IS_AWAITED: &str = "
+    select count(*) from pgflow_awaited force index (pgflow_awaited_child)
+     where child = ? and kind = ? and is_orphan = 0 and status is null";
+
 const FORGET: &str = "
     delete from pgflow_awaited where child = ? and kind = ? and is_orphan = 1";
 
@@ -200,6 +204,15 @@ pub(crate) async fn orphans<C: DerefMut<Target = MySqlConnection>>(
         Ok(Orphan { child: dependency(&kind, child)?, parent: RunId(parent), reason })
     };
     found.into_iter().map(orphan).collect()
+}
+
+pub(crate) async fn is_awaited<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    child: &Dependency,
+) -> Result<bool> {
+    let query = sqlx::query_scalar(IS_AWAITED).bind(child.name().into_bytes()).bind(child.kind());
+    let waits: i64 = query.fetch_one(session.connection()).await?;
+    Ok(waits > 0)
 }
 
 pub(crate) async fn forget<C: DerefMut<Target = MySqlConnection>>(

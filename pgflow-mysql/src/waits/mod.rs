@@ -9,11 +9,11 @@ mod signal_in;
 mod signals;
 
 pub(crate) use check::INVARIANTS;
-pub(crate) use children::{forget, mark_seen, note_ends, orphans};
+pub(crate) use children::{forget, is_awaited, mark_seen, note_ends, orphans};
 pub(crate) use hooks::{announced, find_hook, lock_hook, set_hook};
 pub(crate) use read::{due, list, next};
 pub(crate) use rows::{close, load, open};
 pub use signal_in::signal_in;
 pub(crate) use signals::{
-    drop_signal, expire_signals, has_signal, kept_signals, put_signal, use_signal,
+    drop_signal, expire_signals, has_signal, kept_payload, kept_signals, put_signal, use_signal,
 };

@@ -33,11 +33,25 @@ const NEXT: &str = "
       select 0 from dual where exists (
         select 1 from pgflow_awaited force index (pgflow_awaited_orphans) where is_orphan = 1)) due";
 
-const LIST: &str = "
-    select run, step, task_index, attempt, kind, token, since, until_at from pgflow_waits
-     where (? is null or run = ?) and (? is null or token = ?)
-       and (? is null or (since, run, step, task_index) > (?, ?, ?, ?))
-     order by since, run, step, task_index limit ?";
+macro_rules! list {
+    ($index:literal, $which:literal) => {
+        concat!(
+            "select run, step, task_index, attempt, kind, token, since, until_at from pgflow_waits force index (",
+            $index,
+            ") where ",
+            $which,
+            " and since >= ? and (since, run, step, task_index) > (?, ?, ?, ?)
+              order by since, run, step, task_index limit ?"
+        )
+    };
+}
+
+/// All, those of a run, and the one of a token: each by an index of its own.
+const LIST: [&str; 3] = [
+    list!("pgflow_waits_since", "? is null and ? is null and ? is null"),
+    list!("pgflow_waits_run", "run = ? and (? is null or token = ?)"),
+    list!("pgflow_waits_token", "? is null and ? is not null and token = ?"),
+];
 
 type Columns = (Uuid, Vec<u8>, u32, u32, String, Option<Vec<u8>>, i64, Option<i64>);
 
@@ -67,12 +81,10 @@ pub(crate) async fn list<C: DerefMut<Target = MySqlConnection>>(
 ) -> Result<Vec<WaitRecord>> {
     let run = wanted.run.map(|run| run.0);
     let token = wanted.token.as_ref().map(|token| token.as_str().as_bytes());
-    let after = wanted.after.as_ref();
-    let since = after.map(|(since, _)| since.micros());
-    let query = sqlx::query_as(LIST).bind(run).bind(run).bind(token).bind(token).bind(since);
-    let query = query.bind(since).bind(after.map(|(_, task)| task.run.0));
-    let query = query.bind(after.map(|(_, task)| task.step.as_bytes()));
-    let query = query.bind(after.map(|(_, task)| task.index)).bind(wanted.max);
+    let (since, task) = wanted.place();
+    let query = sqlx::query_as(LIST[usize::from(wanted.part())]).bind(run).bind(token).bind(token);
+    let query = query.bind(since).bind(since).bind(task.run.0).bind(task.step.into_bytes());
+    let query = query.bind(task.index).bind(wanted.max);
     let found: Vec<Columns> = query.fetch_all(session.connection()).await?;
     let mut waits = Vec::with_capacity(found.len());
     for found in found {

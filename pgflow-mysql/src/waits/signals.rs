@@ -17,8 +17,9 @@ const PUT: &str = "
     insert into pgflow_signals (target, resume_id, run, payload, expires_at) values (?, ?, ?, ?, ?)";
 
 const KEPT: &str = "
-    select id, payload from pgflow_signals force index (pgflow_signals_resume_id)
-     where target = ? and expires_at > ? order by id";
+    select id from pgflow_signals force index (pgflow_signals_target) where target = ? and expires_at > ? order by id";
+
+const PAYLOAD: &str = "select payload from pgflow_signals where id = ?";
 
 const USE: &str =
     "update pgflow_signals set payload = null, expires_at = null, run = ? where id = ?";
@@ -57,10 +58,18 @@ pub(crate) async fn put_signal<C: DerefMut<Target = MySqlConnection>>(
 pub(crate) async fn kept_signals<C: DerefMut<Target = MySqlConnection>>(
     session: &mut MySqlSession<C>,
     target: &str,
-) -> Result<Vec<(i64, Value)>> {
-    let query = sqlx::query_as(KEPT).bind(target.as_bytes()).bind(session.now.micros());
-    let found: Vec<(i64, String)> = query.fetch_all(session.connection()).await?;
-    found.into_iter().map(|(id, text)| Ok((id, parse(&text)?))).collect()
+) -> Result<Vec<i64>> {
+    let query = sqlx::query_scalar(KEPT).bind(target.as_bytes()).bind(session.now.micros());
+    Ok(query.fetch_all(session.connection()).await?)
+}
+
+pub(crate) async fn kept_payload<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    signal: i64,
+) -> Result<Value> {
+    let text: String =
+        sqlx::query_scalar(PAYLOAD).bind(signal).fetch_one(session.connection()).await?;
+    parse(&text)
 }
 
 pub(crate) async fn use_signal<C: DerefMut<Target = MySqlConnection>>(

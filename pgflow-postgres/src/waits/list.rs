@@ -60,8 +60,8 @@ fn waiting_for(row: &PgRow) -> Result<WaitingFor, BackendError> {
     };
     match row.try_get("kind").map_err(translate)? {
         "hook" => {
-            let token: String = row.try_get("token").map_err(translate)?;
-            Ok(WaitingFor::Hook { token: HookToken::from_stored(token) })
+            let token: Option<String> = row.try_get("token").map_err(translate)?;
+            Ok(WaitingFor::Hook { token: token.map(HookToken::from_stored) })
         }
         "sleep" => Ok(WaitingFor::Sleep),
         "runs" => Ok(WaitingFor::Runs(children()?.iter().map(run).collect::<Result<_, _>>()?)),

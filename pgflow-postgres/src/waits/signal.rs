@@ -95,6 +95,7 @@ fn refused(error: sqlx::Error) -> BackendError {
         Some(Problem::TooDeep { limit }) => {
             payload(PayloadError::TooDeep { path: "$".to_owned(), limit })
         }
+        Some(Problem::TooManySignals { limit }) => BackendError::TooManySignals { limit },
         _ => translate(error),
     }
 }

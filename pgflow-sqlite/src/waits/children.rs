@@ -50,6 +50,9 @@ const SEEN: &str = "
 const ORPHANS: &str =
     "select kind, child, run_id, orphaned from pgflow_awaited where orphaned is not null limit ?1";
 
+const IS_AWAITED: &str = "
+    select exists (select 1 from pgflow_awaited where child = ?2 and kind = ?1 and orphaned is null and status is null)";
+
 const FORGET: &str =
     "delete from pgflow_awaited where child = ?2 and kind = ?1 and orphaned is not null";
 
@@ -151,6 +154,14 @@ pub(super) async fn orphans<C: Conn>(
         Ok(Orphan { child: dependency(&kind, child)?, parent: RunId(parent), reason })
     };
     found.into_iter().map(orphan).collect()
+}
+
+pub(super) async fn is_awaited<C: Conn>(
+    session: &mut SqliteSession<C>,
+    child: &Dependency,
+) -> Result<bool> {
+    let query = sqlx::query_scalar(IS_AWAITED).bind(child.kind()).bind(child.name());
+    Ok(query.fetch_one(&mut *session.connection).await?)
 }
 
 pub(super) async fn forget<C: Conn>(

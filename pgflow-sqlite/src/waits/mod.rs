@@ -53,6 +53,10 @@ impl<C: Conn> WaitSession for SqliteSession<C> {
         Ok(children::orphans(self, max).await?)
     }
 
+    async fn is_awaited(&mut self, child: &Dependency) -> Stored<bool> {
+        Ok(children::is_awaited(self, child).await?)
+    }
+
     async fn forget_orphan(&mut self, child: &Dependency) -> Stored<()> {
         Ok(children::forget(self, child).await?)
     }
@@ -82,8 +86,12 @@ impl<C: Conn> WaitSession for SqliteSession<C> {
         Ok(signals::put(self, signal).await?)
     }
 
-    async fn kept_signals(&mut self, target: &str) -> Stored<Vec<(i64, Value)>> {
+    async fn kept_signals(&mut self, target: &str) -> Stored<Vec<i64>> {
         Ok(signals::kept(self, target).await?)
+    }
+
+    async fn kept_payload(&mut self, signal: i64) -> Stored<Value> {
+        Ok(signals::payload(self, signal).await?)
     }
 
     async fn use_signal(&mut self, signal: i64, run: RunId) -> Stored<()> {

@@ -29,11 +29,24 @@ pub(crate) const NEXT: &str = "
       select 0 where exists (select 1 from pgflow_awaited where is_news = 1 and orphaned is null)
                   or exists (select 1 from pgflow_awaited where orphaned is not null))";
 
-const LIST: &str = "
-    select run_id, step, task_index, attempt, kind, token, since, until from pgflow_waits
-     where (?1 is null or run_id = ?1) and (?2 is null or token = ?2)
-       and (?3 is null or (since, run_id, step, task_index) > (?3, ?4, ?5, ?6))
-     order by since, run_id, step, task_index limit ?7";
+macro_rules! list {
+    ($which:literal) => {
+        concat!(
+            "select run_id, step, task_index, attempt, kind, token, since, until from pgflow_waits
+              where ",
+            $which,
+            " and since >= ?3 and (since, run_id, step, task_index) > (?3, ?4, ?5, ?6)
+              order by since, run_id, step, task_index limit ?7"
+        )
+    };
+}
+
+/// All, those of a run, and the one of a token: each by an index of its own.
+pub(crate) const LIST: [&str; 3] = [
+    list!("?1 is null and ?2 is null"),
+    list!("run_id = ?1 and (?2 is null or token = ?2)"),
+    list!("?1 is null and token = ?2"),
+];
 
 row! {
     struct Found {
@@ -65,13 +78,11 @@ pub(super) async fn list<C: Conn>(
     session: &mut SqliteSession<C>,
     wanted: &WaitQuery,
 ) -> Result<Vec<WaitRecord>> {
-    let after = wanted.after.as_ref();
-    let query = sqlx::query_as(LIST).bind(wanted.run.map(|run| run.0));
-    let query = query.bind(wanted.token.as_ref().map(HookToken::as_str));
-    let query = query.bind(after.map(|(since, _)| since.micros()));
-    let query = query.bind(after.map(|(_, task)| task.run.0));
-    let query = query.bind(after.map(|(_, task)| task.step.as_str()));
-    let query = query.bind(after.map(|(_, task)| task.index)).bind(wanted.max);
+    let list = LIST[usize::from(wanted.part())];
+    let (since, task) = wanted.place();
+    let query = sqlx::query_as(list).bind(wanted.run.map(|run| run.0));
+    let query = query.bind(wanted.token.as_ref().map(HookToken::as_str)).bind(since);
+    let query = query.bind(task.run.0).bind(task.step).bind(task.index).bind(wanted.max);
     let found: Vec<Found> = query.fetch_all(&mut *session.connection).await?;
     let mut waits = Vec::with_capacity(found.len());
     for found in found {

@@ -14,7 +14,9 @@ const PUT: &str = "
     insert into pgflow_signals (target, resume_id, run_id, payload, expires_at) values (?1, ?2, ?3, ?4, ?5)";
 
 const KEPT: &str = "
-    select id, payload from pgflow_signals where target = ?1 and expires_at > ?2 order by id";
+    select id from pgflow_signals where target = ?1 and expires_at > ?2 order by id";
+
+const PAYLOAD: &str = "select payload from pgflow_signals where id = ?1";
 
 const TAKE: &str =
     "update pgflow_signals set payload = null, expires_at = null, run_id = ?2 where id = ?1";
@@ -49,10 +51,15 @@ pub(super) async fn put<C: Conn>(
 pub(super) async fn kept<C: Conn>(
     session: &mut SqliteSession<C>,
     target: &str,
-) -> Result<Vec<(i64, Value)>> {
-    let query = sqlx::query_as(KEPT).bind(target).bind(session.now.micros());
-    let found: Vec<(i64, String)> = query.fetch_all(&mut *session.connection).await?;
-    found.into_iter().map(|(id, text)| Ok((id, parse(&text)?))).collect()
+) -> Result<Vec<i64>> {
+    let query = sqlx::query_scalar(KEPT).bind(target).bind(session.now.micros());
+    Ok(query.fetch_all(&mut *session.connection).await?)
+}
+
+pub(super) async fn payload<C: Conn>(session: &mut SqliteSession<C>, signal: i64) -> Result<Value> {
+    let query = sqlx::query_scalar(PAYLOAD).bind(signal);
+    let text: String = query.fetch_one(&mut *session.connection).await?;
+    parse(&text)
 }
 
 pub(super) async fn take<C: Conn>(

@@ -41,6 +41,9 @@ pub(super) enum ApiError {
         /// What is wrong there.
         message: String,
     },
+    /// As many are kept as can be.
+    #[error("too many signals are kept for this hook; send it again when somebody waits for them")]
+    Full,
     /// There are too many headers.
     #[error("headers of a request may have {} bytes", super::guard::LARGEST_HEAD)]
     Head,
@@ -64,6 +67,7 @@ impl ApiError {
             Self::Kind => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Rejected { .. } => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Database(BackendError::Unsupported { .. }) => StatusCode::NOT_IMPLEMENTED,
+            Self::Full => StatusCode::TOO_MANY_REQUESTS,
             Self::Head => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
             Self::Database(error) if error.is_temporary() => StatusCode::SERVICE_UNAVAILABLE,
             Self::Broken | Self::Database(_) => StatusCode::INTERNAL_SERVER_ERROR,

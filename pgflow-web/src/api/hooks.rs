@@ -12,6 +12,7 @@ use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::Response;
 use pgflow_machine::wait::{HookToken, Signal, SignalProblem, SignalTo, Signalled};
 use pgflow_machine::{Limits, PayloadError};
+use pgflow_runtime::backend::BackendError;
 use serde_json::{Value, json};
 
 use super::error::{ApiError, answer};
@@ -34,7 +35,11 @@ pub(super) async fn signal(
     let payload = payload(&headers, body, &limits).await?;
     let signal = Signal { resume_id: key, ..Signal::new(SignalTo::Token(token), payload) };
     signal.check(&limits).map_err(refused)?;
-    outcome(app.db.backend().waits()?.signal(&signal).await?)
+    let signalled = app.db.backend().waits()?.signal(&signal).await;
+    outcome(signalled.map_err(|error| match error {
+        BackendError::TooManySignals { .. } => ApiError::Full,
+        other => other.into(),
+    })?)
 }
 
 fn unknown() -> ApiError {

@@ -101,8 +101,8 @@ pub(super) fn table(base: &str, waits: &[WaitRecord]) -> Markup {
 pub(super) fn what(base: &str, on: &WaitingFor) -> Markup {
     html! {
         @match on {
-            WaitingFor::Hook { token } if token.is_announced() => "a signal",
-            WaitingFor::Hook { token } => { "the signal " code { (token.as_str()) } },
+            WaitingFor::Hook { token: Some(token) } if !token.is_announced() => { "the signal " code { (token.as_str()) } },
+            WaitingFor::Hook { .. } => "a signal",
             WaitingFor::Sleep => "a moment",
             WaitingFor::Runs(children) => {
                 (children.len()) " runs: "

@@ -79,3 +79,15 @@ create or replace function pgflow._schedule_queue() returns int
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$ select 1000 $$;
+
+-- Signals that are kept for one token or task at a time.
+create or replace function pgflow._kept_at_most() returns int
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$ select 100 $$;
+
+-- Parts of a payload that are compared with parts of a schema.
+create or replace function pgflow._max_comparisons() returns int
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$ select 20000 $$;

@@ -4,7 +4,7 @@
 --                  capacities and rates, writes and reads streams, by functions only
 --   pgflow_worker  takes and settles tasks and jobs, writes streams, starts what schedules want, by functions; registers itself; reads definitions
 --   pgflow_upkeep  deletes runs and jobs that ended long ago, and streams whose time is over; a worker that is to retain needs it too; helps jobs along
---   pgflow_viewer  reads every table
+--   pgflow_viewer  reads every table, but no token that was announced
 create or replace function pgflow.grant_roles() returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -77,6 +77,11 @@ begin
   perform pgflow._grant_functions('pgflow_upkeep', c_upkeep);
   if pgflow._grant_functions('pgflow_viewer', c_viewer) then
     grant select on all tables in schema pgflow to pgflow_viewer;
+    -- Whoever has a token can answer.
+    revoke select on pgflow.hooks, pgflow.waits from pgflow_viewer;
+    grant select (run_id, task_index, step_slug) on pgflow.hooks to pgflow_viewer;
+    grant select (run_id, since, until, task_index, attempt, open_children, has_failed, outcomes, is_detached, each, kind, flow_slug, step_slug, schema)
+      on pgflow.waits to pgflow_viewer;
   end if;
   perform pgflow._grant_pgwf();
 end;

@@ -15,6 +15,7 @@ begin
   ) then
     return 'gone';
   end if;
+  perform pgflow._check_kept(null, p_run, p_step, p_index);
   perform pgflow._mark_waiting(array[p_run]);
   insert into pgflow.signals (expires_at, run_id, step_slug, task_index, resume_id, payload)
   values (clock_timestamp() + p_buffer_for, p_run, p_step, p_index, p_resume, p_payload);

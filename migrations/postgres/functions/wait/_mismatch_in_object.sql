@@ -1,35 +1,43 @@
 -- What a schema says of the fields of an object; see _mismatch.
 create or replace function pgflow._mismatch_in_object(
-  schema jsonb, value jsonb, place text, root jsonb, refs int, out path text, out expected text, out got text
+  schema jsonb, value jsonb, root jsonb, inout used int, out path text, out expected text, out got text, out of_constant boolean
 )
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_variable
 declare
+  v_known jsonb := case when jsonb_typeof(schema -> 'properties') = 'object' then schema -> 'properties' else '{}' end;
+  v_patterns jsonb := case when jsonb_typeof(schema -> 'patternProperties') = 'object' then schema -> 'patternProperties' end;
+  v_others jsonb := schema -> 'additionalProperties';
   v_field record;
 begin
+  if jsonb_typeof(schema -> 'required') = 'array' then
+    for v_field in
+      select r.name #>> '{}' as name from jsonb_array_elements(schema -> 'required') with ordinality r(name, n)
+       where jsonb_typeof(r.name) = 'string' and not value ? (r.name #>> '{}') order by r.n limit 1
+    loop
+      path := pgflow._below(v_field.name); expected := 'a value'; got := 'nothing';
+      return;
+    end loop;
+  end if;
   for v_field in
-    select r.name #>> '{}' as name
-      from jsonb_array_elements(case when jsonb_typeof(schema -> 'required') = 'array' then schema -> 'required' else '[]' end)
-        with ordinality r(name, n)
-     where jsonb_typeof(r.name) = 'string' and not value ? (r.name #>> '{}') order by r.n limit 1
+    select f.name, value -> f.name as value, coalesce(v_known -> f.name, pgflow._schema_by_name(v_patterns, v_others, f.name)) as schema
+      from (
+        select k as name from jsonb_object_keys(v_known) k where v_patterns is null and v_others is null and value ? k
+        union all
+        select k from jsonb_object_keys(value) k where v_patterns is not null or v_others is not null
+      ) f
+     -- A tag first: what it rules out need not be looked at.
+     order by (v_known -> f.name -> 'const') is null, f.name collate "C"
   loop
-    path := pgflow._below(place, v_field.name); expected := 'a value'; got := 'nothing';
-    return;
-  end loop;
-  for v_field in
-    select f.key as name, f.value, coalesce(
-        case when jsonb_typeof(schema -> 'properties') = 'object' then schema -> 'properties' -> f.key end,
-        schema -> 'additionalProperties') as schema
-      -- A tag first: what it rules out need not be looked at.
-      from jsonb_each(value) f
-     order by (schema -> 'properties' -> f.key -> 'const') is null, f.key collate "C"
-  loop
-    select m.* into path, expected, got
-      from pgflow._mismatch(v_field.schema, v_field.value, pgflow._below(place, v_field.name), root, refs) m
-     where v_field.schema is not null;
-    exit when path is not null;
+    continue when v_field.schema is null;
+    select m.* into used, path, expected, got, of_constant
+      from pgflow._mismatch(v_field.schema, v_field.value, root, 0, used) m;
+    if path is not null then
+      path := pgflow._below(v_field.name) || path;
+      return;
+    end if;
   end loop;
 end;
 $$;

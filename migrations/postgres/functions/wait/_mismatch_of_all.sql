@@ -1,35 +1,49 @@
--- What schemas in a schema say of a value: allOf, anyOf, oneOf; see _mismatch. Where no alternative fits, the one that got furthest says
--- most.
+-- What schemas in a schema say of a value: allOf, anyOf, oneOf, not; see _mismatch. Where no alternative fits, the one that got furthest says
+-- most: not one that is of another tag.
 create or replace function pgflow._mismatch_of_all(
-  schema jsonb, value jsonb, place text, root jsonb, refs int, out path text, out expected text, out got text
+  schema jsonb, value jsonb, root jsonb, refs int, inout used int, out path text, out expected text, out got text, out of_constant boolean
 )
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
-#variable_conflict use_column
+#variable_conflict use_variable
 declare
   v_word text;
+  v_part jsonb;
+  v_wrong record;
   v_fits boolean;
+  v_is_tag boolean;
+  v_was_tag boolean;
 begin
-  select m.path, m.expected, m.got into path, expected, got
-    from jsonb_array_elements(case when jsonb_typeof(schema -> 'allOf') = 'array' then schema -> 'allOf' else '[]' end)
-      with ordinality a(part, n)
-    cross join lateral pgflow._mismatch(a.part, _mismatch_of_all.value, place, root, refs) m
-   where m.path is not null order by a.n limit 1;
-  foreach v_word in array array['anyOf', 'oneOf'] loop
-    exit when path is not null;
+  foreach v_word in array array['allOf', 'anyOf', 'oneOf'] loop
     continue when jsonb_typeof(schema -> v_word) is distinct from 'array';
-    select coalesce(bool_or(m.path is null), false),
-           (array_agg(m.path order by octet_length(m.path) desc, a.n))[1], (array_agg(m.expected order by octet_length(m.path) desc, a.n))[1],
-           (array_agg(m.got order by octet_length(m.path) desc, a.n))[1]
-      into v_fits, path, expected, got
-      from jsonb_array_elements(schema -> v_word) with ordinality a(part, n)
-      cross join lateral pgflow._mismatch(a.part, _mismatch_of_all.value, place, root, refs) m;
+    v_fits := v_word = 'allOf';
+    for v_part in select a.part from jsonb_array_elements(schema -> v_word) with ordinality a(part, n) order by a.n loop
+      select m.* into v_wrong from pgflow._mismatch(v_part, value, root, refs, used) m;
+      used := v_wrong.used;
+      v_fits := v_wrong.path is null;
+      continue when v_fits and v_word = 'allOf';
+      exit when v_fits;
+      v_is_tag := coalesce(v_wrong.of_constant, false) and v_wrong.path ~ '^/[^/]*$';
+      if path is null or (not v_is_tag, octet_length(v_wrong.path)) > (not v_was_tag, octet_length(path)) then
+        path := v_wrong.path; expected := v_wrong.expected; got := v_wrong.got; of_constant := v_wrong.of_constant;
+        v_was_tag := v_is_tag;
+      end if;
+      exit when v_word = 'allOf';
+    end loop;
     if v_fits then
-      path := null; expected := null; got := null;
-    elsif coalesce(octet_length(path), 0) <= octet_length(place) then
-      path := place; expected := 'one of the alternatives'; got := jsonb_typeof(_mismatch_of_all.value);
+      path := null; expected := null; got := null; of_constant := null;
+    elsif v_word <> 'allOf' and coalesce(path, '') = '' then
+      path := ''; expected := 'one of the alternatives'; got := jsonb_typeof(value); of_constant := null;
     end if;
+    exit when not v_fits;
   end loop;
+  if path is null and schema ? 'not' then
+    select m.* into v_wrong from pgflow._mismatch(schema -> 'not', value, root, refs, used) m;
+    used := v_wrong.used;
+    if v_wrong.path is null then
+      path := ''; expected := 'something else'; got := jsonb_typeof(value);
+    end if;
+  end if;
 end;
 $$;

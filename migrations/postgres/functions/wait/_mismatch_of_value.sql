@@ -1,6 +1,6 @@
--- What a schema says of a value itself: its type, the values it may be, its range; see _mismatch.
+-- What a schema says of a value itself: its type, the values it may be, how large it is, its format; see _mismatch.
 create or replace function pgflow._mismatch_of_value(
-  schema jsonb, value jsonb, place text, out path text, out expected text, out got text
+  schema jsonb, value jsonb, out path text, out expected text, out got text, out of_constant boolean
 )
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -8,6 +8,7 @@ as $$
 #variable_conflict use_variable
 declare
   v_type text := jsonb_typeof(value);
+  v_text text := case when v_type = 'string' then value #>> '{}' end;
   -- Integers of Rust say how long they are by their format, and not all by their bounds.
   v_range numeric[] := (case when v_type = 'number' then case schema ->> 'format'
     when 'int8' then '{-128, 127}' when 'int16' then '{-32768, 32767}' when 'int32' then '{-2147483648, 2147483647}'
@@ -24,6 +25,7 @@ begin
     expected := array_to_string(v_types, ' or ');
   elsif schema -> 'const' <> value then
     expected := (schema -> 'const')::text;
+    of_constant := true;
   elsif jsonb_typeof(schema -> 'enum') = 'array'
      and not exists (select from jsonb_array_elements(schema -> 'enum') e where e = value) then
     expected := 'one of the values listed';
@@ -35,10 +37,17 @@ begin
     expected := format('at least %s', v_range[1]);
   elsif (case when v_range is not null then (value #>> '{}')::numeric > v_range[2] end) then
     expected := format('at most %s', v_range[2]);
+  -- No more of a text is read than needed.
+  elsif char_length(left(v_text, least(pgflow._count_in(schema -> 'minLength'), 2147483647)::int)) < pgflow._count_in(schema -> 'minLength') then
+    expected := format('at least %s characters', schema -> 'minLength');
+  elsif char_length(left(v_text, (least(pgflow._count_in(schema -> 'maxLength'), 2147483646) + 1)::int)) > pgflow._count_in(schema -> 'maxLength') then
+    expected := format('at most %s characters', schema -> 'maxLength');
+  elsif not pgflow._has_format(schema ->> 'format', v_text) then
+    expected := format('a text of the format %s', schema ->> 'format');
   else
     return;
   end if;
-  path := place;
+  path := '';
   got := v_type;
 end;
 $$;

@@ -6,6 +6,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_signal pgflow.signals;
+  v_fits boolean;
 begin
   for v_signal in
     select s.* from pgflow.signals s
@@ -14,14 +15,15 @@ begin
             or s.run_id = wait.run_id and s.step_slug = wait.step_slug and s.task_index = wait.task_index)
      order by s.id
   loop
-    if pgflow._why_rejected(wait, v_signal.payload) is null and v_signal.resume_id is not null then
+    v_fits := pgflow._why_rejected(wait, v_signal.payload) is null;
+    if v_fits and v_signal.resume_id is not null then
       update pgflow.signals s
          set payload = null, expires_at = null, run_id = wait.run_id, step_slug = wait.step_slug, task_index = wait.task_index
        where s.id = v_signal.id;
-      return v_signal.payload;
+    else
+      delete from pgflow.signals s where s.id = v_signal.id;
     end if;
-    delete from pgflow.signals s where s.id = v_signal.id;
-    if pgflow._why_rejected(wait, v_signal.payload) is null then
+    if v_fits then
       return v_signal.payload;
     end if;
   end loop;

@@ -15,7 +15,12 @@ begin
   end if;
   perform pgflow._check_fanouts(array[wait.run_id], array[wait.step_slug], array[payload]);
   return null;
-exception when program_limit_exceeded then
-  return jsonb_build_object('path', '', 'message', format('expected what can be stored, found %s', sqlerrm));
+exception
+  when statement_too_complex then
+    return jsonb_build_object(
+      'path', '', 'message',
+      format('expected what takes less than %s comparisons, found %s', pgflow._max_comparisons(), jsonb_typeof(payload)));
+  when program_limit_exceeded then
+    return jsonb_build_object('path', '', 'message', format('expected what can be stored, found %s', sqlerrm));
 end;
 $$;

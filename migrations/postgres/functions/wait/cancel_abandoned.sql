@@ -1,5 +1,6 @@
 -- Cancels up to `max_children` runs and jobs whose parents wait for them no longer, and returns how many children it has seen to, with those
--- that are runs: call it again while there are any. Jobs are cancelled for one reason per call, because jobs and keys are locked once.
+-- that are runs: call it again while there are any. Jobs are cancelled for one reason per call, because jobs and keys are locked once. A job
+-- that another task or job waits for goes on.
 create or replace function pgflow.cancel_abandoned(max_children int default 100, out children int, out runs uuid[])
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -15,6 +16,7 @@ declare
   v_left record;
   v_runs uuid[];
   v_jobs text[];
+  v_free text[];
   v_reason text;
   v_parent uuid;
 begin
@@ -35,7 +37,10 @@ begin
     select c.child from unnest(v_left.children, v_left.kinds, v_left.reasons) c(child, kind, reason)
      where c.kind = 'job' and c.reason = v_reason);
   perform from pgflow.runs r where r.run_id = any (v_runs) order by r.run_id for no key update;
-  perform pgflow.cancel_jobs(v_jobs, v_reason, format('run %s', v_parent)) where v_jobs <> '{}';
+  -- Locked before it is known who waits for them, so that nobody begins to meanwhile.
+  perform pgflow._lock_jobs(v_jobs) where v_jobs <> '{}';
+  v_free := array(select j from unnest(v_jobs) j where not pgflow._is_awaited(j));
+  perform pgflow.cancel_jobs(v_free, v_reason, format('run %s', v_parent)) where v_free <> '{}';
   delete from pgflow.awaited a
    using unnest(v_left.children, v_left.kinds, v_left.parents) c(child, kind, parent)
    where a.child = c.child and a.kind = c.kind and a.run_id = c.parent and a.abandoned is not null

@@ -52,6 +52,7 @@ begin
     return query select 'gone', null::uuid, null::text, null::int, null::text, null::text;
     return;
   end if;
+  perform pgflow._check_kept(signal.token, null, null, null);
   insert into pgflow.signals (expires_at, token, resume_id, payload)
   values (clock_timestamp() + signal.buffer_for, signal.token, signal.resume_id, signal.payload);
   return query select 'buffered', null::uuid, null::text, null::int, null::text, null::text;

@@ -1,5 +1,6 @@
 //! Attempts that end by waiting.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use pgflow_machine::job::{Dependency, NewJob, Submitted};
@@ -26,8 +27,9 @@ pub(crate) async fn settle_in<S: Session>(
         return execute(session, &SettleBatch { settles, limits }).await;
     }
     // All rows of the batch are locked before anything is started.
-    holds(session, settles.iter()).await?;
-    let mut batch = Settling { session, limits, news: News::default() };
+    let held = holds(session, settles.iter()).await?;
+    let (changed, news) = (HashSet::new(), News::default());
+    let mut batch = Settling { session, limits, held, changed, news };
     let mut settled = vec![Settled::Unknown; settles.len()];
     for round in settle_rounds(settles) {
         let (waits, others): (Vec<_>, Vec<_>) =
@@ -35,6 +37,7 @@ pub(crate) async fn settle_in<S: Session>(
         // Children exist only if their wait does, so it is known first whether these end its step.
         let items = others.into_iter().map(|item| (item, settles[item].clone()));
         batch.settle(items.collect(), &mut settled).await?;
+        batch.look_again(settles, &waits).await?;
         batch.wait(settles, waits, &mut settled).await?;
     }
     Ok((settled, batch.news))
@@ -55,10 +58,18 @@ fn new_wait(settle: &Settle) -> Option<(&TaskLease, &NewWait)> {
     }
 }
 
+fn run_of(settle: &Settle) -> Option<RunId> {
+    Some(settle.lease.task()?.task.run)
+}
+
 /// A batch with waits in it, part by part in one transaction.
 struct Settling<'s, S> {
     session: &'s mut S,
     limits: Limits,
+    /// Whether the attempts of the batch have their tasks.
+    held: Vec<bool>,
+    /// Runs for which that may be different by now.
+    changed: HashSet<RunId>,
     news: News,
 }
 
@@ -69,11 +80,27 @@ impl<S: Session> Settling<'_, S> {
             return Ok(());
         }
         let (positions, settles): (Vec<_>, Vec<_>) = items.into_iter().unzip();
+        self.changed.extend(settles.iter().filter_map(run_of));
         let command = SettleBatch { settles: &settles, limits: self.limits };
         let (outcomes, news) = execute(self.session, &command).await?;
         self.news.extend(news);
         for (position, outcome) in positions.into_iter().zip(outcomes) {
             settled[position] = outcome;
+        }
+        Ok(())
+    }
+
+    /// What came before in this batch may have ended the steps of these.
+    async fn look_again(&mut self, settles: &[Settle], items: &[usize]) -> Stored<()> {
+        let may_differ = |settle| run_of(settle).is_some_and(|run| self.changed.contains(&run));
+        let items = items.iter().copied().filter(|&item| may_differ(&settles[item]));
+        let items: Vec<_> = items.collect();
+        if items.is_empty() {
+            return Ok(());
+        }
+        let held = holds(self.session, items.iter().map(|&item| &settles[item])).await?;
+        for (item, holds) in items.into_iter().zip(held) {
+            self.held[item] = holds;
         }
         Ok(())
     }
@@ -85,11 +112,10 @@ impl<S: Session> Settling<'_, S> {
         items: Vec<usize>,
         settled: &mut [Settled],
     ) -> Stored<()> {
-        let holds = holds(self.session, items.iter().map(|&item| &settles[item])).await?;
         let (mut waiting, mut failing, mut opened) = (Vec::new(), Vec::new(), Vec::new());
-        for (item, holds) in items.into_iter().zip(holds) {
+        for item in items {
             let mut settle = settles[item].clone();
-            if let Some((lease, wait)) = new_wait(&settles[item]).filter(|_| holds) {
+            if let Some((lease, wait)) = new_wait(&settles[item]).filter(|_| self.held[item]) {
                 let task = &lease.task;
                 match prepare(self.session, task, wait, self.limits, &mut self.news).await? {
                     Ok(children) => opened.push((lease, wait, children)),

@@ -1,8 +1,9 @@
 //! What is sent to those who wait.
 
-use pgflow_machine::wait::{Deliver, Delivery, HookToken, Signal, SignalTo, Signalled, orphaned};
+use pgflow_machine::wait::{
+    Deliver, Delivery, HookToken, KEPT_AT_MOST, Signal, SignalTo, Signalled, orphaned,
+};
 use pgflow_machine::{Limits, Needs, Rows, RunStatus, TaskKey};
-use serde_json::Value;
 use uuid::Uuid;
 
 use super::wake::advance;
@@ -148,6 +149,9 @@ async fn keep_unowned<S: Session>(
 }
 
 async fn keep<S: Session>(session: &mut S, signal: &Signal, row: SignalRow<'_>) -> Stored<()> {
+    if session.kept_signals(row.target).await?.len() >= KEPT_AT_MOST {
+        return Err(BackendError::TooManySignals { limit: KEPT_AT_MOST });
+    }
     let until = session.now() + signal.buffer_for;
     session.put_signal(SignalRow { kept: Some((&signal.payload, until)), ..row }).await
 }
@@ -188,26 +192,22 @@ pub(super) async fn deliver_kept<S: Session>(
     limits: Limits,
 ) -> Stored<News> {
     let Some(token) = &wait.row.token else { return Ok(News::default()) };
-    let mut kept: Vec<(i64, Value)> = session.kept_signals(&of_token(token)).await?;
+    let mut kept = session.kept_signals(&of_token(token)).await?;
     kept.extend(session.kept_signals(&of_task(&wait.task)).await?);
-    // The first that came, whatever it was sent to.
-    kept.sort_by_key(|(number, _)| *number);
-    if kept.is_empty() {
-        return Ok(News::default());
-    }
-    let (numbers, payloads): (Vec<_>, Vec<_>) = kept.into_iter().unzip();
-    let command = Deliver::new(&wait.task, Some(&wait.row), payloads, limits);
-    let (delivery, news) = deliver(session, &command, &wait.task).await?;
-    let unfit = match delivery {
-        Delivery::Delivered(at) => {
-            session.use_signal(numbers[at], wait.task.run).await?;
-            at
+    // The first that came, whatever it was sent to. One after the other, because all together may be large.
+    kept.sort_unstable();
+    for number in kept {
+        let payload = session.kept_payload(number).await?;
+        let command = Deliver::new(&wait.task, Some(&wait.row), [payload], limits);
+        let (delivery, news) = deliver(session, &command, &wait.task).await?;
+        match delivery {
+            Delivery::Delivered(_) => {
+                session.use_signal(number, wait.task.run).await?;
+                return Ok(news);
+            }
+            Delivery::Unfit(_) => session.drop_signal(number).await?,
+            Delivery::NotYet | Delivery::Over => return Ok(news),
         }
-        Delivery::Unfit(_) => numbers.len(),
-        Delivery::NotYet | Delivery::Over => 0,
-    };
-    for number in &numbers[..unfit] {
-        session.drop_signal(*number).await?;
     }
-    Ok(news)
+    Ok(News::default())
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use pgflow_machine::job::{CancelJobs, Dependency, JobCancelled};
+use pgflow_machine::job::Dependency;
 use pgflow_machine::wait::{EndWaits, Over, orphaned};
 use pgflow_machine::{
     Cancel, Limits, Needs, Payload, Rows, RunStatus, TaskKey, TaskLease, cut_error,
@@ -163,12 +163,8 @@ async fn cancel<S: Store>(store: &S, Orphan { child, parent, reason }: &Orphan) 
             (answer == pgflow_machine::Cancelled::Cancelled, news)
         }
         Dependency::Job(job) => {
-            let (jobs, by) = (std::slice::from_ref(job), jobs::by_run(*parent));
-            let command = CancelJobs { jobs, by: &by, reason: Some(reason) };
-            let (answers, ready) = jobs::execute(&mut session, &command).await?;
-            let is_new = answers
-                .iter()
-                .any(|answer| matches!(answer, JobCancelled::Cancelled | JobCancelled::Asked));
+            let by = jobs::by_run(*parent);
+            let (is_new, ready) = jobs::cancel_orphan(&mut session, job, &by, reason).await?;
             (is_new, News { ready, ..News::default() })
         }
     };

@@ -305,8 +305,10 @@ pub(in crate::client) fn awaited(on: &WaitingFor) -> String {
         [first, more @ ..] => format!("{what} {first} and {} more", more.len()),
     };
     match on {
-        WaitingFor::Hook { token } if token.is_announced() => "an answer".to_owned(),
-        WaitingFor::Hook { token } => format!("an answer to `{}`", token.as_str()),
+        WaitingFor::Hook { token: Some(token) } if !token.is_announced() => {
+            format!("an answer to `{}`", token.as_str())
+        }
+        WaitingFor::Hook { .. } => "an answer".to_owned(),
         WaitingFor::Sleep => "its time".to_owned(),
         WaitingFor::Runs(runs) => several("run", runs.iter().map(ToString::to_string).collect()),
         WaitingFor::Jobs(jobs) => several("job", jobs.iter().map(ToString::to_string).collect()),

@@ -64,7 +64,9 @@ async fn views_have_what_the_page_says(fresh: Fresh) -> Outcome {
     let working = fresh.work(familiar::Flow).await?;
     let run = db.start(familiar::Flow, 7).await?;
     let hook = until(async || run.hooks().await.ok()?.pop()).await;
-    let WaitingFor::Hook { token } = &hook.on else { panic!("{:?} is a hook", hook.task) };
+    let WaitingFor::Hook { token: Some(token) } = &hook.on else {
+        panic!("{:?} is a hook", hook.task)
+    };
     let job = NewJob::new("a job".parse()?, "mail", 1);
     db.backend().jobs()?.submit_jobs(&[job], "me").await?.remove(0)?;
     working.stop().await?;

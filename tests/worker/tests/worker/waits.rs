@@ -190,7 +190,9 @@ async fn a_named_hook_can_be_answered_early(fresh: Fresh) -> Outcome {
     assert_eq!(run.output().await?.payment, 100);
     let other = fresh.db.start(named::Flow, 42).await?;
     let hook = until(async || other.hooks().await.ok()?.pop()).await;
-    assert!(matches!(hook.on, WaitingFor::Hook { token } if token.as_str() == "order-42"));
+    assert!(
+        matches!(hook.on, WaitingFor::Hook { token: Some(token) } if token.as_str() == "order-42")
+    );
     fresh.db.signal("order-42", None, &200).await?;
     assert_eq!(ended(&other).await?, RunStatus::Completed);
     working.stop().await?;

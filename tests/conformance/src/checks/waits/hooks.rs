@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pgflow_machine::wait::{HookToken, NewWait, Signalled};
+use pgflow_machine::wait::{HookToken, MAX_COMPARISONS, NewWait, Signalled};
 use pgflow_machine::{RunStatus, Settled, TaskKey, TaskStatus};
 use pgflow_runtime::backend::{TaskQuery, WaitingFor};
 use serde_json::json;
@@ -24,6 +24,13 @@ pub(crate) const CHECKS: &[Check] = &[
         Waits
     ),
     check!("W06", "a signal that breaks the map after it fails the run", violation, Waits),
+    check!(
+        "W08",
+        "a text, map or letter of a wrong kind is refused with its place",
+        formats,
+        Waits
+    ),
+    check!("W09", "a payload that takes too long to check is refused", endless, Waits),
     check!("W07", "nothing is delivered to a run that has ended", ended, Waits),
 ];
 
@@ -38,7 +45,7 @@ async fn waits_for_years(cx: Arc<Cx>) {
     assert_eq!((tasks[0].status, tasks[0].worker), (TaskStatus::Waiting, None));
     let open = cx.waits(run.id).await;
     assert_eq!((open.len(), &open[0].task, open[0].until), (1, &task.lease.task, None));
-    assert_eq!(open[0].on, WaitingFor::Hook { token: token.clone() });
+    assert_eq!(open[0].on, WaitingFor::Hook { token: Some(token.clone()) });
     let delivered = cx.signal(&to_token(&token, json!({ "ok": 1 }))).await;
     assert_eq!(delivered, Signalled::Delivered(task.lease.task.clone()));
     assert_eq!(cx.waits(run.id).await, []);
@@ -106,6 +113,76 @@ async fn rejected(cx: Arc<Cx>) {
     let delivered = cx.signal(&fitting.resume_id("mail")).await;
     assert_eq!(delivered, Signalled::Delivered(task.lease.task));
     run.expect_state(RunStatus::Completed, &["a:completed"]).await;
+}
+
+async fn formats(cx: Arc<Cx>) {
+    let flow = cx.flow([single("a")]).await;
+    let (run, token) = (cx.start(&flow, json!({})).await, cx.token());
+    let [task] = run.take(["a#0"]).await;
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "id": { "type": "string", "format": "uuid" },
+            "at": { "type": "string", "format": "date-time" },
+            "letter": { "type": "string", "minLength": 1, "maxLength": 1 },
+            "by_number": { "type": "object", "patternProperties": { "^\\d+$": { "type": "integer" } }, "additionalProperties": false },
+            "not_zero": { "type": "integer", "not": { "const": 0 } },
+        },
+        "oneOf": [
+            { "properties": { "kind": { "const": "yes" }, "by": { "type": "string" } }, "required": ["kind", "by"] },
+            { "properties": { "kind": { "const": "no" }, "why": { "type": "string" } }, "required": ["kind", "why"] },
+        ],
+    });
+    run.apply(&task, waits(NewWait { schema: Some(schema), ..hook(&token) })).await;
+    for (payload, place) in [
+        (json!({ "id": "not-a-uuid" }), "/id"),
+        (json!({ "at": "2026-02-30T00:00:00Z" }), "/at"),
+        (json!({ "at": "tomorrow" }), "/at"),
+        (json!({ "letter": "ab" }), "/letter"),
+        (json!({ "by_number": { "x": 1 } }), "/by_number/x"),
+        (json!({ "by_number": { "1": "x" } }), "/by_number/1"),
+        (json!({ "not_zero": 0 }), "/not_zero"),
+        (json!({ "kind": "no", "why": 7 }), "/why"),
+        (json!({ "kind": "yes", "by": 7, "why": "x" }), "/by"),
+    ] {
+        match cx.signal(&to_token(&token, payload.clone())).await {
+            Signalled::Rejected { path, .. } => assert_eq!(path, place, "{payload}"),
+            other => panic!("{payload} was {other:?}"),
+        }
+        assert_eq!(cx.waits(run.id).await.len(), 1, "the wait stays open");
+    }
+    let fitting = json!({
+        "id": "67e55044-10b1-426f-9247-bb680e5fe0c8", "at": "2026-02-28T00:00:00Z", "letter": "ä", "by_number": { "1": 1 },
+        "not_zero": 1, "kind": "no", "why": "late",
+    });
+    let delivered = cx.signal(&to_token(&token, fitting)).await;
+    assert_eq!(delivered, Signalled::Delivered(task.lease.task));
+}
+
+async fn endless(cx: Arc<Cx>) {
+    let flow = cx.flow([single("a")]).await;
+    let (run, token) = (cx.start(&flow, json!({})).await, cx.token());
+    let [task] = run.take(["a#0"]).await;
+    let next = json!({ "type": "object", "properties": { "next": { "$ref": "#" } } });
+    let schema =
+        json!({ "anyOf": [{ "allOf": [next, next], "required": ["end"] }, { "type": "integer" }] });
+    run.apply(&task, waits(NewWait { schema: Some(schema), ..hook(&token) })).await;
+    let chain =
+        |depth: u32, leaf| (0..depth).fold(leaf, |next, _| json!({ "next": next, "end": 1 }));
+    for hostile in [chain(60, json!("x")), json!(vec![json!({}); 3])] {
+        let refused = cx.signal(&to_token(&token, hostile)).await;
+        assert!(matches!(refused, Signalled::Rejected { .. }), "{refused:?}");
+    }
+    let Signalled::Rejected { path, message } =
+        cx.signal(&to_token(&token, chain(60, json!(1)))).await
+    else {
+        panic!("it is too much")
+    };
+    let expected =
+        format!("expected what takes less than {MAX_COMPARISONS} comparisons, found object");
+    assert_eq!((path.as_str(), message), ("", expected));
+    let delivered = cx.signal(&to_token(&token, chain(5, json!(1)))).await;
+    assert_eq!(delivered, Signalled::Delivered(task.lease.task));
 }
 
 async fn again(cx: Arc<Cx>) {

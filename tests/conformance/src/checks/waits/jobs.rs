@@ -20,6 +20,7 @@ pub(crate) const CHECKS: &[Check] = &[
     check!("W52", "jobs go with the run that waits for them", cancelled, Waits),
     check!("W53", "a job that has ended before is not waited for", ended_before, Waits),
     check!("W54", "a job is kept while somebody waits for others with it", pruned, Waits),
+    check!("W55", "a job that others wait for goes on without the one who does not", shared, Waits),
 ];
 
 /// A run whose only step waits for the jobs `one` and `two`.
@@ -87,6 +88,36 @@ async fn cancelled(cx: Arc<Cx>) {
     let error = tasks[0].error.clone().unwrap_or_default();
     assert!(error.contains("max_attempts"), "{error}");
     assert_eq!(kit.names(&["n"], 10).await, [""; 0], "not even the one that could be");
+}
+
+async fn shared(cx: Arc<Cx>) {
+    let kit = JobKit::new(&cx);
+    let flow = cx.flow([single("a")]).await;
+    let mut runs = Vec::new();
+    for input in 0..3 {
+        let run = cx.start(&flow, input).await;
+        let [task] = run.take(["a#0"]).await;
+        run.apply(&task, waits(jobs_of([kit.job("one", "n")]))).await;
+        runs.push(run);
+    }
+    runs[0].cancel(None).await;
+    kit.expect(&[("one", "READY")]).await;
+    runs[1].cancel(None).await;
+    kit.expect(&[("one", "READY")]).await;
+    let hold = kit.take("one", "n").await;
+    kit.finish_with(&hold, json!(7)).await;
+    assert_eq!(runs[2].record().await.output, Some(json!({ "a": [7] })));
+    // A job that waits counts as well; without one, who gives up last takes it along.
+    for (name, is_wanted) in [("two", true), ("three", false)] {
+        let run = cx.start(&flow, json!({})).await;
+        let [task] = run.take(["a#0"]).await;
+        run.apply(&task, waits(jobs_of([kit.job(name, "n")]))).await;
+        if is_wanted {
+            kit.submit(&[kit.after("waiter", "n", &[kit.on(name)])]).await;
+        }
+        run.cancel(None).await;
+        kit.expect(&[(name, if is_wanted { "READY" } else { "cancelled" })]).await;
+    }
 }
 
 async fn ended_before(cx: Arc<Cx>) {

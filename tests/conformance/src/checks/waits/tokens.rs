@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pgflow_machine::RunStatus;
-use pgflow_machine::wait::{HookToken, NewWait, Signal, Signalled};
-use pgflow_runtime::backend::TaskQuery;
+use pgflow_machine::wait::{HookToken, KEPT_AT_MOST, NewWait, Signal, Signalled};
+use pgflow_machine::{RunStatus, TaskKey};
+use pgflow_runtime::backend::{BackendError, TaskQuery};
 use serde_json::json;
 
 use crate::Check;
 use crate::check::check;
-use crate::kit::waits::{hook, to_token, waits};
+use crate::kit::waits::{hook, of, to_task, to_token, waits};
 use crate::kit::{Cx, StepExt, single};
 
 pub(crate) const CHECKS: &[Check] = &[
@@ -21,6 +21,7 @@ pub(crate) const CHECKS: &[Check] = &[
     check!("W14", "a token that another wait has is refused with its name", taken, Waits),
     check!("W15", "a name is a name, however it begins", like_announced, Waits),
     check!("W16", "what has expired is no duplicate, also before a sweep", expired_unswept, Waits),
+    check!("W17", "so many signals are kept, and no more", full, Waits),
 ];
 
 async fn same_token(cx: Arc<Cx>) {
@@ -147,4 +148,29 @@ async fn taken(cx: Arc<Cx>) {
     let [second] = other.take(["a#0"]).await;
     other.apply(&second, waits(hook(&token))).await;
     assert_eq!(cx.waits(other.id).await.len(), 1, "it is free again");
+}
+
+async fn full(cx: Arc<Cx>) {
+    let flow = cx.flow([single("a"), single("b").after("a")]).await;
+    let (run, token, other) = (cx.start(&flow, json!({})).await, cx.token(), cx.token());
+    let later = TaskKey { run: run.id, step: "b".into(), index: 0 };
+    for number in 0..KEPT_AT_MOST {
+        let id = number.to_string();
+        let signals = [to_token(&token, number), to_task(&later, number)];
+        for signal in signals.map(|signal| signal.resume_id(&*id)) {
+            assert_eq!(cx.signal(&signal).await, Signalled::Buffered);
+        }
+    }
+    let backend = cx.backend();
+    for signal in [to_token(&token, "more"), to_task(&later, "more")] {
+        let refused = of(&backend).signal(&signal).await.expect_err("that is too much");
+        let is_full = matches!(refused, BackendError::TooManySignals { limit: KEPT_AT_MOST });
+        assert!(is_full, "{refused:?}");
+    }
+    assert_eq!(cx.signal(&to_token(&token, 0).resume_id("0")).await, Signalled::Duplicate);
+    assert_eq!(cx.signal(&to_token(&other, 0)).await, Signalled::Buffered, "others are not full");
+    let [task] = run.take(["a#0"]).await;
+    run.apply(&task, waits(hook(&token))).await;
+    run.expect_log_end(&["step:completed a 0", "step:started b 1"]).await;
+    assert_eq!(cx.signal(&to_token(&token, "more")).await, Signalled::Buffered, "one was taken");
 }

@@ -3,7 +3,7 @@
 use crate::harness::{Db, long};
 
 /// Blocks that a statement touches, functions that it calls included.
-async fn blocks(db: &Db, statement: &str) -> u64 {
+pub(crate) async fn blocks(db: &Db, statement: &str) -> u64 {
     // The first call of a session plans.
     let mut session = db.session().await;
     let mut last = 0;

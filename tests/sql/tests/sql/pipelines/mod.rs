@@ -1,6 +1,6 @@
 //! Pipelines, as psql sees them: permits, what claims look at, and what is kept of messages.
 
-mod flat;
+pub(crate) mod flat;
 mod messages;
 mod permits;
 mod racing;

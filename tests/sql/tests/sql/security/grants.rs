@@ -1,6 +1,7 @@
 //! The roles at work.
 
 use crate::harness::{Db, Session, define};
+use crate::waits::{announce, wait};
 
 async fn as_role(db: &Db, role: &str) -> Session {
     let mut session = db.session().await;
@@ -158,4 +159,37 @@ async fn a_role_without_grants_sees_no_schema() {
         assert_eq!(nobody.error(refused).await.code, "42501", "{refused}");
     }
     db.run(&format!("drop role {role}")).await;
+}
+
+/// Whoever has a token can answer, so who may only look sees none; a name that the application chose is no secret.
+#[tokio::test]
+async fn a_viewer_sees_waits_without_their_tokens() {
+    let db = Db::with(&define("f", &["a", "b"])).await;
+    let run = db.start("f", "{}").await;
+    db.claim("f").await;
+    let token = announce(&run, &db, "a", 1).await;
+    wait(&run, &db, "a", 1, &format!(r#"{{"on": "hook", "token": "{token}"}}"#)).await;
+    wait(&run, &db, "b", 1, r#"{"on": "hook", "token": "mail"}"#).await;
+    let lists = [
+        "select step_slug, token from pgflow.list_waits() order by 1",
+        "select step_name, token from pgflow.workflow_hooks order by 1",
+    ];
+    let mut viewer = as_role(&db, "pgflow_viewer").await;
+    let mut client = as_role(&db, "pgflow_client").await;
+    for list in lists {
+        assert_eq!(viewer.rows(list).await, ["a|NULL", "b|mail"], "{list}");
+        assert_eq!(db.rows(list).await, [format!("a|{token}"), "b|mail".to_owned()], "{list}");
+    }
+    assert_eq!(client.rows(lists[0]).await, [format!("a|{token}"), "b|mail".to_owned()]);
+    for refused in [
+        "select * from pgflow.waits",
+        "select token from pgflow.waits",
+        "select token from pgflow.hooks",
+    ] {
+        assert_eq!(viewer.error(refused).await.code, "42501", "{refused}");
+    }
+    assert_eq!(
+        viewer.rows("select step_slug, kind from pgflow.waits order by 1").await,
+        ["a|hook", "b|hook"]
+    );
 }

@@ -246,9 +246,10 @@ async fn tables_are_read_and_written_by_those_who_need_them() {
         assert_eq!(db.rows(&may).await, *expected, "{role} {privilege}");
     }
     let hidden = format!(
-        "select relname {ours} and not has_table_privilege('pgflow_viewer', oid, 'SELECT')"
+        "select relname {ours} and not has_table_privilege('pgflow_viewer', oid, 'SELECT') order by 1"
     );
-    assert_eq!(db.rows(&hidden).await, [""; 0], "a viewer reads every table");
+    let hidden = db.rows(&hidden).await;
+    assert_eq!(hidden, ["hooks", "waits"], "a viewer reads all but tokens, which are secrets");
     for (role, _) in ROLES {
         for privilege in ["DELETE", "TRUNCATE", "REFERENCES", "TRIGGER"] {
             let may = format!(

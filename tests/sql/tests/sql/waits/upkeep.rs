@@ -2,6 +2,7 @@
 
 use super::{announce, later, signal, started, wait};
 use crate::harness::{Db, define};
+use crate::pipelines::flat::blocks;
 
 #[tokio::test]
 async fn waits_are_listed_by_age_in_pages() {
@@ -131,4 +132,33 @@ async fn what_does_not_wait_costs_nothing() {
     session.run("commit").await;
     later(&db, 0).await;
     db.check().await;
+}
+
+/// What a page of one run's waits costs depends neither on how many there are of others, nor on how many it has itself.
+#[tokio::test]
+async fn the_waits_of_a_run_are_found_by_it() {
+    let db = Db::with(&define("f", &["a"])).await;
+    let (few, many) = (uuid(1), uuid(2));
+    let waits = |run: &str, count: u32, hours: u32| {
+        format!(
+            "insert into pgflow.waits (run_id, step_slug, task_index, attempt, kind, flow_slug, since, until)
+             select '{run}', 'a', n, 1, 'sleep', 'f', now() - interval '{hours} hours' + n * interval '1 ms', now() + interval '1 day'
+               from generate_series(0, {count} - 1) n"
+        )
+    };
+    let list = |run: &str| format!("select * from pgflow.list_waits('{run}', qty => 20)");
+    db.run(&waits(&few, 20, 1)).await;
+    let before = blocks(&db, &list(&few)).await;
+    // They have waited longer, so that a list by age has them first.
+    db.run(&waits(&many, 20_000, 9)).await;
+    db.run("analyze pgflow.waits").await;
+    for run in [&few, &many] {
+        let after = blocks(&db, &list(run)).await;
+        println!("{before} blocks, then {after}");
+        assert!(before > 1 && after < before + 10, "{before} blocks, then {after}");
+    }
+}
+
+fn uuid(number: u32) -> String {
+    format!("00000000-0000-7000-8000-{number:012}")
 }
