@@ -116,9 +116,14 @@ impl Browser {
         Ok(self.0.current_url().await?.to_string())
     }
 
-    /// The text of what a selector finds first.
+    /// The text of what a selector finds first. A page that is live may replace it between the two questions.
     pub async fn text(&self, selector: &str) -> Outcome<String> {
-        Ok(self.find(selector).await?.text().await?)
+        loop {
+            match self.find(selector).await?.text().await {
+                Err(error) if error.is_stale_element_reference() => {}
+                text => return Ok(text?),
+            }
+        }
     }
 
     /// What a selector finds first. It may still have to come: a click returns before its page is there.
@@ -134,6 +139,20 @@ impl Browser {
     /// Clicks on what a selector finds first.
     pub async fn click(&self, selector: &str) -> Outcome {
         Ok(self.find(selector).await?.click().await?)
+    }
+
+    /// Clicks on what leads to another page, and waits until this one is gone: what is asked next is asked of the other.
+    pub async fn follow(&self, selector: &str) -> Outcome {
+        let page = self.find("html").await?;
+        self.click(selector).await?;
+        let deadline = tokio::time::Instant::now() + PATIENCE;
+        while page.tag_name().await.is_ok() {
+            if tokio::time::Instant::now() > deadline {
+                return Err(format!("a click on {selector} led nowhere").into());
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        Ok(())
     }
 
     /// Types into a field.

@@ -167,8 +167,12 @@ mod tests {
             ("ip", &["::1", "10.0.0.1"], &["host"]),
             ("uri", &["whatever"], &[]),
         ] {
-            right.iter().for_each(|text| assert!(has_format(format, text), "{format}: {text}"));
-            wrong.iter().for_each(|text| assert!(!has_format(format, text), "{format}: {text}"));
+            for text in right {
+                assert!(has_format(format, text), "{format}: {text}");
+            }
+            for text in wrong {
+                assert!(!has_format(format, text), "{format}: {text}");
+            }
         }
         assert!(!has_format("uuid", "ä".repeat(16).as_str()));
     }

@@ -14,7 +14,7 @@ fn a_click_retries_what_failed() -> Outcome {
         let run = place.ended(&Order::of(2).with("broken cup")).await?;
         browser.goto(&place.url(&run)).await?;
         tools.bring_glue();
-        browser.click(".when-failed button").await?;
+        browser.follow(".when-failed button").await?;
         assert_eq!(browser.text(".notice").await?, "The run goes on from what failed.");
         browser
             .until("document.querySelector('[data-status]').dataset.status === 'completed'")
@@ -33,7 +33,7 @@ fn a_run_is_cancelled_with_a_reason() -> Outcome {
         assert!(is_hidden(browser, ".when-failed").await?, "nothing has failed");
         browser.click(".when-started summary").await?;
         browser.type_into("input[name=reason]", "moved <away>").await?;
-        browser.click("button.danger").await?;
+        browser.follow("button.danger").await?;
         assert_eq!(browser.text(".notice").await?, "The run was cancelled.");
         assert!(browser.text("main").await?.contains("moved <away>"));
         assert_eq!(run.status().await?, RunStatus::Cancelled);

@@ -18,15 +18,15 @@ fn everything_can_be_read_without_javascript() -> Outcome {
         assert!(browser.text(".card:nth-child(1)").await?.contains('2'), "two runs were started");
         assert_eq!(browser.count("svg.spark").await?, 3);
 
-        browser.click("nav a[href$='/runs']").await?;
+        browser.follow("nav a[href$='/runs']").await?;
         assert_eq!(browser.count("tbody tr").await?, 2);
         browser.goto(&place.dashboard.url("/runs?status=failed")).await?;
         assert_eq!(browser.text("td a.id").await?, failed.id().to_string());
 
-        browser.click("td a.id").await?;
+        browser.follow("td a.id").await?;
         assert_eq!(browser.count("svg.graph .node").await?, 7);
         assert_eq!(browser.count(".node.is-failed").await?, 1);
-        browser.click(".node.is-failed").await?;
+        browser.follow(".node.is-failed").await?;
         assert!(browser.text("#detail .error").await?.contains("it is in two pieces"));
 
         browser.goto(&place.url(&done)).await?;

@@ -202,7 +202,7 @@ fn a_job_is_watched_redriven_and_cancelled() -> Outcome {
         let place = Place::on(Fresh::sqlite().await?, &Tools::default(), options).await?;
         let job = place.db().submit_raw("page.scan", json!({ "page": 7 })).id("page-7").await?;
         browser.goto(&place.dashboard.url("/jobs")).await?;
-        browser.click("td a.id").await?;
+        browser.follow("td a.id").await?;
         for form in [".when-failed", ".when-concern"] {
             assert!(is_hidden(browser, form).await?, "{form} makes no sense here");
         }
@@ -219,11 +219,11 @@ fn a_job_is_watched_redriven_and_cancelled() -> Outcome {
         assert!(browser.text("#detail .error").await?.contains(TEXTS[0]));
         is_harmless(browser, "a failed job").await?;
         browser.picture("job").await?;
-        browser.click(".when-failed button").await?;
+        browser.follow(".when-failed button").await?;
         assert_eq!(browser.text(".notice").await?, "The job is in line again.");
         browser.click(".when-started summary").await?;
         browser.type_into("input[name=reason]", "moved <away>").await?;
-        browser.click("button.danger").await?;
+        browser.follow("button.danger").await?;
         assert_eq!(browser.text(".notice").await?, "The job was cancelled.");
         assert!(browser.text("main").await?.contains("moved <away>"));
         assert_eq!(job.wait().await?, JobOutcome::Cancelled);

@@ -178,11 +178,11 @@ fn an_operator_pauses_redrives_drops_and_schedules_by_click() -> Outcome {
         schedule(&place, "nightly").await?;
 
         browser.goto(&place.dashboard.url("/queues")).await?;
-        browser.click("button[aria-label='Pause docs']").await?;
+        browser.follow("button[aria-label='Pause docs']").await?;
         assert_eq!(browser.text(".notice").await?, "It is paused until somebody resumes it.");
         assert!(take(&place, "docs").await.is_err());
         browser.picture("queues").await?;
-        browser.click("button[aria-label='Resume docs']").await?;
+        browser.follow("button[aria-label='Resume docs']").await?;
         assert_eq!(browser.text(".notice").await?, "It goes on.");
         settle(&place, take(&place, "docs").await?, JobVerdict::Finished(json!(1))).await?;
 
@@ -190,18 +190,18 @@ fn an_operator_pauses_redrives_drops_and_schedules_by_click() -> Outcome {
         assert!(browser.text("main").await?.contains(TEXTS[0]), "hostile texts are shown");
         is_harmless(browser, "/dead").await?;
         browser.picture("dead").await?;
-        browser.click("button[aria-label='Redrive doc-2']").await?;
+        browser.follow("button[aria-label='Redrive doc-2']").await?;
         assert_eq!(browser.text(".notice").await?, "The job is in line again.");
-        browser.click("button[aria-label='Drop doc-1']").await?;
+        browser.follow("button[aria-label='Drop doc-1']").await?;
         assert_eq!(browser.text(".notice").await?, "The job is gone, with its history.");
         assert!(browser.text("main").await?.contains("There are none."));
 
         browser.goto(&place.dashboard.url("/schedules")).await?;
-        browser.click("button[aria-label='Pause nightly']").await?;
+        browser.follow("button[aria-label='Pause nightly']").await?;
         browser.text("button[aria-label='Resume nightly']").await?;
         assert!(place.db().schedule("nightly").get().await?.paused_at.is_some());
-        browser.click("button[aria-label='Resume nightly']").await?;
-        browser.click("button[aria-label='Start now nightly']").await?;
+        browser.follow("button[aria-label='Resume nightly']").await?;
+        browser.follow("button[aria-label='Start now nightly']").await?;
         assert_eq!(browser.text(".notice").await?, "A run was started.");
         browser.picture("schedules").await?;
         assert_eq!(place.db().list(&RunQuery::default()).await?.runs.len(), 1);
