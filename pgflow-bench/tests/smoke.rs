@@ -25,7 +25,7 @@ const EXPECTED: [(&str, &[&str], &[&str]); 16] = [
 ];
 
 /// The case through a worker and the phases it must have measured, on both databases.
-const EXPECTED_OF_WORKERS: [(&str, &[&str]); 14] = [
+const EXPECTED_OF_WORKERS: [(&str, &[&str]); 15] = [
     ("worker-control", &["one row, commit"]),
     ("worker-noop", &["start", "drain", "start and drain"]),
     ("worker-chain", &["start", "drain", "start and drain"]),
@@ -40,6 +40,7 @@ const EXPECTED_OF_WORKERS: [(&str, &[&str]); 14] = [
     ("worker-readers", &["same process", "another process"]),
     ("worker-signal", &["same process", "another process"]),
     ("worker-sleep", &["late"]),
+    ("worker-pipelines", &["push", "process", "batches of 100", "push to handler"]),
 ];
 
 fn bench(arguments: &[&str]) -> std::process::Output {
@@ -101,8 +102,8 @@ fn every_case_of_workers_gives_figures_on_every_database() {
     let is_timed = |sample: &&Value| sample["times"]["p50_ms"].as_f64() > Some(0.0);
     assert_eq!(
         rounds.iter().filter(is_timed).count(),
-        33,
-        "controls, starts, steps, small runs, readers, signals and sleeps"
+        36,
+        "controls, starts, steps, small runs, readers, signals, sleeps and messages"
     );
     assert_eq!(report["goals"].as_array().map(Vec::len), Some(30));
 }

@@ -49,7 +49,7 @@ begin
      where verdicts[n] <> 'finished' and (select j.cancel_at from pgflow.jobs j where j.id = settle_jobs.ids[n]) is not null);
   v_now := clock_timestamp();
   update pgflow.jobs j
-     set failures = j.failures + 1, last_error = left(errors[n], pgflow._max_error_length())
+     set failures = j.failures + 1, last_error = left(coalesce(errors[n], 'nobody said why'), pgflow._max_error_length())
     from unnest(v_held) n
     cross join lateral (select o.ctid as place from pgflow.jobs o where o.id = settle_jobs.ids[n] offset 0) o
    where j.ctid = o.place and verdicts[n] in ('failed', 'fatal') and j.cancel_at is null;

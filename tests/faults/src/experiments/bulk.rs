@@ -12,8 +12,8 @@ const FLOWS: &[&str] = &["bulky"];
 const LARGEST: u32 = (4 << 20) - 2;
 /// What a message may have: one batch and what is around it.
 const MESSAGE: usize = 24 << 20;
-/// What a transaction may have: pages that do not fit SQLite's cache may be written twice.
-const TRANSACTION: usize = 2 * MESSAGE;
+/// What a transaction may have: an output is kept with its task, its step and its run.
+const TRANSACTION: usize = 3 * MESSAGE;
 
 /// X24: handlers that all return the largest output at the same moment.
 pub(super) async fn at_once(lab: &mut Lab, kind: Kind) -> Outcome<Metrics> {

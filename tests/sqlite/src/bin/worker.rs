@@ -1,6 +1,7 @@
 //! A worker process: `worker batch FILE FLOW` completes what it finds until nothing is open, and prints how many
 //! tasks it settled. `worker tx FILE FLOW` also writes to the table `effects` in the transactions of its tasks. `worker hold
-//! FILE FLOW` keeps the write lock for 100 ms per task, and fails if one is taken away from it.
+//! FILE FLOW` prints an empty line, waits for the run, keeps the write lock for 50 ms per task, and fails if one is taken
+//! away from it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -77,6 +78,10 @@ async fn transactions(sqlite: &Sqlite, flow: &str) -> usize {
 /// Runs eight tasks at a time, each with the lock for a while: as soon as one lets go of it, the next asks.
 async fn holds(sqlite: Sqlite, flow: &str) -> usize {
     let (sqlite, claim, mut settled) = (Arc::new(sqlite), claim(flow, 8), 0);
+    println!();
+    while !is_open(&sqlite, flow).await {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
     while is_open(&sqlite, flow).await {
         sqlite.sweep().await.expect("a sweep");
         let tasks = sqlite.claim(&claim).await.expect("a claim").tasks;
@@ -92,7 +97,7 @@ async fn holds(sqlite: Sqlite, flow: &str) -> usize {
 async fn hold(sqlite: Arc<Sqlite>, task: ClaimedTask) {
     let tx = sqlite.begin(&task.lease.clone().into()).await.expect("a transaction");
     let tx = tx.expect("the task was taken away while this process waited for the lock");
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    tokio::time::sleep(Duration::from_millis(50)).await;
     let settle = complete(vec![task]).remove(0);
     assert_eq!(sqlite.commit(tx, &settle).await.expect("a commit"), Settled::Applied);
 }

@@ -10,12 +10,19 @@ use pgflow_runtime::sqlite::Sqlite;
 use pgflow_sqlite_tests::{Scratch, chain, ensure, map, start};
 use serde_json::{Value, json};
 use sqlx::{Connection, SqliteConnection};
+use tokio::io::AsyncReadExt;
 use tokio::process::{Child, Command};
 
 fn worker(mode: &str, scratch: &Scratch, flow: &str) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_worker"));
     command.arg(mode).arg(scratch.file()).arg(flow).stdout(Stdio::piped()).kill_on_drop(true);
     command.spawn().expect("a worker starts")
+}
+
+/// Waits for the byte that a worker prints when it has opened the file.
+async fn is_up(worker: &mut Child) {
+    let said = worker.stdout.as_mut().expect("it is piped");
+    assert_eq!(said.read_u8().await.expect("it comes up"), b'\n');
 }
 
 /// How many tasks a worker says it settled.
@@ -84,13 +91,17 @@ async fn processes_that_keep_the_lock_busy_lose_no_task_to_each_other() {
     // Long enough for a busy machine: who is kept waiting is seen from who did how much.
     let options = StepOptions { timeout: Some(120), ..Default::default() };
     ensure(&sqlite, &FlowShape { options, ..map("orders") }).await;
-    let run = start(&sqlite, "orders", (0..120).map(Value::from).collect()).await;
-    let workers: Vec<_> = (0..3).map(|_| worker("hold", &scratch, "orders")).collect();
+    let mut workers: Vec<_> = (0..3).map(|_| worker("hold", &scratch, "orders")).collect();
+    // Who starts late has less to do: that is not what this is about.
+    for worker in &mut workers {
+        is_up(worker).await;
+    }
+    let run = start(&sqlite, "orders", (0..240).map(Value::from).collect()).await;
     let mut all = Vec::new();
     for worker in workers {
         all.push(settled(worker).await);
     }
-    assert_eq!(all.iter().sum::<usize>(), 120, "{all:?}");
+    assert_eq!(all.iter().sum::<usize>(), 240, "{all:?}");
     assert!(all.iter().all(|tasks| *tasks >= 12), "{all:?}: one of them was kept waiting");
     let record = sqlite.run(run, Parts::Run).await.expect("it can be read").expect("it exists");
     assert_eq!(record.status, RunStatus::Completed);

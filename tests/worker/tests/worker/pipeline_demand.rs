@@ -194,6 +194,6 @@ async fn who_waits_for_a_resource_says_so(fresh: Fresh) -> Outcome {
     gpu.capacity(1).await?;
     let why = fresh.db.why_job(&message).await?;
     assert_eq!(why.reasons[0].code(), "resource", "{why}");
-    assert!(why.reasons[0].needs_somebody() && why.to_string().contains("only 1"), "{why}");
+    assert!(why.reasons[0].needs_somebody() && why.to_string().contains("there are 1"), "{why}");
     Ok(())
 }

@@ -134,8 +134,8 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "job-key-promotion",
         file: "functions/_pick_head.sql",
-        find: "  update pgflow.jobs j set state = 'ready' where j.id = v_next.id;\n",
-        replace: "",
+        find: "     set state = 'ready', wake_at = ",
+        replace: "     set wake_at = ",
         why: "the next in line of a key would stay parked for ever",
         tests: &["jobs::keys"],
     },

@@ -14,8 +14,8 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "job-wait-released",
         file: "functions/_end_jobs.sql",
-        find: "when j.wake_at > v_now then 'sleeping' when j.key is not null then 'parked' else 'ready' end\n        from waiter w",
-        replace: "when j.key is not null then 'parked' else 'ready' end\n        from waiter w",
+        find: "when j.wake_at > v_now then 'sleeping' when j.key is not null then 'parked' else 'ready' end,\n             wake_at",
+        replace: "when j.key is not null then 'parked' else 'ready' end,\n             wake_at",
         why: "a released job would run before its moment",
         tests: &["jobs::edges"],
     },

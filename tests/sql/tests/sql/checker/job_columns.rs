@@ -58,11 +58,11 @@ const UNSEEN: &[Unseen] = &[
         "an option of the user's; that a crash used it up is seen",
     ),
     (
-        &["pgflow.jobs.wake_at", "pgflow.job_archive.wake_at"],
-        MOMENT,
-        "a moment that could have been asked for",
+        &["pgflow.jobs.wake_at"],
+        &["past", "now", "future", "null"],
+        "a moment that could have been asked for, or none; of a sleeper none is seen",
     ),
-    (&["pgflow.jobs.wake_at"], &["null"], "as if it had never been away; of a sleeper it is seen"),
+    (&["pgflow.job_archive.wake_at"], MOMENT, "a moment that could have been asked for"),
     (
         &["pgflow.jobs.expires_at", "pgflow.job_archive.expires_at"],
         MOMENT,
