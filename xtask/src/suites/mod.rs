@@ -6,6 +6,7 @@
 mod again;
 mod order;
 mod run;
+mod waiting;
 
 use std::num::NonZero;
 use std::sync::Mutex;
@@ -16,6 +17,7 @@ use crate::artifacts::{TestBinary, build_tests};
 use again::{Again, again};
 use order::Order;
 use run::{Outcome, run};
+use waiting::Waiting;
 
 /// Builds and runs them; how long it took, or why it failed.
 pub(crate) fn run_all(test_args: &[String]) -> Result<Duration, String> {
@@ -57,13 +59,15 @@ impl Progress {
 }
 
 fn side_by_side(binaries: &[TestBinary], args: &[String], progress: &Progress) {
-    let waiting = Mutex::new(binaries.iter());
-    let next = || waiting.lock().expect("no lane panicked").next();
+    let waiting = Mutex::new(Waiting::new(binaries));
+    let waiting = || waiting.lock().expect("no lane panicked");
     thread::scope(|scope| {
         for _ in 0..lanes() {
             scope.spawn(|| {
-                while let Some(binary) = next() {
+                loop {
+                    let Some(binary) = waiting().next() else { break };
                     progress.done(run(binary, args));
+                    waiting().ended(binary);
                 }
             });
         }

@@ -7,6 +7,23 @@ use std::path::PathBuf;
 use super::run::Outcome;
 use crate::artifacts::TestBinary;
 
+/// What takes minutes, the longest first: all that is known in a fresh clone.
+const LONG: &[&str] = &[
+    "pgflow-sql-tests::sql",
+    "pgflow-worker-tests::worker",
+    "pgflow-ui-tests::messages",
+    "pgflow-cli::cli",
+    "pgflow-faults::short",
+    "pgflow-ui-tests::wrong",
+    "pgflow-conformance::differential",
+    "pgflow-conformance::postgres",
+    "pgflow-mysql-tests::mysql",
+    "pgflow-postgres-backend-tests::backend",
+    "pgflow-conformance::mysql",
+    "pgflow-web-tests::web",
+    "pgflow-bench::smoke",
+];
+
 /// How long each binary took, in seconds; kept beside the binaries.
 pub(super) struct Order {
     file: Option<PathBuf>,
@@ -23,8 +40,13 @@ impl Order {
         Self { file, seconds }
     }
 
-    /// The longest first, and before them what nobody knows.
+    /// The longest first, and before them what nobody knows; in a fresh clone those that are known to be long.
     pub(super) fn sorted(&self, mut binaries: Vec<TestBinary>) -> Vec<TestBinary> {
+        if self.seconds.is_empty() {
+            let place = |binary: &TestBinary| LONG.iter().position(|name| *name == binary.name);
+            binaries.sort_by_key(|binary| place(binary).unwrap_or(LONG.len()));
+            return binaries;
+        }
         let last = |binary: &TestBinary| self.seconds.get(&binary.name).copied();
         binaries.sort_by(|a, b| {
             let [a, b] = [a, b].map(|binary| last(binary).unwrap_or(f64::INFINITY));
@@ -46,10 +68,10 @@ impl Order {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn binary(name: &str) -> TestBinary {
+    pub(in crate::suites) fn binary(name: &str) -> TestBinary {
         TestBinary {
             name: name.into(),
             package: name.into(),
@@ -65,5 +87,13 @@ mod tests {
         let sorted = order.sorted(["short", "new", "long"].map(binary).into());
         let names: Vec<&str> = sorted.iter().map(|binary| binary.name.as_str()).collect();
         assert_eq!(names, ["new", "long", "short"]);
+    }
+
+    #[test]
+    fn in_a_fresh_clone_those_known_to_be_long_go_first() {
+        let order = Order { file: None, seconds: BTreeMap::new() };
+        let sorted = order.sorted(["new", LONG[1], LONG[0]].map(binary).into());
+        let names: Vec<&str> = sorted.iter().map(|binary| binary.name.as_str()).collect();
+        assert_eq!(names, [LONG[0], LONG[1], "new"]);
     }
 }
