@@ -83,7 +83,7 @@ impl<T> Waiting<T> {
 /// use pgflow::prelude::*;
 /// use std::time::Duration;
 ///
-/// let waiting = Context::for_test().sleep(Duration::from_secs(60));
+/// let waiting: Waiting<()> = Context::for_test().sleep(Duration::from_secs(60));
 /// assert_eq!(format!("{waiting:?}"), "Waiting(for 60s)");
 /// ```
 impl<T> fmt::Debug for Waiting<T> {
