@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use pgflow::prelude::*;
-use pgflow::{Run, Signalled};
+use pgflow::{Run, wait::Signalled};
 use tokio::time::sleep;
 
 /// What somebody wrote.
@@ -59,12 +59,7 @@ async fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let db = Db::connect(&url).await?;
     db.migrate().await?;
     db.register(article::Flow).await?;
-    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let worker = Worker::new(&db).flow(article::Flow).run(async {
-        // An error says that nobody will ask for it.
-        _ = stopped.await;
-    });
-    let worker = tokio::spawn(worker);
+    let worker = Worker::new(&db).flow(article::Flow).spawn();
 
     let draft = Draft { title: "Waits".to_owned(), owner: "ann@example.org".to_owned() };
     let run = db.start(article::Flow, draft).await?;
@@ -76,8 +71,8 @@ async fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
         );
     }
     println!("{}", run.output().await?.publish);
-    drop(stop);
-    worker.await??;
+    worker.stop();
+    worker.await?;
     Ok(())
 }
 

@@ -5,7 +5,10 @@
 use std::time::Duration;
 
 use pgflow::prelude::*;
-use pgflow::{Missed, Overlap, RunQuery};
+use pgflow::{
+    client::RunQuery,
+    schedule::{Missed, Overlap},
+};
 
 /// What a report is about.
 #[data]

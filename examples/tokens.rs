@@ -6,8 +6,8 @@
 use std::io::Write;
 use std::time::Duration;
 
-use pgflow::Emitted;
 use pgflow::prelude::*;
+use pgflow::stream::Emitted;
 use tokio::time::sleep;
 
 /// What a run starts with.
@@ -49,12 +49,7 @@ async fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let db = Db::connect(&url).await?;
     db.migrate().await?;
     db.register(answer::Flow).await?;
-    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let worker = Worker::new(&db).flow(answer::Flow).run(async {
-        // An error says that nobody will ask for it.
-        _ = stopped.await;
-    });
-    let worker = tokio::spawn(worker);
+    let worker = Worker::new(&db).flow(answer::Flow).spawn();
 
     let run = db.start(answer::Flow, &Question { text: "Why is the sky blue?".to_owned() }).await?;
     let mut tokens = run.stream::<answer::write>();
@@ -66,7 +61,7 @@ async fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
         std::io::stdout().flush()?;
     }
     println!("\nread to the end; the step output {}", run.output().await?.write);
-    drop(stop);
-    worker.await??;
+    worker.stop();
+    worker.await?;
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use pgflow::Happened;
+use pgflow::client::Happened;
 
 use super::flow::analyze_website::check_link;
 use super::show::line;

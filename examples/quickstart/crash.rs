@@ -3,7 +3,7 @@
 use std::process::{Child, Command, Stdio};
 
 use pgflow::prelude::*;
-use pgflow::{Run, StepProgress};
+use pgflow::{Run, client::StepProgress};
 
 use super::flow::analyze_website;
 use super::{Outcome, show};

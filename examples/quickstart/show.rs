@@ -5,7 +5,10 @@ use std::fmt::Display;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use pgflow::{Db, Event, Happened, Run, StepProgress};
+use pgflow::{
+    Db, Run,
+    client::{Event, Happened, StepProgress},
+};
 
 use super::Outcome;
 use super::bar::MapBar;

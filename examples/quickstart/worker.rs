@@ -4,7 +4,7 @@ use std::io::Read;
 use std::time::Duration;
 
 use pgflow::prelude::*;
-use pgflow::{WorkerError, WorkerReport};
+use pgflow::{WorkerError, worker::WorkerReport};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 

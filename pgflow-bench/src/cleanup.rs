@@ -34,10 +34,13 @@ pub(crate) async fn flows(target: &mut Target) -> Result<()> {
 pub(crate) async fn jobs(target: &mut Target) -> Result<()> {
     let like = format!("like '{}%'", target.names.prefix);
     let script = match (target.abilities.jobs, target.owned) {
-        (true, true) => "truncate pgflow.jobs, pgflow.job_edges, pgflow.job_keys, pgflow.job_wakes, pgflow.job_archive, pgflow.job_trace".to_owned(),
+        (true, true) => "truncate pgflow.jobs, pgflow.job_edges, pgflow.job_keys, pgflow.job_wakes, pgflow.job_archive, pgflow.job_trace, pgflow.job_messages".to_owned(),
         (true, false) => format!(
-            "delete from pgflow.jobs where id {like}; delete from pgflow.job_edges where waiter {like};
-             delete from pgflow.job_archive where id {like}; delete from pgflow.job_trace where job {like}"
+            // The trace of a submission has no name, only the job's place.
+            "delete from pgflow.job_trace where job {like} or job is null and trace_id in (
+               select seq from pgflow.jobs where id {like} union all select seq from pgflow.job_archive where id {like});
+             delete from pgflow.jobs where id {like}; delete from pgflow.job_edges where waiter {like};
+             delete from pgflow.job_messages where job {like}; delete from pgflow.job_archive where id {like}"
         ),
         (false, _) if target.abilities.pgwf => format!(
             "delete from pgwf.jobs where job_id {like}; delete from pgwf.jobs_archive where job_id {like};

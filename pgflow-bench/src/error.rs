@@ -46,7 +46,7 @@ pub(crate) enum BenchError {
     #[error("the database refused")]
     Backend(#[from] pgflow::backend::BackendError),
     #[error("cannot register a flow")]
-    Register(#[from] pgflow::RegisterFlowError),
+    Register(#[from] pgflow::client::RegisterFlowError),
     #[error("a call of the client failed")]
     Client(#[from] pgflow::ClientError),
     #[error("the worker stopped")]

@@ -25,6 +25,7 @@ const BATCHED: &str = "start batched and drain";
 pub(crate) fn goals(summaries: &[Summary], flat: &[Flatness]) -> Vec<Goal> {
     let mut goals = Vec::new();
     goals.extend(find(summaries, "single", "start and drain", "").map(single));
+    goals.extend(find(summaries, "single", "start and drain", "").map(single_wal));
     goals.extend(find(summaries, "diamond", BATCHED, "").map(diamond));
     goals.extend(find(summaries, "diamond", "start and drain", "").map(diamond_one_by_one));
     goals.extend(find(summaries, "diamond", "start and drain", "").map(diamond_wal));
@@ -38,7 +39,7 @@ pub(crate) fn goals(summaries: &[Summary], flat: &[Flatness]) -> Vec<Goal> {
     );
     goals.extend(beside_others(summaries));
     goals.extend(
-        ["flat-width", "flat-waiting", "flat-history", "flat-jobs"]
+        ["flat-width", "flat-waiting", "flat-history", "flat-outputs", "flat-jobs"]
             .iter()
             .filter_map(|case| worst(flat, case)),
     );
@@ -101,13 +102,21 @@ fn diamond_one_by_one(summary: &Summary) -> Goal {
     }
 }
 
+fn single_wal(summary: &Summary) -> Goal {
+    wal("1-step runs, WAL per run", "", summary)
+}
+
 fn diamond_wal(summary: &Summary) -> Goal {
+    wal("diamond, WAL per task", "5 to 8 KB", summary)
+}
+
+fn wal(what: &str, reference: &str, summary: &Summary) -> Goal {
     let without = summary.wal_bytes_without_images;
     let images = without.map_or_else(|| "unknown".to_owned(), |bytes| format!("{bytes:.0} B"));
     Goal {
-        what: "diamond, WAL per task".to_owned(),
+        what: what.to_owned(),
         measured: format!("{images} ({:.0} B with page images)", summary.wal_bytes),
-        reference: "5 to 8 KB".to_owned(),
+        reference: reference.to_owned(),
         target: "≤ 3 KB without page images",
         is_reached: Some(at_most(without.or(Some(summary.wal_bytes)), 3_000.0)),
     }

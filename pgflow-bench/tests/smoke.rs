@@ -2,7 +2,9 @@
 
 use std::process::Command;
 
+use pgflow_test_support::{Server, ServerOptions};
 use serde_json::Value;
+use sqlx::Connection;
 
 /// The case, the protocols it must have been driven with, and the phases it must have measured.
 const EXPECTED: [(&str, &[&str], &[&str]); 16] = [
@@ -25,7 +27,7 @@ const EXPECTED: [(&str, &[&str], &[&str]); 16] = [
 ];
 
 /// The case through a worker and the phases it must have measured, on both databases.
-const EXPECTED_OF_WORKERS: [(&str, &[&str]); 15] = [
+const EXPECTED_OF_WORKERS: [(&str, &[&str]); 19] = [
     ("worker-control", &["one row, commit"]),
     ("worker-noop", &["start", "drain", "start and drain"]),
     ("worker-chain", &["start", "drain", "start and drain"]),
@@ -36,6 +38,10 @@ const EXPECTED_OF_WORKERS: [(&str, &[&str]); 15] = [
     ("worker-idle", &["idle"]),
     ("worker-fair", &["small run, idle", "small run, behind a map", "map alone", "both"]),
     ("worker-jobs", &["map tasks", "submit", "jobs"]),
+    ("worker-jobs-submit", &["one by one", "in batches"]),
+    ("worker-jobs-cycle", &["claim, finish, submit"]),
+    ("worker-jobs-empty", &["claims", "false-empty"]),
+    ("worker-jobs-join", &["fork and join"]),
     ("worker-append", &["one writer", "eight writers"]),
     ("worker-readers", &["same process", "another process"]),
     ("worker-signal", &["same process", "another process"]),
@@ -105,7 +111,7 @@ fn every_case_of_workers_gives_figures_on_every_database() {
         36,
         "controls, starts, steps, small runs, readers, signals, sleeps and messages"
     );
-    assert_eq!(report["goals"].as_array().map(Vec::len), Some(43));
+    assert_eq!(report["goals"].as_array().map(Vec::len), Some(56));
 }
 
 #[test]
@@ -117,6 +123,49 @@ fn a_file_of_sqlite_is_enough_and_nothing_of_it_is_left() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("worker-map") && !text.contains("postgres"), "{text}");
     assert!(!file.exists() && !file.with_extension("control").exists());
+}
+
+/// As an installation of the published pgwf is: no flows, no arrays, and jobs one by one.
+#[test]
+fn a_database_that_has_only_pgwf_is_measured_beside_ours() {
+    let server = Server::start(ServerOptions::default()).expect("a server");
+    let url = server.url("postgres");
+    run(&url, include_str!("pgwf.sql"));
+    let other = format!("published={url}");
+    let cases = ["jobs-submit", "flat-jobs", "jobs-empty", "jobs-join", "single"];
+    let cases = cases.iter().flat_map(|case| ["--case", *case]);
+    let arguments = ["--smoke", "--json", "-", "--other", other.as_str()].into_iter().chain(cases);
+    let output = bench(&arguments.collect::<Vec<_>>());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).expect("the output is not JSON");
+    let rounds = report["rounds"].as_array().expect("there are no rounds");
+    let of_it: Vec<_> = rounds.iter().filter(|sample| sample["target"] == "published").collect();
+    for (case, _, phases) in EXPECTED.iter().filter(|(case, ..)| case.contains("jobs")) {
+        for phase in *phases {
+            let is_it = |sample: &&&Value| sample["case"] == *case && sample["phase"] == *phase;
+            let sample = of_it.iter().find(is_it);
+            let sample = sample.unwrap_or_else(|| panic!("{case} has no phase `{phase}`"));
+            assert_eq!(sample["protocol"], "published", "{sample}");
+        }
+    }
+    assert!(of_it.iter().all(|sample| sample["case"] != "single"), "it has no flows");
+    of_it.into_iter().for_each(has_figures);
+    let goals = report["goals"].as_array().expect("there are goals");
+    let against = |goal: &&Value| goal["target"] == "≥ as fast";
+    assert_eq!(goals.iter().filter(against).count(), 2, "one by one, and in batches: {goals:#?}");
+    // It is left as it was found.
+    run(&url, "do $$ begin
+      assert not exists (select job_id from pgwf.jobs union all select job_id from pgwf.jobs_archive), 'jobs were left';
+      assert to_regnamespace('pgflow_bench') is null and to_regnamespace('pgflow') is null, 'a schema was left';
+    end $$");
+}
+
+fn run(url: &str, sql: &'static str) {
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    runtime.block_on(async {
+        let mut conn = sqlx::PgConnection::connect(url).await.expect("a connection");
+        sqlx::raw_sql(sql).execute(&mut conn).await.expect("no error");
+    });
 }
 
 /// The server is on this machine, so its CPU must be known.

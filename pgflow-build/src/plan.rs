@@ -7,8 +7,8 @@ use pgflow_model::{FlowShape, Impact, Lock, LockedVersion, changes, is_version_s
 
 use crate::directory::{Directory, NewFile, checksum, is_drop};
 use crate::error::Error;
+use crate::location::SourceLocation;
 use crate::migration::{self, Migration};
-use crate::place::Place;
 use crate::problem::Problem;
 use crate::source::{Comparison, Found, FoundFlow};
 use crate::style::Style;
@@ -31,7 +31,7 @@ pub struct Plan {
     /// What a user has to put right; nothing is written before.
     pub problems: Vec<Problem>,
     /// Places that could hold flows and that were not understood, and why.
-    pub unseen: Vec<(Place, String)>,
+    pub unseen: Vec<(SourceLocation, String)>,
     /// Flows that are in the lock but not in the source, and not retired. They stay in the database.
     pub gone: Vec<String>,
     /// What the lock says of files that have another name or place now.

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use crate::place::Place;
+use crate::location::SourceLocation;
 
 /// What a user has to put right, with the words of the macro where it has some.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// Where it is, if it is in the source.
-    pub place: Option<Place>,
+    pub place: Option<SourceLocation>,
     /// What is wrong, and below that what to do.
     pub text: String,
     /// Whether the compiler reports it too, with the source underlined.
@@ -19,12 +19,12 @@ pub struct Problem {
 
 impl Problem {
     /// One that only shows when all files are seen together.
-    pub fn new(place: Option<Place>, text: impl Into<String>) -> Self {
+    pub fn new(place: Option<SourceLocation>, text: impl Into<String>) -> Self {
         Self { place, text: text.into(), is_reported_by_compiler: false, is_of_parser: false }
     }
 
     /// One that the compiler shows, and better.
-    pub(crate) fn of_compiler(place: Place, text: impl Into<String>) -> Self {
+    pub(crate) fn of_compiler(place: SourceLocation, text: impl Into<String>) -> Self {
         Self {
             place: Some(place),
             text: text.into(),
@@ -34,7 +34,7 @@ impl Problem {
     }
 
     /// One of the syntax.
-    pub(crate) fn of_parser(place: Place, why: &syn::Error) -> Self {
+    pub(crate) fn of_parser(place: SourceLocation, why: &syn::Error) -> Self {
         Self { is_of_parser: true, ..Self::of_compiler(place, format!("this is not Rust: {why}")) }
     }
 }

@@ -19,7 +19,7 @@ use pgflow_model::Lock;
 use proc_macro2::TokenStream;
 
 use crate::error::{Doing, Error};
-use crate::place::Place;
+use crate::location::SourceLocation;
 use crate::problem::Problem;
 
 pub use flow::{Comparison, FoundFlow};
@@ -35,7 +35,7 @@ pub(crate) struct Found {
     /// Every flow without errors.
     pub(crate) flows: Vec<FoundFlow>,
     /// Places that could hold flows and that were not understood, and why.
-    pub(crate) unseen: Vec<(Place, String)>,
+    pub(crate) unseen: Vec<(SourceLocation, String)>,
     /// What is wrong with the other flows.
     pub(crate) problems: Vec<Problem>,
 }
@@ -82,7 +82,7 @@ impl<'a> Reader<'a> {
             Ok(tokens) => self.items(tokens, scope),
             // Flows may be in it, so nobody can say which there are.
             Err(why) => {
-                let place = Place::of(&scope.file, why.span());
+                let place = SourceLocation::of(&scope.file, why.span());
                 self.problem(place, "a bracket or a quote is left open here, or closed twice");
                 Ok(())
             }
@@ -90,11 +90,11 @@ impl<'a> Reader<'a> {
     }
 
     /// What the compiler says too.
-    fn problem(&mut self, place: Place, text: impl Into<String>) {
+    fn problem(&mut self, place: SourceLocation, text: impl Into<String>) {
         self.found.problems.push(Problem::of_compiler(place, text));
     }
 
-    fn unseen(&mut self, place: Place, why: impl Into<String>) {
+    fn unseen(&mut self, place: SourceLocation, why: impl Into<String>) {
         if !self.trusted.contains(&place.file) {
             self.found.unseen.push((place, why.into()));
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::place::Place;
+use crate::location::SourceLocation;
 use crate::problem::Problem;
 
 /// Where the files are not Rust. The search for flows passes over what it does not understand, which
@@ -19,6 +19,6 @@ pub(crate) fn problems(dir: &Path, files: &BTreeSet<PathBuf>, trusted: &[PathBuf
 fn problem(dir: &Path, file: &Path) -> Option<Problem> {
     let text = fs::read_to_string(dir.join(file)).ok()?;
     let error = syn::parse_file(&text).err()?;
-    let place = Place::of(file, error.span());
+    let place = SourceLocation::of(file, error.span());
     Some(Problem::of_parser(place, &error))
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use pgflow_build::{Comparison, FoundFlow, Place, Plan, Problem};
+use pgflow_build::{Comparison, FoundFlow, Plan, Problem, SourceLocation};
 use pgflow_model::Impact;
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ use crate::out;
 /// Says what is missing. Returns whether nothing is.
 pub(crate) fn run(options: &Options, command: &Check) -> Result<bool, Error> {
     let (mut flows, mut all) = (0, true);
-    let mut seen: BTreeMap<String, (Place, PathBuf)> = BTreeMap::new();
+    let mut seen: BTreeMap<String, (SourceLocation, PathBuf)> = BTreeMap::new();
     for one in options.crates()? {
         let mut plan = one.shown(one.migrations(Some(&command.place))?.plan()?);
         let shared: Vec<_> =
@@ -40,7 +40,7 @@ pub(crate) fn run(options: &Options, command: &Check) -> Result<bool, Error> {
 fn shared(
     flow: &FoundFlow,
     one: &Crate,
-    seen: &mut BTreeMap<String, (Place, PathBuf)>,
+    seen: &mut BTreeMap<String, (SourceLocation, PathBuf)>,
 ) -> Option<Problem> {
     let slug = &flow.shape.slug;
     let (place, dir) = seen.entry(slug.clone()).or_insert((flow.place.clone(), one.dir.clone()));

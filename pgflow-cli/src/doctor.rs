@@ -3,10 +3,13 @@
 mod clock;
 mod jobs;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use clap::Args;
-use pgflow_runtime::backend::{BackendError, Checkup, SchemaState, Severity, WorkerQuery};
+use pgflow_runtime::backend::{
+    BackendError, Checkup, SchemaState, Severity, WorkerQuery, WorkerRecord,
+};
 use pgflow_runtime::{ClientError, Db};
 use serde_json::{Map, Value, json};
 
@@ -65,6 +68,7 @@ async fn look_at_work(db: &Db, external: &[String], checkup: &mut Checkup) -> Re
     let workers = db.workers(&query).await?;
     let alive: Vec<_> = workers.iter().filter(|worker| worker.is_alive(now)).collect();
     checkup.fact("workers", alive.len());
+    checkup.fact("served", served(&alive));
     for worker in workers.iter().filter(|worker| worker.is_lost(now)) {
         let silence = spoken(worker.seen_at.saturating_until(now));
         let host = worker.host.as_deref().unwrap_or("an unknown host");
@@ -78,7 +82,11 @@ async fn look_at_work(db: &Db, external: &[String], checkup: &mut Checkup) -> Re
             "see why it ended; its tasks are taken back by the others",
         );
     }
-    for queue in db.queues().await? {
+    let queues = db.queues().await?;
+    if let Some(oldest) = queues.iter().filter_map(|queue| queue.oldest_ready).max() {
+        checkup.fact("oldest_ready_task", spoken(oldest));
+    }
+    for queue in queues {
         let serving = alive.iter().filter(|worker| worker.queues.contains(&queue.slug)).count();
         let Some(age) = queue.oldest_ready else { continue };
         if serving == 0 && age > UNSERVED {
@@ -104,6 +112,26 @@ async fn look_at_work(db: &Db, external: &[String], checkup: &mut Checkup) -> Re
     }
     clock::look(db, now, checkup).await?;
     jobs::look(db, &alive, external, checkup).await
+}
+
+/// Versions of flows, and needs of jobs, that somebody is there for.
+fn served(alive: &[&WorkerRecord]) -> String {
+    let of = |worker: &&WorkerRecord| {
+        let flows: Vec<_> = worker.flows().map(ToOwned::to_owned).collect();
+        flows.into_iter().chain(worker.needs().map(Into::into)).collect::<Vec<String>>()
+    };
+    let all: BTreeSet<_> = alive.iter().flat_map(of).collect();
+    if all.is_empty() { "nothing".to_owned() } else { Vec::from_iter(all).join(", ") }
+}
+
+/// Nothing if this login may not look, or the database keeps none of it.
+fn seen<T: Default>(answer: Result<T, ClientError>) -> Result<T, Error> {
+    match answer {
+        Err(ClientError::Backend(BackendError::Refused(_) | BackendError::Unsupported { .. })) => {
+            Ok(T::default())
+        }
+        answer => Ok(answer?),
+    }
 }
 
 /// Whether what is stored can be.

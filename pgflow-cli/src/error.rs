@@ -90,7 +90,11 @@ impl Error {
             | Self::Client(ClientError::JobId(_)) => 2,
             Self::Connect(_) | Self::NoFile(_) | Self::Unfit { .. } => 3,
             Self::Client(ClientError::Backend(error)) => match error {
+                BackendError::Job(_) | BackendError::Permit(_) => 2,
                 BackendError::UnknownFlow { .. }
+                | BackendError::UnknownVersion { .. }
+                | BackendError::TooManySignals { .. }
+                | BackendError::Unstorable(_)
                 | BackendError::NotAnArray { .. }
                 | BackendError::OtherFlow { .. }
                 | BackendError::Payload { .. } => 1,

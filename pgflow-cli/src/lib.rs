@@ -67,7 +67,8 @@ pub fn main() -> ExitCode {
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
             if !error.is_closed_pipe() {
-                eprintln!("error: {}", pgflow_model::with_causes(&error));
+                // What a database says is shown, and not obeyed.
+                eprintln!("error: {}", database::plain(&pgflow_model::with_causes(&error)));
             }
             ExitCode::from(error.exit_code())
         }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use pgflow_runtime::backend::{NeedDepth, RunQuery, RunSummary, WorkerQuery};
-use pgflow_runtime::{Db, RunId, Timestamp};
+use pgflow_runtime::{Db, RunId, Timestamp, WorkerId};
 use serde_json::{Value, json};
 
 use crate::database::{Filter, Reach, Table, Times, flat, plain, shapes, spoken};
@@ -70,6 +70,11 @@ fn parse_cursor(text: &str) -> Result<(Timestamp, RunId), Error> {
     parts.ok_or_else(|| Error::Usage("that is not what a page ended with".to_owned()))
 }
 
+fn parse_worker(text: &str) -> Result<WorkerId, Error> {
+    let id = text.parse().map(WorkerId);
+    id.map_err(|_| Error::Usage("that is not what a page of workers ended with".to_owned()))
+}
+
 fn cursor(query: &RunQuery) -> Option<String> {
     query.after.map(|(at, run)| format!("{}.{run}", at.micros()))
 }
@@ -111,6 +116,11 @@ async fn runs(command: &Ls, db: &Db, times: &Times) -> Result<(), Error> {
         table.row(row(run, times));
     }
     out::text(table.text())?;
+    more(next, times)
+}
+
+/// How to go on.
+fn more(next: Option<String>, times: &Times) -> Result<(), Error> {
     next.map_or(Ok(()), |next| out::line(times.paint.dim(&format!("more: --after {next}"))))
 }
 
@@ -205,12 +215,15 @@ fn need_table(needs: &[(NeedDepth, bool)]) -> Table {
 }
 
 async fn workers(command: &Ls, db: &Db, times: &Times) -> Result<(), Error> {
-    let query = WorkerQuery { with_gone: command.all, after: None, max: command.limit };
+    let after = command.after.as_deref().map(parse_worker).transpose()?;
+    let query = WorkerQuery { with_gone: command.all, after, max: command.limit };
     let workers = db.workers(&query).await?;
+    let is_full = workers.len() >= command.limit as usize;
+    let next = workers.last().filter(|_| is_full).map(|last| last.id.0.to_string());
     if command.reach.json {
         let workers: Vec<_> =
             workers.iter().map(|worker| shapes::worker(worker, times.now)).collect();
-        return out::line(json!({ "workers": workers }));
+        return out::line(json!({ "workers": workers, "next": next }));
     }
     let mut table =
         Table::new(&["worker", "host", "pid", "running", "slots", "since", "seen", "serves"]);
@@ -233,5 +246,6 @@ async fn workers(command: &Ls, db: &Db, times: &Times) -> Result<(), Error> {
             plain(&worker.serves()),
         ]);
     }
-    out::text(table.text())
+    out::text(table.text())?;
+    more(next, times)
 }

@@ -37,9 +37,8 @@ pub(crate) struct Prune {
 
 pub(crate) async fn run(command: &Prune) -> Result<bool, Error> {
     let db = command.reach.open().await?;
-    let all = db.prunable(command.older_than, COUNTED).await?;
-    let runs = if command.dry_run { all } else { delete(&db, command.older_than, all).await? };
-    let jobs = jobs(&db, command).await?;
+    let runs = of_kind(&db, command, Kind::Runs).await?;
+    let jobs = if db.has_jobs() { of_kind(&db, command, Kind::Jobs).await? } else { 0 };
     if command.reach.json {
         out::line(json!({ "runs": runs, "jobs": jobs, "dry_run": command.dry_run }))?;
     } else if command.dry_run {
@@ -51,42 +50,64 @@ pub(crate) async fn run(command: &Prune) -> Result<bool, Error> {
     Ok(true)
 }
 
-/// How many jobs that is, or was.
-async fn jobs(db: &Db, command: &Prune) -> Result<u64, Error> {
-    if !db.has_jobs() {
-        return Ok(0);
+/// What is deleted.
+#[derive(Clone, Copy)]
+enum Kind {
+    Runs,
+    Jobs,
+}
+
+impl Kind {
+    async fn count(self, db: &Db, older_than: Duration) -> Result<u64, ClientError> {
+        match self {
+            Self::Runs => db.prunable(older_than, COUNTED).await,
+            Self::Jobs => db.prunable_jobs(older_than, COUNTED).await,
+        }
     }
-    Ok(if command.dry_run {
-        db.prunable_jobs(command.older_than, COUNTED).await?
-    } else {
-        db.prune_jobs(command.older_than).await?
-    })
+
+    async fn delete(self, db: &Db, older_than: Duration) -> Result<u64, ClientError> {
+        Ok(match self {
+            Self::Runs => db.backend().prune(older_than, BATCH).await?,
+            Self::Jobs => db.backend().jobs()?.prune_jobs(older_than, BATCH).await?,
+        })
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Runs => "runs",
+            Self::Jobs => "jobs",
+        }
+    }
 }
 
-fn counted(many: u64) -> String {
-    if many == COUNTED { format!("{many} or more") } else { many.to_string() }
-}
-
-/// Deletes a batch at a time, until there are no more.
-async fn delete(db: &Db, older_than: Duration, all: u64) -> Result<u64, Error> {
+/// How many that is, or was: deletes a batch at a time, until there are no more.
+async fn of_kind(db: &Db, command: &Prune, kind: Kind) -> Result<u64, Error> {
+    let all = kind.count(db, command.older_than).await?;
+    if command.dry_run {
+        return Ok(all);
+    }
     let mut deleted = 0;
     loop {
-        let batch = db.backend().prune(older_than, BATCH).await.map_err(ClientError::from)?;
+        let batch = kind.delete(db, command.older_than).await?;
         deleted += batch;
-        progress(deleted, all);
+        progress(kind, deleted, all);
         if batch < u64::from(BATCH) {
             return Ok(deleted);
         }
     }
 }
 
+fn counted(many: u64) -> String {
+    if many == COUNTED { format!("{many} or more") } else { many.to_string() }
+}
+
 /// A bar, for somebody who looks.
-fn progress(deleted: u64, all: u64) {
-    if !std::io::stderr().is_terminal() {
+fn progress(kind: Kind, deleted: u64, all: u64) {
+    if all == 0 || !std::io::stderr().is_terminal() {
         return;
     }
     let done = usize::try_from(deleted.min(all) * 40 / all.max(1)).unwrap_or(0);
-    eprint!("\r[{}{}] {deleted} of {all}", "#".repeat(done), " ".repeat(40 - done));
+    eprint!("\r[{}{}] {deleted} of {all} {}", "#".repeat(done), " ".repeat(40 - done), kind.word());
     if deleted >= all {
         eprintln!();
     }

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use pgflow_model::FlowShape;
-use pgflow_runtime::backend::{Parts, RunRecord, StepRecord, StepTimes};
+use pgflow_runtime::backend::{Parts, RunRecord, StepRecord, StepTimes, TaskQuery};
 use pgflow_runtime::client::Why;
-use pgflow_runtime::{Db, Event, RunId, StepStatus};
+use pgflow_runtime::{Db, Event, Happened, RunId, StepStatus, TaskStatus};
 use serde_json::{Value, json};
 
 use crate::args::More;
@@ -18,18 +18,17 @@ use crate::out;
 const PAGE: u32 = 500;
 
 /// What is known of a run.
-struct Known {
-    record: RunRecord,
+pub(crate) struct Known {
+    pub(crate) record: RunRecord,
     times: Vec<StepTimes>,
-    why: Why,
+    /// Attempts at the task that each step ended with; of a map that failed, at one that did.
+    attempts: HashMap<String, u32>,
+    pub(crate) why: Why,
     shape: Option<FlowShape>,
 }
 
 pub(crate) async fn show(db: &Db, id: RunId, reach: &Reach, more: &More) -> Result<bool, Error> {
-    let record = db.record(id, Parts::Steps).await?;
-    let shape = db.definition(&record.flow).await?.map(|definition| definition.shape);
-    let (times, why) = (db.step_times(id).await?, db.why(id).await?);
-    let known = Known { record, times, why, shape };
+    let known = Known::read(db, id).await?;
     let (mut input, mut output) = (None, None);
     if more.input || more.output {
         let whole = db.record(id, Parts::Run).await?;
@@ -65,10 +64,13 @@ pub(crate) async fn show(db: &Db, id: RunId, reach: &Reach, more: &More) -> Resu
     Ok(true)
 }
 
-/// An event as JSON, with a moment that people can read.
+/// An event as JSON, with moments that people can read.
 pub(crate) fn event(event: &Event) -> Value {
     let mut json = serde_json::to_value(event).unwrap_or_default();
     json["at"] = shapes::moment(Some(event.at));
+    if let Happened::StepWaiting { until, .. } = &event.what {
+        json["until"] = shapes::moment(*until);
+    }
     json
 }
 
@@ -85,14 +87,47 @@ async fn events(db: &Db, record: &RunRecord) -> Result<Vec<Event>, Error> {
     }
 }
 
+/// How often the steps that ended were tried.
+async fn attempts(db: &Db, record: &RunRecord) -> Result<HashMap<String, u32>, Error> {
+    let mut attempts = HashMap::new();
+    for step in &record.steps {
+        let statuses = match (step.status, step.is_map) {
+            (StepStatus::Completed, false) => Vec::new(),
+            (StepStatus::Failed, _) => vec![TaskStatus::Failed],
+            _ => continue,
+        };
+        let query = TaskQuery { statuses, after: None, max: 1 };
+        let first = db.tasks(record.id, &step.slug, &query).await?.into_iter().next();
+        attempts.extend(first.map(|task| (step.slug.clone(), task.attempts)));
+    }
+    Ok(attempts)
+}
+
 impl Known {
+    /// Asks for all of it.
+    pub(crate) async fn read(db: &Db, id: RunId) -> Result<Self, Error> {
+        let record = db.record(id, Parts::Steps).await?;
+        let shape = db.definition(&record.flow).await?.map(|definition| definition.shape);
+        let (times, why) = (db.step_times(id).await?, db.why(id).await?);
+        let attempts = attempts(db, &record).await?;
+        Ok(Self { record, times, attempts, why, shape })
+    }
+
+    fn attempts_of(&self, step: &StepRecord) -> Option<u32> {
+        let open = step.work.as_ref().map(|work| work.attempts);
+        open.or_else(|| self.attempts.get(&step.slug).copied())
+    }
+
     fn times_of(&self, step: &StepRecord) -> Option<&StepTimes> {
         self.times.iter().find(|times| times.slug == step.slug)
     }
 
     fn json(&self) -> Value {
         let record = &self.record;
-        let steps = record.steps.iter().map(|step| shapes::step(step, self.times_of(step)));
+        let steps = record
+            .steps
+            .iter()
+            .map(|step| shapes::step(step, self.times_of(step), self.attempts_of(step)));
         let reasons = self.why.reasons.iter();
         json!({
             "id": record.id,
@@ -107,7 +142,8 @@ impl Known {
         })
     }
 
-    fn text(&self, times: &Times) -> String {
+    /// The run as a tree of its steps.
+    pub(crate) fn text(&self, times: &Times) -> String {
         let record = &self.record;
         let mut text = format!(
             "{} {}  {}  started {}, {} {}\n",
@@ -154,6 +190,12 @@ impl Known {
         if let (true, Some(all)) = (step.is_map, step.tasks) {
             let left = step.remaining_tasks.unwrap_or(all);
             let _ = write!(line, "  {}/{all} tasks", all - left.min(all));
+        }
+        // What went well at once goes without saying.
+        if let Some(attempts) = self.attempts_of(step).filter(|attempts| {
+            *attempts > 1 || *attempts == 1 && step.status != StepStatus::Completed
+        }) {
+            let _ = write!(line, "  {attempts} attempt{}", if attempts == 1 { "" } else { "s" });
         }
         if let Some((from, until)) =
             self.times_of(step).and_then(|it| Some((it.started_at?, it.ended_at)))

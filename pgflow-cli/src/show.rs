@@ -5,6 +5,7 @@ use pgflow_model::step_line;
 use serde_json::{Map, Value};
 
 use crate::args::{Format, Options, Show};
+use crate::crates::Crate;
 use crate::database::{Meant, meant};
 use crate::error::Error;
 use crate::{job, out, run as one_run};
@@ -21,7 +22,7 @@ pub(crate) async fn of(command: &Show) -> Result<bool, Error> {
 /// Prints the flows of the source.
 pub(crate) fn run(options: &Options, command: &Show) -> Result<bool, Error> {
     let mut flows = Vec::new();
-    for one in options.crates()? {
+    for one in crates(options, command)? {
         flows.extend(one.shown(one.migrations(None)?.plan()?).flows);
     }
     if let Some(slug) = &command.what {
@@ -39,6 +40,16 @@ pub(crate) fn run(options: &Options, command: &Show) -> Result<bool, Error> {
         out::text(text(flow, command.format))?;
     }
     Ok(true)
+}
+
+/// Somebody who is in no crate, and names something, may mean a job.
+fn crates(options: &Options, command: &Show) -> Result<Vec<Crate>, Error> {
+    options.crates().map_err(|error| match (error, &command.what) {
+        (error @ Error::NoCrate(_), Some(what)) => Error::Refused(format!(
+            "`{what}` is not the id of a run, and {error}\nhelp: `pgflow job show {what}` shows a job"
+        )),
+        (error, _) => error,
+    })
 }
 
 fn text(flow: &FoundFlow, format: Format) -> String {

@@ -4,17 +4,19 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use clap::Args;
-use pgflow_runtime::backend::RunQuery;
+use pgflow_runtime::backend::{JobSearch, JobSummary, JobsOf, RunQuery};
+use pgflow_runtime::job::JobId;
 use pgflow_runtime::{ClientError, Db, Event, RunId, RunStatus, Timestamp};
+use serde_json::json;
 
-use crate::database::{Reach, Times, paint, plain, run_of};
+use crate::database::{Reach, Times, flat, paint, plain, run_of};
 use crate::error::Error;
 use crate::out;
 use crate::run::event as event_json;
 
 /// Between two looks at all runs.
 const PAUSE: Duration = Duration::from_millis(500);
-/// Open runs that are followed; the newest.
+/// Open runs that are followed, live jobs, and jobs that ended; the newest.
 const RUNS: u32 = 500;
 /// Events that are read at once.
 const PAGE: u32 = 256;
@@ -25,10 +27,11 @@ const PAGE: u32 = 256;
 Examples:
   pgflow tail 019a3f                   until the run has ended
   pgflow tail 019a3f --after 12        where an earlier reader stopped
+  pgflow tail                          everything that happens in runs, and how jobs change
   pgflow tail --flow order             everything that happens in runs of a flow
   pgflow tail --limit 10 --json        ten events, one JSON object per line")]
 pub(crate) struct Tail {
-    /// The run's id, or the beginning of it; without it, all runs.
+    /// The run's id, or the beginning of it; without it, all runs and jobs, from now on.
     run: Option<String>,
 
     #[command(flatten)]
@@ -38,12 +41,12 @@ pub(crate) struct Tail {
     #[arg(long, value_name = "FLOW", conflicts_with = "run")]
     flow: Vec<String>,
 
-    /// Only events after this number of the run.
-    #[arg(long, value_name = "SEQ", default_value = "0")]
-    after: u64,
+    /// Only events after this number of the run; all runs together have no numbers.
+    #[arg(long, value_name = "SEQ", requires = "run")]
+    after: Option<u64>,
 
     /// End after so many events.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     limit: Option<u64>,
 }
 
@@ -53,10 +56,10 @@ pub(crate) async fn run(command: &Tail) -> Result<bool, Error> {
 }
 
 impl Tail {
-    /// All runs, from now on.
+    /// All runs and jobs, from now on.
     #[cfg(feature = "web")]
     pub(crate) fn everything(reach: Reach) -> Self {
-        Self { run: None, reach, flow: Vec::new(), after: 0, limit: None }
+        Self { run: None, reach, flow: Vec::new(), after: None, limit: None }
     }
 
     /// Prints what happens.
@@ -77,6 +80,24 @@ struct Printer<'a> {
 }
 
 impl Printer<'_> {
+    /// Prints how a job stands; whether there may be more.
+    fn print_job(&mut self, job: &JobSummary) -> Result<bool, Error> {
+        if self.left == 0 {
+            return Ok(false);
+        }
+        self.left -= 1;
+        let (id, need, status) = (&job.id, &job.row.need, job.standing.to_string());
+        if self.command.reach.json {
+            let error = &job.error;
+            out::line(json!({ "job": id, "need": need, "status": status, "error": error }))?;
+        } else {
+            let error = job.error.as_deref().map(|error| format!("  {}", plain(error)));
+            let (need, id) = (flat(need), flat(id.as_str()));
+            out::line(format_args!("now  {need} {id}  {status}{}", error.unwrap_or_default()))?;
+        }
+        Ok(self.left > 0)
+    }
+
     /// Prints an event; whether there may be more.
     fn print(&mut self, run: RunId, flow: Option<&str>, event: &Event) -> Result<bool, Error> {
         if self.left == 0 {
@@ -104,7 +125,7 @@ impl Printer<'_> {
 }
 
 async fn follow(db: &Db, run: RunId, printer: &mut Printer<'_>) -> Result<(), Error> {
-    let mut events = db.events_of(run, printer.command.after);
+    let mut events = db.events_of(run, printer.command.after.unwrap_or(0));
     while let Some(event) = events.next().await {
         if !printer.print(run, None, &event?)? {
             break;
@@ -117,7 +138,15 @@ async fn follow(db: &Db, run: RunId, printer: &mut Printer<'_>) -> Result<(), Er
 async fn follow_all(db: &Db, printer: &mut Printer<'_>) -> Result<(), Error> {
     let since = printer.now;
     let mut cursors: HashMap<RunId, u64> = HashMap::new();
+    // A flow has no jobs.
+    let mut jobs =
+        Jobs { is_wanted: db.has_jobs() && printer.command.flow.is_empty(), known: None };
     loop {
+        for job in jobs.changed(db).await? {
+            if !printer.print_job(&job)? {
+                return Ok(());
+            }
+        }
         for query in queries(&printer.command.flow, since) {
             for run in db.list(&query).await?.runs.into_iter().rev() {
                 let cursor = cursors.entry(run.id).or_default();
@@ -132,6 +161,39 @@ async fn follow_all(db: &Db, printer: &mut Printer<'_>) -> Result<(), Error> {
             }
         }
         tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// How jobs stood at the last look.
+struct Jobs {
+    is_wanted: bool,
+    known: Option<HashMap<JobId, String>>,
+}
+
+impl Jobs {
+    /// Those that stand elsewhere than at the last look: jobs have no log that all of them share, so what changes twice between two
+    /// looks is seen once.
+    async fn changed(&mut self, db: &Db) -> Result<Vec<JobSummary>, Error> {
+        if !self.is_wanted {
+            return Ok(Vec::new());
+        }
+        let (mut found, mut now) = (Vec::new(), HashMap::new());
+        for of in [JobsOf::Ended, JobsOf::Live] {
+            let search = JobSearch { of, max: RUNS, ..JobSearch::default() };
+            // The last comes first in a list, and last in a log.
+            for job in db.find_jobs(&search).await?.jobs.into_iter().rev() {
+                now.insert(job.id.clone(), job.standing.to_string());
+                found.push(job);
+            }
+        }
+        let before = self.known.replace(now);
+        // What happened before nobody asked for.
+        let is_new = |job: &JobSummary| {
+            let standing = job.standing.to_string();
+            before.as_ref().is_some_and(|known| known.get(&job.id) != Some(&standing))
+        };
+        found.retain(is_new);
+        Ok(found)
     }
 }
 

@@ -14,7 +14,7 @@ use ratatui::crossterm::event::{self, Event};
 use crate::database::Reach;
 use crate::error::Error;
 use keys::Wish;
-use state::State;
+use state::{Looking, State};
 
 /// Between two looks at the database.
 const EVERY: Duration = Duration::from_secs(1);
@@ -27,8 +27,8 @@ const TICK: Duration = Duration::from_millis(50);
 Example:
   pgflow top --flow order
 
-Keys: Tab changes the list, arrows choose, Enter opens a run or job, Esc goes back, r retries, c cancels,
-q quits.")]
+Keys: Tab changes the list, arrows choose, Enter opens a run as a tree, or a job, arrows scroll it, Esc goes
+back, r retries, c cancels, q quits.")]
 pub(crate) struct Top {
     #[command(flatten)]
     reach: Reach,
@@ -44,7 +44,8 @@ pub(crate) async fn run(command: &Top) -> Result<bool, Error> {
     }
     let db = command.reach.open().await?;
     let mut state = State::new(&db, command.flow.clone());
-    state.look(&db).await?;
+    let first = state.look(&db).await?;
+    state.take(Ok(first));
     // Puts the terminal back however this ends.
     let mut terminal = ratatui::try_init().map_err(Error::Terminal)?;
     let ended = watch(&db, &mut state, &mut terminal).await;
@@ -57,10 +58,19 @@ async fn watch(
     state: &mut State,
     terminal: &mut ratatui::DefaultTerminal,
 ) -> Result<(), Error> {
-    let mut looked = Instant::now();
+    let (mut looked, mut looking) = (Instant::now(), None::<Looking>);
     loop {
         terminal.draw(|frame| draw::draw(frame, state)).map_err(Error::Terminal)?;
-        tokio::time::sleep(TICK).await;
+        // Keys are read also while a database keeps its answer to itself.
+        match &mut looking {
+            Some(look) => {
+                if let Ok(seen) = tokio::time::timeout(TICK, look).await {
+                    state.take(seen);
+                    (looked, looking) = (Instant::now(), None);
+                }
+            }
+            None => tokio::time::sleep(TICK).await,
+        }
         while event::poll(Duration::ZERO).map_err(Error::Terminal)? {
             let Event::Key(key) = event::read().map_err(Error::Terminal)? else { continue };
             match keys::wish(state, key) {
@@ -68,16 +78,12 @@ async fn watch(
                 Wish::Quit => return Ok(()),
                 wish => {
                     state.fulfil(db, wish).await;
-                    looked = Instant::now().checked_sub(EVERY).unwrap_or(looked);
+                    looking = Some(state.look(db));
                 }
             }
         }
-        if looked.elapsed() >= EVERY {
-            // A database that is gone for a while is said so, and asked again.
-            if let Err(error) = state.look(db).await {
-                state.message = pgflow_model::with_causes(&error);
-            }
-            looked = Instant::now();
+        if looking.is_none() && looked.elapsed() >= EVERY {
+            looking = Some(state.look(db));
         }
     }
 }

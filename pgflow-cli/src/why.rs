@@ -59,6 +59,7 @@ fn needs_somebody(reason: &Reason) -> bool {
     match reason {
         Reason::Ended { status, .. } => *status == RunStatus::Failed,
         Reason::NoWorker { .. } | Reason::HeldBack { .. } | Reason::Crashes { .. } => true,
+        Reason::Child { reason, .. } => needs_somebody(reason),
         _ => false,
     }
 }

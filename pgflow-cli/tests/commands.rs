@@ -305,6 +305,64 @@ fn each_command_does_and_says_what_it_should() {
     }
 }
 
+/// A crate, the help that `check` prints for it, what somebody does who follows it, and the command that is named, if any.
+type Help = (fn() -> Scratch, &'static str, fn(&Scratch), &'static [&'static str]);
+
+const HELPS: &[Help] = &[
+    (
+        renamed,
+        "if it was renamed, give it `slug = \"billing\"`",
+        |scratch| {
+            let source = scratch.read("src/lib.rs");
+            let slug = source.replace("input = u32", "input = u32, slug = \"billing\"");
+            scratch.write("src/lib.rs", &slug);
+        },
+        &[],
+    ),
+    (
+        emptied,
+        "`cargo pgflow migrate --retire billing` notes that it is gone",
+        |_| {},
+        &["migrate", "--retire", "billing"],
+    ),
+    (
+        emptied,
+        "`--drop billing` writes a migration that deletes it",
+        |_| {},
+        &["migrate", "--drop", "billing"],
+    ),
+    (
+        twins,
+        "help: give one of them another `slug = \"…\"`",
+        |scratch| {
+            let source = scratch.read("b/src/lib.rs");
+            scratch.write(
+                "b/src/lib.rs",
+                &source.replace("input = u32", "input = u32, slug = \"returns\""),
+            );
+        },
+        &["migrate"],
+    ),
+    (new, "help: run `cargo pgflow migrate`", |_| {}, &["migrate"]),
+];
+
+#[test]
+fn whoever_follows_a_help_is_up_to_date() {
+    for (scratch, help, follow, command) in HELPS {
+        let scratch = scratch();
+        let told = cargo_pgflow(&scratch.dir, &["check"]);
+        assert_eq!(told.code(), Some(1), "{}", told.text());
+        assert!(told.text().contains(help), "`{help}` is not in: {}", told.text());
+        follow(&scratch);
+        if !command.is_empty() {
+            let ran = cargo_pgflow(&scratch.dir, command);
+            assert_eq!(ran.code(), Some(0), "{help}: {}", ran.text());
+        }
+        let after = cargo_pgflow(&scratch.dir, &["check"]);
+        assert_eq!(after.code(), Some(0), "{help}: {}", after.text());
+    }
+}
+
 #[test]
 fn a_source_that_cannot_be_read_loses_no_flow() {
     for scratch in [unclosed(), moved(), half_typed()] {

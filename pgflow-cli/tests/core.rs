@@ -100,4 +100,8 @@ fn a_core_after_a_flow_is_not_up_to_date() {
     assert_eq!(ran.code(), Some(1), "{}", ran.text());
     let words = "`0002_pgflow_schema.sql` comes after `0001_create_mail.sql`, which needs it";
     assert!(ran.text().contains(words), "{}", ran.text());
+
+    // `a_core_that_comes_late_is_put_before_the_flows` does that.
+    let command = "help: run `cargo pgflow migrate --core`, which puts the core first";
+    assert!(ran.text().contains(command), "{}", ran.text());
 }

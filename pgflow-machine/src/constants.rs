@@ -1,6 +1,7 @@
 //! What the machine and the SQL of a database's own functions both go by. `cargo xtask constants` writes it down as
 //! SQL.
 
+use crate::event::EVENT_BYTES;
 use crate::log::{CHUNKS_AT_ONCE, LASTS};
 use crate::schedule::{LATE, QUEUED_AT_MOST};
 use crate::wait::{KEPT_AT_MOST, MAX_COMPARISONS};
@@ -45,6 +46,11 @@ pub const SHARED: &[(&str, Constant, &str)] = &[
         "input_limit",
         Constant::Number(INPUT_BYTES as u64),
         "What a task may be given; one that is given more ends its step.",
+    ),
+    (
+        "event_bytes",
+        Constant::Number(EVENT_BYTES as u64),
+        "What the payloads of a page of events have together, unless it is one event.",
     ),
     (
         "bulk_from",

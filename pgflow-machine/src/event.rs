@@ -6,6 +6,9 @@ use serde_json::Value;
 use crate::wait::WaitKind;
 use crate::{SkipReason, Timestamp};
 
+/// What the payloads of a page of events have together, unless it is one event: bytes of JSON.
+pub const EVENT_BYTES: usize = 4 << 20;
+
 /// An entry of a run's log. `seq` counts from 1 without gaps.
 ///
 /// ```

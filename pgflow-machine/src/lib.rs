@@ -32,7 +32,7 @@ pub mod wait;
 mod work;
 
 pub use constants::{Constant, SHARED};
-pub use event::{Event, Happened};
+pub use event::{EVENT_BYTES, Event, Happened};
 pub use flow::{
     Begins, Cancel, Cancelled, Catalog, Change, CompiledFor, Effect, Ensured, Entry, Excess,
     Finished, FlowVersion, Gather, InputSource, InvalidShape, NewRun, NotLoaded, OUTPUT_BYTES,
@@ -44,7 +44,7 @@ pub use limits::{Limits, PayloadError, check_payload, payload_bytes, type_name};
 pub use status::{RunStatus, SkipReason, StepStatus, TaskStatus};
 pub use timestamp::Timestamp;
 pub use work::{
-    BULK_FROM, Beat, Candidate, Choice, Claim, Command, Domain, Flows, Heartbeat, Holds,
+    BULK_FROM, Beat, Candidate, Choice, Claim, Command, Domain, Flows, GRACE, Heartbeat, Holds,
     InputParts, Lane, Lease, MAX_REQUEUES, Needs, NewRow, Places, Quota, Ready, Retry, Room, Rows,
     RunRow, Settle, SettleBatch, Settled, Source, Standing, Sweep, TaskKey, TaskLease, TaskRef,
     TaskRow, TaskWrite, Ties, Until, Verdict, Want, Writes, bulk_share, bulk_until, cut_error,

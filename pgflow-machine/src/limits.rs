@@ -97,6 +97,14 @@ pub enum PayloadError {
         /// The limit.
         limit: usize,
     },
+    /// A type's own `Serialize` gave up, or a key of a map is not a text.
+    #[error("the value at {path} has no form in JSON: {reason}")]
+    NotJson {
+        /// Where.
+        path: String,
+        /// Why.
+        reason: String,
+    },
     /// Too many bytes.
     #[error("it has {bytes} bytes as JSON, and the limit is {limit}")]
     TooLarge {

@@ -1,10 +1,11 @@
 //! `#[data]`: serde's and schemars' derives, found through `pgflow`.
 
+mod beside;
 mod copy;
 mod known;
 mod silenced;
 
-use pgflow_syntax::{DataArgs, Errors, data_mistakes, held, pretty};
+use pgflow_syntax::{DataArgs, Errors, data_mistakes, held, held_beside, pretty};
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::parse::{ParseStream, Parser};
@@ -50,6 +51,8 @@ fn derives(args: &DataArgs, item: &DeriveInput, pgflow: &TokenStream) -> TokenSt
     let known = known::expand(item, pgflow);
     let data = if let (true, Some(held)) = (args.has_schema, held(item)) {
         copy::expand(item, &held, pgflow)
+    } else if let (true, Some(beside)) = (args.has_schema, held_beside(item)) {
+        beside::expand(item, &beside, pgflow)
     } else {
         let derives = derive(args.has_schema, pgflow);
         quote!(#derives #item)

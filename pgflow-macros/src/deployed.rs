@@ -65,7 +65,7 @@ impl Deployed {
         let finishes = self.finishes.iter().map(|Finishable { version, renamed }| {
             let (version_slug, renamed) =
                 (slug(*version), renamed.iter().map(|(old, new)| quote!((#old, #new))));
-            quote!(#pgflow::Finishes {
+            quote!(#pgflow::definition::Finishes {
                 version: #version,
                 version_slug: #version_slug,
                 renamed: &[#(#renamed),*],

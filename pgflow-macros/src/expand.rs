@@ -195,15 +195,15 @@ impl Expand<'_> {
                 type Input = #input;
                 type Output = #module::#output;
                 const SLUG: &'static str = #slug;
-                const ABOUT: #pgflow::FlowDef = #pgflow::FlowDef {
+                const ABOUT: #pgflow::definition::FlowDef = #pgflow::definition::FlowDef {
                     #version
                     options: #options,
                     input_type: #input_type,
                     #schedule
-                    ..#pgflow::FlowDef::PLAIN
+                    ..#pgflow::definition::FlowDef::PLAIN
                 };
                 const KEPT: fn() -> #private::Kept<#input, #input> = #kept;
-                const READ_OUTPUT: fn(&#pgflow::RunOutputs<Self>) -> ::core::result::Result<Self::Output, #pgflow::DataError> = #module::#output::__read;
+                const READ_OUTPUT: fn(&#pgflow::definition::RunOutputs<Self>) -> ::core::result::Result<Self::Output, #pgflow::definition::DataError> = #module::#output::__read;
             }
         }
     }

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::env;
+use std::path::Path;
 use std::sync::{LazyLock, Mutex};
 
 use pgflow_syntax::{Errors, Flow};
@@ -20,7 +21,7 @@ static SEEN: LazyLock<Mutex<HashMap<Key, String>>> = LazyLock::new(Mutex::defaul
 /// of a flow may share it.
 pub(crate) fn check(flow: &Flow<'_>, errors: &mut Errors) {
     // An editor expands a flow again at every key stroke, for many crates in one process.
-    if is_editor() || env::var_os("CARGO_CRATE_NAME").is_none() {
+    if is_editor() || env::var_os("CARGO_CRATE_NAME").is_none() || are_examples() {
         return;
     }
     let Ok(mut seen) = SEEN.lock() else { return };
@@ -39,4 +40,11 @@ pub(crate) fn check(flow: &Flow<'_>, errors: &mut Errors) {
              help: give one of them another: `#[flow(slug = \"…\")]`"
         ),
     );
+}
+
+/// Whether rustdoc has put the examples of a crate into one file. They are programs of their own, so each may name its
+/// flow as it likes; refused, rustdoc would compile and link every one of them alone.
+fn are_examples() -> bool {
+    let name = |arg| Some(Path::new(&arg).file_name()?.to_str()?.starts_with("doctest_bundle_"));
+    env::args_os().any(|arg| name(arg).unwrap_or_default())
 }

@@ -143,3 +143,8 @@ fn at(tokens: &TokenStream, span: Span) -> TokenStream {
     });
     moved.collect()
 }
+
+/// A variable of generated code, which hides no step of the same name.
+pub(crate) fn local(name: &str) -> Ident {
+    Ident::new(name, Span::mixed_site())
+}

@@ -92,20 +92,20 @@ impl Connections {
     }
 
     /// A connection to read on: each statement sees what was committed before it.
-    pub(crate) async fn read(&self) -> Result<Held> {
-        Ok(Held::Plain(self.pools()?.engine.acquire().await?))
+    pub(crate) async fn read(&self) -> Result<PooledConnection> {
+        Ok(PooledConnection::Plain(self.pools()?.engine.acquire().await?))
     }
 
     /// A transaction of the engine's.
-    pub(crate) async fn begin(&self) -> Result<Held> {
+    pub(crate) async fn begin(&self) -> Result<PooledConnection> {
         let pool = self.pools()?.engine;
         let begun = in_time("beginning a transaction", self.options.answer_within, pool.begin());
-        Ok(Held::Transaction(begun.await?))
+        Ok(PooledConnection::Transaction(begun.await?))
     }
 
     /// A transaction that a step runs in.
-    pub(crate) async fn begin_step(&self) -> Result<Held> {
-        Ok(Held::Transaction(self.pools()?.steps.begin().await?))
+    pub(crate) async fn begin_step(&self) -> Result<PooledConnection> {
+        Ok(PooledConnection::Transaction(self.pools()?.steps.begin().await?))
     }
 
     /// When this is dropped, the pools of this runtime go, because it is about to end.
@@ -136,12 +136,12 @@ impl Drop for Leaving<'_> {
 
 /// A connection of a pool, perhaps with a transaction on it, which is undone when it is dropped.
 #[derive(Debug)]
-pub enum Held {
+pub enum PooledConnection {
     Plain(PoolConnection<MySql>),
     Transaction(Transaction<'static, MySql>),
 }
 
-impl Held {
+impl PooledConnection {
     pub(crate) async fn commit(self) -> Result<()> {
         match self {
             Self::Plain(_) => Ok(()),
@@ -165,7 +165,7 @@ impl Held {
     }
 }
 
-impl Deref for Held {
+impl Deref for PooledConnection {
     type Target = MySqlConnection;
 
     fn deref(&self) -> &MySqlConnection {
@@ -176,7 +176,7 @@ impl Deref for Held {
     }
 }
 
-impl DerefMut for Held {
+impl DerefMut for PooledConnection {
     fn deref_mut(&mut self) -> &mut MySqlConnection {
         match self {
             Self::Plain(connection) => connection,

@@ -28,7 +28,7 @@ const OPEN_TASKS: &str = "
       straight_join pgflow_steps s force index (primary) on s.run = r.id and s.status = 'started'
      where r.flow = ? and r.status = 'started'";
 
-/// What is a version's, the version itself last.
+/// What is a version's, the version itself last. Its runs are not tied to others any more.
 const DELETE: &[&str] = &[
     "delete t from pgflow_runs r straight_join pgflow_tasks t force index (primary) on t.run = r.id where r.flow = ?",
     "delete s from pgflow_runs r straight_join pgflow_steps s force index (primary) on s.run = r.id where r.flow = ?",
@@ -40,25 +40,6 @@ const DELETE: &[&str] = &[
        straight_join pgflow_stream_writers w force index (primary) on w.stream = s.id where r.flow = ?",
     "delete s from pgflow_runs r straight_join pgflow_streams s force index (pgflow_streams_name) on s.run = r.id
       where r.flow = ?",
-    // Children that go on are cancelled by the next sweep, and those who wait for a run of this version are told.
-    "update pgflow_runs r straight_join pgflow_waits w force index (primary) on w.run = r.id and w.detached = 0
-       straight_join pgflow_awaited a force index (primary)
-          on a.run = w.run and a.step = w.step and a.task_index = w.task_index and a.attempt = w.attempt
-         and a.is_orphan = 0 and a.status is null
-        set a.is_orphan = 1,
-            a.orphaned = concat('parent run ', lower(concat(
-              substr(hex(r.id), 1, 8), '-', substr(hex(r.id), 9, 4), '-', substr(hex(r.id), 13, 4), '-',
-              substr(hex(r.id), 17, 4), '-', substr(hex(r.id), 21))), ' no longer waits for it')
-      where r.flow = ?",
-    "delete a from pgflow_runs r straight_join pgflow_awaited a force index (primary) on a.run = r.id and a.is_orphan = 0
-      where r.flow = ?",
-    "update pgflow_runs r straight_join pgflow_awaited a force index (pgflow_awaited_child)
-         on a.child = lower(concat(substr(hex(r.id), 1, 8), '-', substr(hex(r.id), 9, 4), '-', substr(hex(r.id), 13, 4), '-',
-                                   substr(hex(r.id), 17, 4), '-', substr(hex(r.id), 21)))
-        and a.kind = 'run' and a.is_orphan = 0
-        set a.status = 'deleted', a.message = null, a.is_news = 1
-      where r.flow = ? and r.awaited = 1",
-    "delete w from pgflow_runs r straight_join pgflow_waits w force index (primary) on w.run = r.id where r.flow = ?",
     "delete h from pgflow_runs r straight_join pgflow_hooks h force index (pgflow_hooks_task) on h.run = r.id where r.flow = ?",
     "delete g from pgflow_runs r straight_join pgflow_signals g force index (pgflow_signals_run) on g.run = r.id where r.flow = ?",
     "delete from pgflow_runs where flow = ?",

@@ -43,6 +43,12 @@ const PAGE: &str = "
     select t.output from pgflow_tasks t
      where t.run = ? and t.step = ? and t.task_index >= ? order by t.task_index limit ?";
 
+const INPUT_WEIGHT: &str = "select d.input_bytes from pgflow_run_data d where d.run = ?";
+
+const OUTPUT_WEIGHTS: &str = "
+    select s.step, s.output_bytes from pgflow_steps s
+     where s.run = ? and s.status = 'completed' and s.output_bytes is not null";
+
 const IS_COMPLETED: &str = "
     select r.flow, s.step from pgflow_runs r
       join pgflow_steps s on s.run = r.id and s.status = 'completed'
@@ -50,8 +56,6 @@ const IS_COMPLETED: &str = "
 
 /// Outputs that one page has at most.
 const PAGE_ROWS: u32 = 1_000;
-/// Bytes after which a page ends.
-const PAGE_BYTES: usize = 4 << 20;
 
 /// A row of [`OUTPUTS`].
 type OutputColumns = (Uuid, i64, u16, Option<u32>, Option<String>);
@@ -90,6 +94,23 @@ pub(crate) async fn payloads<C: DerefMut<Target = MySqlConnection>>(
         }
     }
     Ok(found)
+}
+
+/// How many bytes the payloads of a run have. Its output is some of those of its steps, and counts as all of them.
+pub(crate) async fn weights<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    run: RunId,
+) -> Result<HashMap<Payload, usize>> {
+    let size = |bytes: i64| usize::try_from(bytes).unwrap_or(usize::MAX);
+    let query = sqlx::query_scalar(INPUT_WEIGHT).bind(run.0);
+    let input: Option<i64> = query.fetch_optional(session.connection()).await?;
+    let query = sqlx::query_as(OUTPUT_WEIGHTS).bind(run.0);
+    let steps: Vec<(u16, i64)> = query.fetch_all(session.connection()).await?;
+    let all = steps.iter().fold(0_usize, |all, (_, bytes)| all.saturating_add(size(*bytes)));
+    let steps =
+        steps.into_iter().map(|(step, bytes)| (Payload::StepOutput(step.into()), size(bytes)));
+    let run = input.map(|bytes| (Payload::RunInput, size(bytes)));
+    Ok(steps.chain(run).chain([(Payload::RunOutput, all)]).collect())
 }
 
 fn ids(runs: &BTreeSet<RunId>) -> Result<String> {
@@ -183,6 +204,7 @@ pub(crate) async fn outputs<C: DerefMut<Target = MySqlConnection>>(
     run: RunId,
     step: &str,
     first: u32,
+    bytes: u32,
 ) -> Result<Vec<Value>> {
     let query = sqlx::query_as(IS_COMPLETED).bind(run.0);
     let completed: Vec<(i64, u16)> = query.fetch_all(session.connection()).await?;
@@ -194,13 +216,13 @@ pub(crate) async fn outputs<C: DerefMut<Target = MySqlConnection>>(
     let query =
         sqlx::query_scalar(PAGE).bind(run.0).bind(u64::try_from(number).unwrap_or(u64::MAX));
     let texts: Vec<Option<String>> =
-        query.bind(first).bind(PAGE_ROWS).fetch_all(session.connection()).await?;
-    let mut bytes = 0;
-    let mut page = Vec::new();
+        query.bind(first).bind(PAGE_ROWS.min(bytes.max(1))).fetch_all(session.connection()).await?;
+    let most = usize::try_from(bytes).unwrap_or(usize::MAX);
+    let (mut page, mut length) = (Vec::new(), 0);
     for text in texts {
         let text = text.unwrap_or_else(|| "null".to_owned());
-        bytes += text.len();
-        if bytes > PAGE_BYTES && !page.is_empty() {
+        length += text.len();
+        if length > most && !page.is_empty() {
             break;
         }
         page.push(parse(&text)?);

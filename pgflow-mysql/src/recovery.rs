@@ -29,15 +29,22 @@ const HASTEN: &str = "
     update pgflow_tasks force index (pgflow_tasks_ready) set ready_at = ?
      where queue = ? and ready_at > ? and yielded_attempt = attempts";
 
-const ENDED: &str = "
-    select id from pgflow_runs force index (pgflow_runs_ended)
-     where ended_at <= ?
-       and (awaited = 0 or not exists (
-         select 1 from pgflow_awaited a force index (pgflow_awaited_child)
-          where a.child = lower(concat(substr(hex(id), 1, 8), '-', substr(hex(id), 9, 4), '-', substr(hex(id), 13, 4), '-',
-                                       substr(hex(id), 17, 4), '-', substr(hex(id), 21)))
-            and a.kind = 'run' and a.is_orphan = 0))
-     order by ended_at limit ? for update skip locked";
+/// Runs that ended by then and that nobody waits for.
+macro_rules! prunable {
+    () => {
+        "from pgflow_runs force index (pgflow_runs_ended)
+          where ended_at <= ?
+            and (awaited = 0 or not exists (
+              select 1 from pgflow_awaited a force index (pgflow_awaited_child)
+               where a.child = lower(concat(substr(hex(id), 1, 8), '-', substr(hex(id), 9, 4), '-', substr(hex(id), 13, 4), '-',
+                                            substr(hex(id), 17, 4), '-', substr(hex(id), 21)))
+                 and a.kind = 'run' and a.is_orphan = 0))"
+    };
+}
+pub(crate) use prunable;
+
+const ENDED: &str =
+    concat!("select id ", prunable!(), " order by ended_at limit ? for update skip locked");
 
 /// What is a run's, the run itself last.
 const DELETE: &[&str] = &[

@@ -8,7 +8,7 @@ use std::time::Duration;
 use pgflow_backend::backend::{
     BackendError, DueQuery, DueSchedules, Hold, JobDepths, JobEvent, JobQuery, JobRecord,
     JobSearch, JobSummary, MessageRow, PageSize, Parts, PausedNeed, RunQuery, RunRecord,
-    RunSummary, ScheduleQuery, StreamQuery, StreamSummary, WaitQuery, WaitRecord,
+    RunSummary, ScheduleQuery, StreamQuery, StreamSummary, TaskHold, WaitQuery, WaitRecord,
 };
 use pgflow_backend::store::{
     JobSession, JobUpkeepSession, Logged, OpenWait, OpenWork, Orphan, PipelineSession,
@@ -16,7 +16,7 @@ use pgflow_backend::store::{
     WaitSession, WaitsOf,
 };
 use pgflow_machine::job::{
-    Dependency, JobHold, JobId, JobNeeds, JobRows, JobSettings, JobToken, JobWrites,
+    Dependency, JobHold, JobId, JobNeeds, JobRows, JobSettings, JobToken, JobWrites, ReadyJob,
 };
 use pgflow_machine::log::{StreamKey, StreamNeeds, StreamRows, StreamWrites};
 use pgflow_machine::permit::{PermitKey, PermitKind, Waiting};
@@ -24,7 +24,7 @@ use pgflow_machine::schedule::Schedule;
 use pgflow_machine::wait::{ChildEnd, HookToken};
 use pgflow_machine::{
     Candidate, Catalog, FlowVersion, Lane, Needs, Payload, Ready, Rows, RunId, TaskKey, TaskLease,
-    Timestamp, Version, WorkerId, Writes,
+    Ties, Timestamp, Version, WorkerId, Writes,
 };
 use pgflow_model::FlowMigration;
 use pgflow_model::FlowShape;
@@ -145,6 +145,10 @@ impl<C: DerefMut<Target = MySqlConnection> + Send> Session for MySqlSession<C> {
         answered!(self, payloads::payloads(self, wanted))
     }
 
+    async fn weights(&mut self, run: RunId) -> Stored<HashMap<Payload, usize>> {
+        answered!(self, payloads::weights(self, run))
+    }
+
     async fn write(&mut self, rows: &Rows, writes: Writes<'_>) -> Stored<()> {
         answered!(self, write::write(self, rows, writes))
     }
@@ -209,8 +213,14 @@ impl<C: DerefMut<Target = MySqlConnection> + Send> Session for MySqlSession<C> {
         answered!(self, read::log(self, run, after, max))
     }
 
-    async fn outputs(&mut self, run: RunId, step: &str, first: u32) -> Stored<Vec<Value>> {
-        answered!(self, payloads::outputs(self, run, step, first))
+    async fn outputs(
+        &mut self,
+        run: RunId,
+        step: &str,
+        first: u32,
+        bytes: u32,
+    ) -> Stored<Vec<Value>> {
+        answered!(self, payloads::outputs(self, run, step, first, bytes))
     }
 
     async fn open_work(&mut self, version: &Version) -> Stored<OpenWork> {
@@ -289,7 +299,7 @@ impl<C: DerefMut<Target = MySqlConnection> + Send> JobSession for MySqlSession<C
         answered!(self, jobs::write(self, rows, writes))
     }
 
-    async fn ready_jobs(&mut self, needs: &[String], max: u32) -> Stored<Vec<JobId>> {
+    async fn ready_jobs(&mut self, needs: &[String], max: u32) -> Stored<Vec<ReadyJob>> {
         answered!(self, jobs::ready(self, needs, max))
     }
 
@@ -397,6 +407,14 @@ impl<C: DerefMut<Target = MySqlConnection> + Send> WaitSession for MySqlSession<
 
     async fn note_ends(&mut self, ends: &[(Dependency, ChildEnd)]) -> Stored<u64> {
         answered!(self, waits::note_ends(self, ends))
+    }
+
+    async fn replace_ends(&mut self, ends: &[(Dependency, ChildEnd)]) -> Stored<()> {
+        answered!(self, waits::replace_ends(self, ends))
+    }
+
+    async fn tied_runs(&mut self, version: &Version) -> Stored<Vec<(RunId, Ties)>> {
+        answered!(self, waits::tied_runs(self, version))
     }
 
     async fn mark_seen(&mut self, task: &TaskKey) -> Stored<()> {
@@ -524,6 +542,10 @@ impl<C: DerefMut<Target = MySqlConnection> + Send> PipelineSession for MySqlSess
 
     async fn add_holds(&mut self, holds: &[Hold]) -> Stored<()> {
         answered!(self, pipelines::add_holds(self, holds))
+    }
+
+    async fn add_task_holds(&mut self, holds: &[TaskHold]) -> Stored<()> {
+        answered!(self, pipelines::add_task_holds(self, holds))
     }
 
     async fn drop_holds(&mut self, tokens: &[JobToken]) -> Stored<BTreeSet<String>> {

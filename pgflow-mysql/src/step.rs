@@ -9,7 +9,7 @@ use pgflow_machine::{Limits, NewRun, Started};
 use sqlx::{MySqlConnection, Transaction};
 
 use super::catalog::Known;
-use super::connections::Held;
+use super::connections::PooledConnection;
 use super::error::{Result, number};
 use super::jobs::submit_in;
 use super::pipelines::push_in;
@@ -30,8 +30,8 @@ const ANOTHER: &str = "commit a transaction of another database";
 const NO_SAVEPOINT: u16 = 1305;
 
 /// Hands a transaction to a step.
-pub(super) async fn lend(connection: Held) -> Result<StepTx> {
-    let Held::Transaction(mut transaction) = connection else {
+pub(super) async fn lend(connection: PooledConnection) -> Result<StepTx> {
+    let PooledConnection::Transaction(mut transaction) = connection else {
         return Err(BackendError::NoTransaction.into());
     };
     sqlx::raw_sql(MARK).execute(&mut *transaction).await?;
@@ -39,11 +39,11 @@ pub(super) async fn lend(connection: Held) -> Result<StepTx> {
 }
 
 /// Takes it back; an error if the step has ended it.
-pub(super) async fn take_back(known: &Known, tx: StepTx) -> Result<MySqlSession<Held>> {
+pub(super) async fn take_back(known: &Known, tx: StepTx) -> Result<MySqlSession<PooledConnection>> {
     let another = BackendError::Unsupported { backend: "mysql", what: ANOTHER };
     let MySqlTx(mut transaction) = tx.downcast().ok_or(another)?;
     match sqlx::raw_sql(MARKED).execute(&mut *transaction).await {
-        Ok(_) => MySqlSession::of_step(Held::Transaction(transaction), known).await,
+        Ok(_) => MySqlSession::of_step(PooledConnection::Transaction(transaction), known).await,
         Err(error) if number(&error) == NO_SAVEPOINT => {
             transaction.rollback().await?;
             Err(BackendError::TransactionEnded.into())

@@ -11,7 +11,7 @@ use pgflow_backend::tx::StepTx;
 use pgflow_machine::{Limits, WorkerId};
 
 use crate::catalog::Known;
-use crate::connections::{Connections, Held};
+use crate::connections::{Connections, PooledConnection};
 use crate::error::{has_waited, is_passing};
 use crate::hints::Hints;
 use crate::session::MySqlSession;
@@ -76,12 +76,12 @@ impl fmt::Debug for MySql {
 }
 
 impl Store for MySql {
-    type Session = MySqlSession<Held>;
+    type Session = MySqlSession<PooledConnection>;
 
     const NAME: &'static str = "mysql";
 
     fn abilities(&self) -> Abilities {
-        Abilities { multi_process: true, transactions: true }
+        Abilities { multi_process: true, transactions: true, holds_connections: true }
     }
 
     fn limits(&self) -> Limits {
@@ -92,7 +92,7 @@ impl Store for MySql {
         Ok(migrate::migrate(&self.connections).await?)
     }
 
-    async fn begin(&self, access: Access) -> Stored<MySqlSession<Held>> {
+    async fn begin(&self, access: Access) -> Stored<MySqlSession<PooledConnection>> {
         let held = match access {
             Access::Read => self.connections.read().await?,
             Access::Write => self.connections.begin().await?,
@@ -102,7 +102,7 @@ impl Store for MySql {
         Ok(session.in_time(self.connections.answer_within()))
     }
 
-    async fn commit(&self, session: MySqlSession<Held>) -> Stored<()> {
+    async fn commit(&self, session: MySqlSession<PooledConnection>) -> Stored<()> {
         Ok(session.into_connection().commit().await?)
     }
 
@@ -131,20 +131,20 @@ impl Store for MySql {
         Some(&self.starts)
     }
 
-    async fn lend(&self, session: MySqlSession<Held>) -> Stored<StepTx> {
+    async fn lend(&self, session: MySqlSession<PooledConnection>) -> Stored<StepTx> {
         Ok(step::lend(session.into_connection()).await?)
     }
 
-    async fn take_back(&self, tx: StepTx) -> Stored<MySqlSession<Held>> {
+    async fn take_back(&self, tx: StepTx) -> Stored<MySqlSession<PooledConnection>> {
         let session = step::take_back(&self.known, tx).await?;
         Ok(session.in_time(self.connections.answer_within()))
     }
 
-    async fn commit_step(&self, session: MySqlSession<Held>) -> Stored<()> {
+    async fn commit_step(&self, session: MySqlSession<PooledConnection>) -> Stored<()> {
         Ok(session.into_connection().commit_step().await?)
     }
 
-    async fn undo(&self, session: MySqlSession<Held>) -> Stored<()> {
+    async fn undo(&self, session: MySqlSession<PooledConnection>) -> Stored<()> {
         Ok(session.into_connection().rollback().await?)
     }
 

@@ -7,7 +7,7 @@ mod statistics;
 mod workers;
 
 use super::MySql;
-use super::connections::Held;
+use super::connections::PooledConnection;
 use super::error::Result;
 use super::session::MySqlSession;
 
@@ -17,7 +17,7 @@ pgflow_backend::store::upkeep!(MySql);
 
 impl MySql {
     /// To read.
-    async fn reading(&self) -> Result<MySqlSession<Held>> {
+    async fn reading(&self) -> Result<MySqlSession<PooledConnection>> {
         MySqlSession::begin(self.connections.read().await?, &self.known, false).await
     }
 }

@@ -13,11 +13,12 @@ use super::error::{is_about, translate};
 use super::open::Postgres;
 use pgflow_backend::backend::{BackendError, Claim, Claimed, ClaimedTask, Swept};
 
-/// What a lease lasts longer than its step's timeout.
-pub(super) const GRACE: i32 = 2;
+/// What a lease lasts longer than its step's timeout, as SQL takes it.
+#[expect(clippy::cast_possible_truncation, reason = "it is a few seconds")]
+pub(super) const GRACE: i32 = pgflow_machine::GRACE.as_secs() as i32;
 
 /// A task that was claimed.
-pub(super) enum Handout {
+pub enum Handout {
     Task(ClaimedTask),
     /// Its input is JSON for the database and not for us: a number that fits nothing, written with SQL.
     Unreadable(Settle),

@@ -28,7 +28,7 @@ impl Backend for Postgres {
     }
 
     fn abilities(&self) -> Abilities {
-        Abilities { multi_process: true, transactions: true }
+        Abilities { multi_process: true, transactions: true, holds_connections: true }
     }
 
     fn limits(&self) -> Reply<'_, Limits> {
@@ -133,8 +133,14 @@ impl Runs for Postgres {
         Box::pin(self.read_input(run))
     }
 
-    fn outputs<'a>(&'a self, run: RunId, step: &'a str, first: u32) -> Reply<'a, Vec<Value>> {
-        Box::pin(self.read_outputs(Lane::Client, run, step, first))
+    fn outputs_within<'a>(
+        &'a self,
+        run: RunId,
+        step: &'a str,
+        first: u32,
+        bytes: u32,
+    ) -> Reply<'a, Vec<Value>> {
+        Box::pin(self.read_outputs(Lane::Client, run, step, (first, bytes)))
     }
 
     fn list<'a>(&'a self, query: &'a RunQuery) -> Reply<'a, Vec<RunSummary>> {

@@ -11,7 +11,7 @@ use tokio::time::{sleep, timeout};
 use super::allowance::Allowance;
 use super::connections::{Connections, Lent};
 use super::error::{code, is_passing, is_timeout, keeps_connection, timed_out};
-use super::jitter::jitter;
+use pgflow_backend::backoff::jittered;
 
 /// How often a call is made that loses against other transactions.
 const TRIES: u32 = 5;
@@ -79,7 +79,7 @@ impl Engine {
             match self.ask_once(&statement).await {
                 Err(error) if tries < TRIES && is_passing(&error) => {
                     tracing::debug!(%error, tries, "repeating a call");
-                    sleep(jitter(Duration::from_millis(10) * tries)).await;
+                    sleep(jittered(Duration::from_millis(10) * tries)).await;
                     tries += 1;
                 }
                 Err(error) if is_timeout(&error) => {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pgflow_machine::Timestamp;
-use pgflow_machine::job::JobState;
+use pgflow_machine::job::{JobId, JobState};
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 
@@ -24,6 +24,8 @@ const DEPTHS: &str = "
     from pgflow.count_jobs($1)";
 
 const HOLDERS: &str = "select worker, jobs from pgflow.get_job_holders()";
+
+const WAITERS: &str = "select id, waiter from pgflow.get_job_waiters($1)";
 
 const PRUNABLE: &str = "select pgflow.count_prunable_jobs($1 * interval '1 microsecond', $2)";
 
@@ -96,6 +98,17 @@ impl JobUpkeep for Postgres {
                 find.bind(int(max))
             };
             self.look(find).await?.iter().map(summary).collect()
+        })
+    }
+
+    fn job_waiters<'a>(&'a self, jobs: &'a [JobId]) -> Reply<'a, Vec<(JobId, JobId)>> {
+        Box::pin(async move {
+            let ids: Vec<_> = jobs.iter().map(JobId::as_str).collect();
+            let rows = self.look(|| sqlx::query(WAITERS).bind(&ids)).await?;
+            let name = |row: &PgRow, column| -> Result<JobId, BackendError> {
+                Ok(JobId::from_stored(row.try_get::<String, _>(column).map_err(translate)?))
+            };
+            rows.iter().map(|row| Ok((name(row, "id")?, name(row, "waiter")?))).collect()
         })
     }
 

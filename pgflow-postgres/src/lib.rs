@@ -4,6 +4,7 @@
 
 mod allowance;
 
+mod address;
 mod batch;
 mod claim;
 mod connections;
@@ -15,18 +16,17 @@ mod events;
 mod flows;
 mod flows_of_runs;
 mod heartbeat;
-mod jitter;
 mod job_upkeep;
 mod jobs;
 mod left_out;
 mod list;
 mod migrate;
 mod migrate_flows;
+mod moment;
 mod open;
 mod options;
 mod payloads;
 mod pipelines;
-mod place;
 mod probe;
 mod problem;
 mod prune;

@@ -7,14 +7,14 @@ use sqlx::PgPool;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::address::ShownAddress;
 use super::engine::Engine;
 use super::flows_of_runs::FlowsOfRuns;
 use super::options::{PostgresOptions, check_tls};
-use super::place::Place;
 use super::reach::{Reached, reach};
 use super::start_many::Starts;
 use super::url::parse;
-use super::wake::{Bell, Side};
+use super::wake::{Bell, HintListener};
 use super::workers::Workers;
 use pgflow_backend::backend::BackendError;
 use pgflow_backend::store::Cursors;
@@ -94,13 +94,13 @@ impl Postgres {
         }
         let bell = Arc::new(Bell::new());
         let stop = CancellationToken::new();
-        let side = Side {
+        let hints = HintListener {
             bell: Arc::clone(&bell),
             options: direct.clone(),
             is_pooled: direct_is_pooled,
             check_every: options.check_listener_every,
         };
-        side.spawn(stop.clone());
+        hints.spawn(stop.clone());
         let max = options.engine_connections as usize;
         Ok(Self {
             engine: Arc::new(Engine::new(&main, max, is_pooled, options.answer_within)),
@@ -126,6 +126,8 @@ fn steps_pool(max: u32, options: PgConnectOptions) -> PgPool {
 
 impl fmt::Debug for Postgres {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Postgres").field("at", &Place::of(&self.direct)).finish_non_exhaustive()
+        f.debug_struct("Postgres")
+            .field("at", &ShownAddress::of(&self.direct))
+            .finish_non_exhaustive()
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sqlx::postgres::PgConnectOptions;
 
-use super::place::Place;
+use super::address::ShownAddress;
 #[cfg(not(feature = "tls"))]
 use super::url::BadUrl;
 use pgflow_backend::backend::BackendError;
@@ -103,8 +103,8 @@ impl PostgresOptions {
 impl fmt::Debug for PostgresOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PostgresOptions")
-            .field("url", &Place::of_url(&self.url))
-            .field("listen_url", &self.listen_url.as_deref().map(Place::of_url))
+            .field("url", &ShownAddress::of_url(&self.url))
+            .field("listen_url", &self.listen_url.as_deref().map(ShownAddress::of_url))
             .field("engine_connections", &self.engine_connections)
             .field("tx_connections", &self.tx_connections)
             .field("pooling", &self.pooling)

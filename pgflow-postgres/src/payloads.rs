@@ -11,7 +11,9 @@ use super::open::Postgres;
 use pgflow_backend::backend::BackendError;
 
 const INPUT: &str = "select pgflow.get_run_input($1)";
-const OUTPUTS: &str = "select output from pgflow.get_step_outputs($1, $2, $3)";
+const OUTPUTS: &str = "select output from pgflow.get_step_outputs($1, $2, $3, $4)";
+/// Bytes of a page of an output that is read whole.
+const PAGE: u32 = 4 << 20;
 
 impl Postgres {
     /// What a run was given. A worker asks, for tasks that wait for it.
@@ -27,9 +29,10 @@ impl Postgres {
         lane: Lane,
         run: RunId,
         step: &str,
-        first: u32,
+        (first, bytes): (u32, u32),
     ) -> Result<Vec<Value>, BackendError> {
-        let statement = || sqlx::query(OUTPUTS).bind(run.0).bind(step).bind(int(first));
+        let (first, bytes) = (int(first), int(bytes));
+        let statement = || sqlx::query(OUTPUTS).bind(run.0).bind(step).bind(first).bind(bytes);
         let rows = self.engine.ask(lane, statement).await.map_err(translate)?;
         let output = |row: &sqlx::postgres::PgRow| {
             let text: &str = row.try_get(0).map_err(translate)?;
@@ -46,12 +49,16 @@ impl Postgres {
         is_map: bool,
     ) -> Result<Value, BackendError> {
         if !is_map {
-            return Ok(self.read_outputs(lane, run, step, 0).await?.pop().unwrap_or_default());
+            return Ok(self
+                .read_outputs(lane, run, step, (0, PAGE))
+                .await?
+                .pop()
+                .unwrap_or_default());
         }
         let mut elements = Vec::new();
         loop {
             let first = u32::try_from(elements.len()).unwrap_or(u32::MAX);
-            let page = self.read_outputs(lane, run, step, first).await?;
+            let page = self.read_outputs(lane, run, step, (first, PAGE)).await?;
             if page.is_empty() {
                 return Ok(Value::Array(elements));
             }

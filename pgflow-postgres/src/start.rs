@@ -6,9 +6,10 @@ use sqlx::{PgConnection, Row};
 
 use super::engine::{Lane, Statement};
 use super::error::{code, is_about, translate, unexpected};
+use super::moment::micros_of;
 use super::open::Postgres;
 use super::problem::{Problem, problem};
-use super::streams::{LONGEST, micros};
+use super::streams::micros;
 use pgflow_backend::backend::{BackendError, Begins, NewRun, Reply, Started};
 use pgflow_backend::sql::check_transaction;
 
@@ -28,7 +29,7 @@ fn statement<'a>(sql: &'static str, run: &'a NewRun) -> Statement<'a> {
     let statement = sqlx::query(sql).bind(&run.flow).bind(&run.input).bind(run.id.0);
     let (at, delay) = match run.begins {
         Begins::Now => (None, None),
-        Begins::At(moment) => (Some(moment.micros().min(LONGEST)), None),
+        Begins::At(moment) => (Some(micros_of(moment)), None),
         Begins::After(delay) => (None, Some(micros(delay))),
     };
     statement.bind(versions(run)).bind(interface(run)).bind(at).bind(delay)

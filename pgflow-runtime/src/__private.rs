@@ -16,7 +16,8 @@ use crate::Error;
 pub use crate::aliased::{Alias, Aliased, NoResult, no_result};
 pub use crate::check::*;
 pub use crate::derived::{
-    Derived, Described, Held, Holdable, NotDerived, NotDescribed, NotHeld, impl_data, missing,
+    Believed, Defaulted, Derived, Described, Held, Holdable, NotDerived, NotDescribed, NotHeld,
+    impl_data, missing, no_default,
 };
 #[cfg(feature = "engine")]
 pub use crate::emit::{EmitOf, Emits, IsEmit};

@@ -30,7 +30,7 @@ pub(crate) async fn apart<T: Send + 'static>(
     call: impl for<'a> FnOnce(&'a dyn Backend) -> Reply<'a, T> + Send + 'static,
 ) -> Result<T, BackendError> {
     // What is in memory holds no connection, and tests of flows use it without a runtime that could run a task.
-    if !backend.abilities().multi_process {
+    if !backend.abilities().holds_connections {
         return call(&**backend).await;
     }
     let backend = Arc::clone(backend);

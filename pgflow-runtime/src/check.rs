@@ -39,6 +39,8 @@ mod runs;
 mod step_of;
 mod waiting;
 
+#[cfg(feature = "engine")]
+pub use crate::emit::IsEmit;
 pub use argument::{Is, Lasts, PutsOut};
 #[cfg(feature = "engine")]
 pub use asked::{PayloadsOf, Reads, RunOf, Sends, WaitsFor, Writes};
@@ -56,10 +58,10 @@ pub use need::{EndsWith, HandsTo, IsJobContext, IsNext, NeedOf, StoredPayload};
 pub use parameter::IsTransaction;
 pub use parameter::{IsContext, IsState};
 #[cfg(feature = "engine")]
-pub use pipeline::{Carries, Emits, KeepsTo};
+pub use pipeline::{Carries, Emits, Handles, Keeps, KeepsTo};
 pub use returned::{IsResult, MadeFrom, Wraps};
 #[cfg(feature = "engine")]
-pub use runs::{Applies, WorksOn, WorksThrough};
+pub use runs::{Applies, WorksFor, WorksOn, WorksThrough};
 pub use runs::{Runs, Shares, Starts, Takes};
 pub use step_of::StepOf;
 pub use waiting::{AnswerOf, IsHook, IsWaiting, WaitsForAnswer};

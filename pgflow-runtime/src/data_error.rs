@@ -1,17 +1,18 @@
 //! What goes wrong between Rust values and JSON.
 
+use pgflow_machine::PayloadError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::payload::{self, WriteError};
+use crate::payload;
 
 /// A value that could not be stored or read back.
 ///
 /// ```
 /// # use pgflow::prelude::*;
 /// # #[flow(input = u8, schema = false)] mod count { #[step] pub async fn one(run: u8) -> pgflow::Result<u8> { Ok(run) } }
-/// let outputs = pgflow::RunOutputs::<count::Flow>::new([("one", serde_json::json!("many"))]);
+/// let outputs = pgflow::definition::RunOutputs::<count::Flow>::new([("one", serde_json::json!("many"))]);
 /// let error = outputs.output().unwrap_err();
 /// assert!(error.to_string().starts_with("cannot read the output of step `one`"));
 /// ```
@@ -32,7 +33,7 @@ pub enum DataError {
         /// What was to be stored.
         what: String,
         /// Why that failed, and where.
-        source: WriteError,
+        source: PayloadError,
     },
     /// An output that should be there.
     #[error("step `{step}` has no output")]

@@ -97,6 +97,10 @@ pub struct StepDef {
     pub takes_run: bool,
     /// Whether it waits, and takes the hook that it waits for.
     pub waits: Option<Waits>,
+    /// Resources that an attempt holds a unit of.
+    pub resources: &'static [&'static str],
+    /// The rate that an attempt takes a token of.
+    pub rate: Option<&'static str>,
     #[doc(hidden)]
     pub kept: fn() -> AnyKept,
     #[doc(hidden)]
@@ -178,6 +182,8 @@ impl StepDef {
         has_stream: false,
         takes_run: false,
         waits: None,
+        resources: &[],
+        rate: None,
         kept: AnyKept::nothing,
         call: |_| Err(Error::fatal("this step did not compile")),
     };

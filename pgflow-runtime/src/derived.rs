@@ -18,6 +18,14 @@ use crate::text::Text;
 pub trait Holdable<'a>: Serialize + DeserializeOwned + JsonSchema {}
 impl<T: Serialize + DeserializeOwned + JsonSchema> Holdable<'_> for T {}
 
+/// The same for a field of a generic type, which is derived itself: the check of its fields is mentioned here.
+pub trait Believed<'a, Checked>: Serialize + DeserializeOwned + JsonSchema {}
+impl<T: Serialize + DeserializeOwned + JsonSchema, Checked> Believed<'_, Checked> for T {}
+
+/// The same for a field that is left out.
+pub trait Defaulted<'a>: Default {}
+impl<T: Default> Defaulted<'_> for T {}
+
 /// What serde and schemars derived for a `Type`. Implemented for the check of its fields.
 pub trait Derived<Type> {
     /// Writes a value.
@@ -81,6 +89,10 @@ impl<T: JsonSchema + ?Sized> Held<T> {
     /// `T` is `JsonSchema`.
     pub const JSON_SCHEMA: bool = true;
 }
+impl<T: Default> Held<T> {
+    /// `T` is `Default`.
+    pub const DEFAULT: bool = true;
+}
 
 /// See [`Held`].
 pub trait NotHeld {
@@ -90,6 +102,8 @@ pub trait NotHeld {
     const DESERIALIZE: bool = false;
     /// `T` is not `JsonSchema`.
     const JSON_SCHEMA: bool = false;
+    /// `T` is not `Default`.
+    const DEFAULT: bool = false;
 }
 impl<T: ?Sized> NotHeld for Held<T> {}
 
@@ -112,14 +126,26 @@ pub const fn missing(what: &str, has: [bool; 3], can_derive: bool) -> Option<Tex
     Some(text.with("\nhelp: derive them for it and for what it holds, such as with `#[data]`"))
 }
 
+/// What to say about a field that is left out, if nobody knows what it is where the type is read.
+pub const fn no_default(what: &str, has_default: bool) -> Option<Text> {
+    if has_default {
+        return None;
+    }
+    let text = Text::EMPTY.with(what).with(", which is skipped and has no default");
+    Some(text.with(
+        "\nhelp: derive `Default` for it, or name a function: `#[serde(skip, default = \"…\")]`",
+    ))
+}
+
 /// The traits of a `#[data]` type, by way of the copy that they were derived for.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! __impl_data {
-    ($type:ident, $copy:ident, $checked:ident, [$($held:ty),*]) => {
+    ($type:ident, $copy:ident, $checked:ident, [$($held:ty),*], [$($skipped:ty),*]) => {
         impl $crate::__private::Derived<$type> for $checked
         where
-            $(for<'a> $held: $crate::__private::Holdable<'a>),*
+            $(for<'a> $held: $crate::__private::Holdable<'a>,)*
+            $(for<'a> $skipped: $crate::__private::Defaulted<'a>,)*
         {
             fn serialize<S: $crate::__private::serde::Serializer>(
                 value: &$type,

@@ -7,7 +7,7 @@ use crate::{Context, Error, State, Task};
 /// What a step's parameter can be besides data: its context, or application state.
 ///
 /// ```
-/// use pgflow::{Extract, State};
+/// use pgflow::{State, definition::Extract};
 ///
 /// assert_eq!(<State<u32> as Extract>::NEED.unwrap().type_name(), "u32");
 /// assert!(<pgflow::Context as Extract>::NEED.is_none());
@@ -23,7 +23,7 @@ pub trait Extract: Sized {
 /// A type of application state that a step needs.
 ///
 /// ```
-/// let need = pgflow::Need::of::<String>();
+/// let need = pgflow::definition::Need::of::<String>();
 /// assert_eq!(need.type_name(), "alloc::string::String");
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +36,7 @@ impl Need {
     /// The need for a value of type `T`.
     ///
     /// ```
-    /// assert_eq!(pgflow::Need::of::<u8>().type_name(), "u8");
+    /// assert_eq!(pgflow::definition::Need::of::<u8>().type_name(), "u8");
     /// ```
     pub const fn of<T: 'static>() -> Self {
         Self { id: TypeId::of::<T>, name: type_name::<T> }
@@ -45,7 +45,7 @@ impl Need {
     /// The type, for people.
     ///
     /// ```
-    /// assert_eq!(pgflow::Need::of::<bool>().type_name(), "bool");
+    /// assert_eq!(pgflow::definition::Need::of::<bool>().type_name(), "bool");
     /// ```
     pub fn type_name(&self) -> &'static str {
         (self.name)()

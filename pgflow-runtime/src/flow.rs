@@ -82,7 +82,7 @@ pub trait Flow: Table<()> + Sized + Send + Sync + 'static {
     /// # #[flow(input = u8)] mod count { #[step] pub async fn one(run: u8) -> pgflow::Result<u8> { Ok(run) } }
     /// let start = count::Flow::start(&7)?;
     /// assert_eq!(start.input(), 7);
-    /// # Ok::<(), pgflow::DataError>(())
+    /// # Ok::<(), pgflow::definition::DataError>(())
     /// ```
     fn start(input: &dyn InputOf<Self::Input>) -> Result<StartRun<Self>, DataError> {
         StartRun::new(input.given())

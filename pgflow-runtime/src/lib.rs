@@ -97,14 +97,14 @@ pub use error::{Error, Result, Retry};
 pub use extract::{Extract, Need};
 pub use flow::{Flow, Step};
 pub use outputs::RunOutputs;
-pub use payload::WriteError;
+pub use pgflow_machine::PayloadError;
 pub use pgflow_machine::wait::{HookToken, InvalidToken};
 #[cfg(feature = "engine")]
 pub use pgflow_machine::wait::{SignalProblem, Signalled};
 #[cfg(feature = "engine")]
 pub use pgflow_machine::{
-    Event, Happened, InvalidRunId, Limits, PayloadError, RunId, RunStatus, SkipReason, StepStatus,
-    TaskKey, Timestamp,
+    Event, Happened, InvalidRunId, Limits, RunId, RunStatus, SkipReason, StepStatus, TaskKey,
+    TaskStatus, Timestamp, WorkerId,
 };
 /// Schedules, as the database has them.
 #[cfg(feature = "engine")]

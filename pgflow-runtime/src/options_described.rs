@@ -34,6 +34,8 @@ options! {
         when_unmet = "`when_unmet = skip`: if the condition is not met: `skip`, `skip_cascade` or `fail`.",
         when_exhausted = "`when_exhausted = fail`: if the attempts run out: `fail`, `skip` or `skip_cascade`.",
         was = "`was = \"old_name\"`: the slug that the step had in the version before.",
+        resources = "`resources = [\"gpu\"]`: resources of which each attempt holds a unit, over all processes.",
+        rate = "`rate = \"openai\"`: a rate that attempts keep to, over all processes.",
     ;
 }
 

@@ -24,10 +24,10 @@ use crate::{DataError, Flow, Step};
 ///     pub async fn text(next: u8) -> pgflow::Result<String> { Ok(next.to_string()) }
 /// }
 ///
-/// let run = pgflow::RunOutputs::<count::Flow>::new([("next", json!(8)), ("text", json!("8"))]);
+/// let run = pgflow::definition::RunOutputs::<count::Flow>::new([("next", json!(8)), ("text", json!("8"))]);
 /// assert_eq!(run.step::<count::next>()?, Some(8));
 /// assert_eq!(run.output()?.text, "8");
-/// # Ok::<(), pgflow::DataError>(())
+/// # Ok::<(), pgflow::definition::DataError>(())
 /// ```
 pub struct RunOutputs<F> {
     by_slug: HashMap<Arc<str>, Arc<Value>>,
@@ -40,9 +40,9 @@ impl<F> RunOutputs<F> {
     /// ```
     /// # use pgflow::prelude::*;
     /// # #[flow] mod ping { #[step] pub async fn pong() -> pgflow::Result<u8> { Ok(1) } }
-    /// let run = pgflow::RunOutputs::<ping::Flow>::new([("pong", serde_json::json!(1))]);
+    /// let run = pgflow::definition::RunOutputs::<ping::Flow>::new([("pong", serde_json::json!(1))]);
     /// assert_eq!(run.output()?.pong, 1);
-    /// # Ok::<(), pgflow::DataError>(())
+    /// # Ok::<(), pgflow::definition::DataError>(())
     /// ```
     pub fn new<Slug: Into<Arc<str>>, Json: Into<Arc<Value>>>(
         outputs: impl IntoIterator<Item = (Slug, Json)>,
@@ -60,9 +60,9 @@ impl<F: Flow> RunOutputs<F> {
     /// ```
     /// # use pgflow::prelude::*;
     /// # #[flow] mod ping { #[step] pub async fn pong() -> pgflow::Result<u8> { Ok(1) } }
-    /// let run = pgflow::RunOutputs::<ping::Flow>::new([("pong", serde_json::json!(1))]);
+    /// let run = pgflow::definition::RunOutputs::<ping::Flow>::new([("pong", serde_json::json!(1))]);
     /// assert_eq!(run.step::<ping::pong>()?, Some(1));
-    /// # Ok::<(), pgflow::DataError>(())
+    /// # Ok::<(), pgflow::definition::DataError>(())
     /// ```
     pub fn step<S: StepOf<F>>(&self) -> Result<Option<S::Read>, DataError> {
         Ok(self.read::<S>()?.map(S::read))
@@ -73,10 +73,10 @@ impl<F: Flow> RunOutputs<F> {
     /// ```
     /// # use pgflow::prelude::*;
     /// # #[flow] mod ping { #[step] pub async fn pong() -> pgflow::Result<u8> { Ok(1) } }
-    /// let run = pgflow::RunOutputs::<ping::Flow>::new([("pong", serde_json::json!(1))]);
+    /// let run = pgflow::definition::RunOutputs::<ping::Flow>::new([("pong", serde_json::json!(1))]);
     /// let ping::Output { pong } = run.output()?;
     /// assert_eq!(pong, 1);
-    /// # Ok::<(), pgflow::DataError>(())
+    /// # Ok::<(), pgflow::definition::DataError>(())
     /// ```
     pub fn output(&self) -> Result<F::Output, DataError> {
         F::READ_OUTPUT(self)

@@ -10,9 +10,9 @@ use crate::{FlowDef, States, pattern_check};
 /// ```
 /// # use pgflow::prelude::*;
 /// # #[flow] mod ping { #[step] pub async fn pong() -> pgflow::Result<u8> { Ok(1) } }
-/// let registry = pgflow::Registry::default().with(ping::Flow)?;
+/// let registry = pgflow::definition::Registry::default().with(ping::Flow)?;
 /// assert_eq!(registry.flow("ping").unwrap().slug, "ping");
-/// # Ok::<(), pgflow::RegisterError>(())
+/// # Ok::<(), pgflow::definition::RegisterError>(())
 /// ```
 #[derive(Debug, Default)]
 pub struct Registry {
@@ -26,9 +26,9 @@ pub struct Registry {
 /// ```
 /// # use pgflow::prelude::*;
 /// # #[flow(slug = "same")] mod one { #[step] pub async fn a() -> pgflow::Result<u8> { Ok(1) } }
-/// let twice = pgflow::Registry::default().with(one::Flow)?.with(one::Flow);
+/// let twice = pgflow::definition::Registry::default().with(one::Flow)?.with(one::Flow);
 /// assert_eq!(twice.unwrap_err().to_string(), "there are two flows with the slug `same`");
-/// # Ok::<(), pgflow::RegisterError>(())
+/// # Ok::<(), pgflow::definition::RegisterError>(())
 /// ```
 #[derive(thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
@@ -71,9 +71,9 @@ impl Registry {
     /// ```
     /// # use pgflow::prelude::*;
     /// # #[flow] mod ping { #[step] pub async fn pong() -> pgflow::Result<u8> { Ok(1) } }
-    /// let registry = pgflow::Registry::default().with(ping::Flow)?;
+    /// let registry = pgflow::definition::Registry::default().with(ping::Flow)?;
     /// assert!(registry.with(ping::Flow).is_err());
-    /// # Ok::<(), pgflow::RegisterError>(())
+    /// # Ok::<(), pgflow::definition::RegisterError>(())
     /// ```
     #[rustfmt::skip] // One line, which the compiler shows.
     pub fn with<F>(mut self, _flow: F) -> Result<Self, RegisterError> where Self: Runs<F> {
@@ -90,7 +90,7 @@ impl Registry {
     /// The flow, or the version of one, that has this slug in the database.
     ///
     /// ```
-    /// assert!(pgflow::Registry::default().flow("ping").is_none());
+    /// assert!(pgflow::definition::Registry::default().flow("ping").is_none());
     /// ```
     pub fn flow(&self, slug: &str) -> Option<&'static FlowDef> {
         let at = *self.by_slug.get(&slug.to_ascii_lowercase())?;
@@ -100,7 +100,7 @@ impl Registry {
     /// Every flow, in the order they were added.
     ///
     /// ```
-    /// assert_eq!(pgflow::Registry::default().flows().count(), 0);
+    /// assert_eq!(pgflow::definition::Registry::default().flows().count(), 0);
     /// ```
     pub fn flows(&self) -> impl Iterator<Item = &'static FlowDef> {
         self.flows.iter().copied()
@@ -109,7 +109,7 @@ impl Registry {
     /// Whether the program offers all application state that its flows take.
     ///
     /// ```
-    /// # use pgflow::{prelude::*, Registry, States};
+    /// # use pgflow::{prelude::*, definition::{Registry, States}};
     /// #[flow]
     /// mod mail {
     ///     use pgflow::prelude::*;
@@ -120,7 +120,7 @@ impl Registry {
     /// let registry = Registry::default().with(mail::Flow)?;
     /// assert!(registry.check_states(&States::default()).is_err());
     /// assert!(registry.check_states(&States::default().with(String::from("smtp"))).is_ok());
-    /// # Ok::<(), pgflow::RegisterError>(())
+    /// # Ok::<(), pgflow::definition::RegisterError>(())
     /// ```
     pub fn check_states(&self, states: &States) -> Result<(), RegisterError> {
         self.flows.iter().try_for_each(|flow| check_states(flow, states))

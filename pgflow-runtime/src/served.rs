@@ -9,11 +9,11 @@ use crate::{FlowDef, Registry, StepDef};
 /// ```
 /// # use pgflow::prelude::*;
 /// # #[flow] mod ping { #[step] pub async fn pong() -> pgflow::Result<u8> { Ok(1) } }
-/// let registry = pgflow::Registry::default().with(ping::Flow)?;
+/// let registry = pgflow::definition::Registry::default().with(ping::Flow)?;
 /// let served = registry.served();
 /// assert_eq!((served[0].slug(), served[0].version()), ("ping", 1));
 /// assert_eq!(served[0].step("pong").unwrap().slug, "pong");
-/// # Ok::<(), pgflow::RegisterError>(())
+/// # Ok::<(), pgflow::definition::RegisterError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Served {
@@ -63,7 +63,7 @@ impl Registry {
     /// Every version that the program has code for: its own, and older ones that it can finish.
     ///
     /// ```
-    /// assert!(pgflow::Registry::default().served().is_empty());
+    /// assert!(pgflow::definition::Registry::default().served().is_empty());
     /// ```
     pub fn served(&self) -> Vec<Served> {
         let own = self.flows().map(|flow| Served {

@@ -12,7 +12,7 @@ use crate::backend::Reply;
 ///
 /// ```
 /// # use pgflow::prelude::*;
-/// use pgflow::{Db, SignalIn};
+/// use pgflow::{Db, wait::SignalIn};
 ///
 /// /// For `sqlx::Transaction`s of Postgres, SQLite and MySQL, and for the `Tx` of a step or need.
 /// async fn approve(db: &Db, tx: &mut (impl SignalIn + Send)) -> std::result::Result<(), pgflow::ClientError> {

@@ -11,9 +11,9 @@ use crate::{DataError, Flow};
 /// ```
 /// # use pgflow::prelude::*;
 /// # #[flow(input = u8)] mod count { #[step] pub async fn one(run: u8) -> pgflow::Result<u8> { Ok(run) } }
-/// let start: pgflow::StartRun<count::Flow> = count::Flow::start(&7)?;
+/// let start: pgflow::definition::StartRun<count::Flow> = count::Flow::start(&7)?;
 /// assert_eq!((start.flow(), start.input()), ("count", &serde_json::json!(7)));
-/// # Ok::<(), pgflow::DataError>(())
+/// # Ok::<(), pgflow::definition::DataError>(())
 /// ```
 pub struct StartRun<F> {
     input: Value,
@@ -32,8 +32,8 @@ impl<F: Flow> StartRun<F> {
     /// # #[flow(input = u8)] mod count { #[step] pub async fn one(run: u8) -> pgflow::Result<u8> { Ok(run) } }
     /// use serde_json::json;
     ///
-    /// assert!(pgflow::StartRun::<count::Flow>::from_json(json!(7)).is_ok());
-    /// assert!(pgflow::StartRun::<count::Flow>::from_json(json!("seven")).is_err());
+    /// assert!(pgflow::definition::StartRun::<count::Flow>::from_json(json!(7)).is_ok());
+    /// assert!(pgflow::definition::StartRun::<count::Flow>::from_json(json!("seven")).is_err());
     /// ```
     pub fn from_json(input: Value) -> Result<Self, DataError> {
         ((F::KEPT)().read)(&input)?;
@@ -46,7 +46,7 @@ impl<F: Flow> StartRun<F> {
     /// # use pgflow::prelude::*;
     /// # #[flow] mod ping { #[step] pub async fn pong() -> pgflow::Result<u8> { Ok(1) } }
     /// assert_eq!(ping::Flow::start(&())?.flow(), "ping");
-    /// # Ok::<(), pgflow::DataError>(())
+    /// # Ok::<(), pgflow::definition::DataError>(())
     /// ```
     pub fn flow(&self) -> &'static str {
         F::SLUG
@@ -58,7 +58,7 @@ impl<F: Flow> StartRun<F> {
     /// # use pgflow::prelude::*;
     /// # #[flow] mod ping { #[step] pub async fn pong() -> pgflow::Result<u8> { Ok(1) } }
     /// assert!(ping::Flow::start(&())?.input().is_null());
-    /// # Ok::<(), pgflow::DataError>(())
+    /// # Ok::<(), pgflow::definition::DataError>(())
     /// ```
     pub fn input(&self) -> &Value {
         &self.input
@@ -70,7 +70,7 @@ impl<F: Flow> StartRun<F> {
     /// # use pgflow::prelude::*;
     /// # #[flow] mod ping { #[step] pub async fn pong() -> pgflow::Result<u8> { Ok(1) } }
     /// assert!(ping::Flow::start(&())?.into_input().is_null());
-    /// # Ok::<(), pgflow::DataError>(())
+    /// # Ok::<(), pgflow::definition::DataError>(())
     /// ```
     pub fn into_input(self) -> Value {
         self.input

@@ -12,7 +12,7 @@ use crate::backend::{NewRun, Reply, Started};
 /// ```
 /// # use pgflow::prelude::*;
 /// # #[flow(input = u8)] mod count { #[step] pub async fn one(run: u8) -> pgflow::Result<u8> { Ok(run) } }
-/// use pgflow::{Db, StartIn};
+/// use pgflow::{Db, client::StartIn};
 ///
 /// /// For `sqlx::Transaction`s of Postgres, SQLite and MySQL, and for the `Tx` of a step.
 /// async fn order(db: &Db, tx: &mut (impl StartIn + Send)) -> Result<(), pgflow::ClientError> {

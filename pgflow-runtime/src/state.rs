@@ -45,7 +45,7 @@ impl<T> std::ops::Deref for State<T> {
 /// Values of the application by type, at most one of each.
 ///
 /// ```
-/// let states = pgflow::States::default().with(5_u32).with("text");
+/// let states = pgflow::definition::States::default().with(5_u32).with("text");
 /// assert_eq!(states.get::<u32>(), Some(5));
 /// assert_eq!(states.get::<bool>(), None);
 /// ```
@@ -56,7 +56,7 @@ impl States {
     /// The same values and one more, in place of any of the same type.
     ///
     /// ```
-    /// assert_eq!(pgflow::States::default().with(1).with(2).get(), Some(2));
+    /// assert_eq!(pgflow::definition::States::default().with(1).with(2).get(), Some(2));
     /// ```
     #[must_use]
     pub fn with<T: Clone + Send + Sync + 'static>(mut self, value: T) -> Self {
@@ -67,7 +67,7 @@ impl States {
     /// A copy of the value of this type.
     ///
     /// ```
-    /// assert_eq!(pgflow::States::default().get::<u32>(), None);
+    /// assert_eq!(pgflow::definition::States::default().get::<u32>(), None);
     /// ```
     pub fn get<T: Clone + Send + Sync + 'static>(&self) -> Option<T> {
         self.0.get(&TypeId::of::<T>())?.downcast_ref::<T>().cloned()

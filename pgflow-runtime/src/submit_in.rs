@@ -17,7 +17,7 @@ use crate::backend::Reply;
 /// # use pgflow::prelude::*;
 /// # #[job] mod ping { use super::*; #[need] pub async fn pong(job: u8) -> Result<Next> { Ok(Next::done(job)) } }
 /// # fn main() {}
-/// use pgflow::{Db, SubmitIn};
+/// use pgflow::{Db, client::SubmitIn};
 ///
 /// /// For `sqlx::Transaction`s of Postgres, SQLite and MySQL, and for the `Tx` of a step or need.
 /// async fn order(db: &Db, tx: &mut (impl SubmitIn + Send)) -> Result<(), pgflow::ClientError> {

@@ -35,7 +35,7 @@ pub enum StepEnd {
 /// ```
 /// # use pgflow::prelude::*;
 /// # #[flow(input = u8)] mod count { #[step] pub async fn next(run: u8) -> pgflow::Result<u8> { Ok(run + 1) } }
-/// use pgflow::{Context, Task};
+/// use pgflow::{Context, definition::Task};
 /// use serde_json::json;
 ///
 /// let task = Task::new(Context::for_test()).with_run(json!(7));
@@ -61,7 +61,7 @@ impl Task {
     /// A task without data.
     ///
     /// ```
-    /// let task = pgflow::Task::new(pgflow::Context::for_test());
+    /// let task = pgflow::definition::Task::new(pgflow::Context::for_test());
     /// assert_eq!(task.context().attempt(), 1);
     /// ```
     pub fn new(context: Context) -> Self {
@@ -84,7 +84,7 @@ impl Task {
     /// The same task with the run's input.
     ///
     /// ```
-    /// # use pgflow::{Context, Task};
+    /// # use pgflow::{Context, definition::Task};
     /// let task = Task::new(Context::for_test()).with_run(serde_json::json!({ "url": "…" }));
     /// # let _ = task;
     /// ```
@@ -96,7 +96,7 @@ impl Task {
     /// The same task with the output of a step that it depends on.
     ///
     /// ```
-    /// # use pgflow::{Context, Task};
+    /// # use pgflow::{Context, definition::Task};
     /// let task = Task::new(Context::for_test()).with_output("fetch", serde_json::json!(1));
     /// # let _ = task;
     /// ```
@@ -109,7 +109,7 @@ impl Task {
     /// The same task with an element of what its step maps over.
     ///
     /// ```
-    /// # use pgflow::{Context, Task};
+    /// # use pgflow::{Context, definition::Task};
     /// let task = Task::new(Context::for_test()).with_item(serde_json::json!("an element"));
     /// # let _ = task;
     /// ```
@@ -121,7 +121,7 @@ impl Task {
     /// The same task with application state.
     ///
     /// ```
-    /// # use pgflow::{Context, States, Task};
+    /// # use pgflow::{Context, definition::{States, Task}};
     /// let task = Task::new(Context::for_test()).with_states(States::default().with(5));
     /// # let _ = task;
     /// ```
@@ -157,7 +157,7 @@ impl Task {
     /// What it knows about its run.
     ///
     /// ```
-    /// # use pgflow::{Context, Task};
+    /// # use pgflow::{Context, definition::Task};
     /// assert_eq!(Task::new(Context::for_test()).context().index(), 0);
     /// ```
     pub fn context(&self) -> &Context {
@@ -167,7 +167,7 @@ impl Task {
     /// Calls the step's function and waits for its output.
     ///
     /// ```
-    /// # use pgflow::{Context, Task, prelude::*};
+    /// # use pgflow::{Context, prelude::*, definition::Task};
     /// # #[flow] mod ping { #[step] pub async fn pong() -> pgflow::Result<u8> { Ok(1) } }
     /// let task = Task::new(Context::for_test());
     /// assert_eq!(pgflow::testing::block_on(task.run(&ping::Flow::DEF.steps[0]))?, 1);

@@ -333,7 +333,8 @@ fn no_crash_leaves_an_orphan_or_a_second_child() {
         sim.signal::<purchase::approval>(&run, &ann).expect("it is kept if nobody waits yet");
         sim.run_until_idle();
         assert_eq!(sim.output(&run).expect("it ended").pay, (Some("Ann".to_owned()), 42));
-        let query = pgflow::RunQuery { flows: vec!["invoice".to_owned()], ..Default::default() };
+        let query =
+            pgflow::client::RunQuery { flows: vec!["invoice".to_owned()], ..Default::default() };
         let children = block_on(sim.db().list(&query)).expect("memory answers").runs;
         assert_eq!(children.len(), 1, "{children:?}");
     });

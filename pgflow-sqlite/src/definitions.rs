@@ -150,8 +150,8 @@ pub(super) async fn set_interface<C: Conn>(
     change(session).await
 }
 
-/// A version with all its runs.
-const DELETE: [&str; 15] = [
+/// A version with all its runs, which are not tied to others any more.
+const DELETE: [&str; 11] = [
     "delete from pgflow_tasks where step >> 16 in (select id from pgflow_runs where flow = ?)",
     "delete from pgflow_steps where id >> 16 in (select id from pgflow_runs where flow = ?)",
     "delete from pgflow_events where run in (select id from pgflow_runs where flow = ?)",
@@ -161,20 +161,6 @@ const DELETE: [&str; 15] = [
     "delete from pgflow_stream_writers where stream in (
        select s.id from pgflow_runs r cross join pgflow_streams s on s.run_id = r.run_id where r.flow = ?)",
     "delete from pgflow_streams where run_id in (select run_id from pgflow_runs where flow = ?)",
-    // Children that go on are cancelled by the next sweep, and those who wait for a run of this version are told.
-    "update pgflow_awaited
-        set orphaned = 'parent run ' || lower(
-              substr(hex(run_id), 1, 8) || '-' || substr(hex(run_id), 9, 4) || '-' || substr(hex(run_id), 13, 4) || '-' ||
-              substr(hex(run_id), 17, 4) || '-' || substr(hex(run_id), 21)) || ' no longer waits for it'
-      where run_id in (select run_id from pgflow_runs where flow = ?) and orphaned is null and status is null
-        and exists (select 1 from pgflow_waits w
-                     where w.run_id = pgflow_awaited.run_id and w.step = pgflow_awaited.step
-                       and w.task_index = pgflow_awaited.task_index and w.detached = 0)",
-    "delete from pgflow_awaited where run_id in (select run_id from pgflow_runs where flow = ?) and orphaned is null",
-    "update pgflow_awaited set status = 'deleted', message = null, is_news = 1
-      where kind = 'run' and orphaned is null and unhex(replace(child, '-', '')) in (
-        select run_id from pgflow_runs where flow = ? and awaited = 1)",
-    "delete from pgflow_waits where run_id in (select run_id from pgflow_runs where flow = ?)",
     "delete from pgflow_hooks where run_id in (select run_id from pgflow_runs where flow = ?)",
     "delete from pgflow_signals where run_id in (select run_id from pgflow_runs where flow = ?)",
     "delete from pgflow_runs where flow = ?",

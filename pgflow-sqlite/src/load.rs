@@ -14,7 +14,7 @@ use super::definitions::{SPAN, step_in};
 use super::error::{Result, broken};
 use super::payloads::parse;
 use super::row::row;
-use super::session::{Conn, Place, SqliteSession};
+use super::session::{Conn, RunRowIds, SqliteSession};
 
 pub(super) const RUNS: &str = "
     select r.id, r.run_id, r.flow, r.status, r.remaining_steps, r.last_seq, r.waits, r.awaited
@@ -123,7 +123,7 @@ async fn runs<C: Conn>(
     for row in found {
         let (id, steps) = (RunId(row.1), by_run.remove(&row.0).unwrap_or_default());
         let first_tasks = steps.iter().map(|step| step.first_task).collect();
-        let place = Place { id: row.0, last_seq: row.5, first_tasks };
+        let place = RunRowIds { id: row.0, last_seq: row.5, first_tasks };
         if row.6 || row.7 {
             rows.ties.insert(id, Ties { waits: row.6, awaited: row.7 });
         }

@@ -22,6 +22,15 @@ const RUN_OUTPUTS: &str = "
 pub(super) const STEP_OUTPUTS: &str = "
     select s.id, s.output from json_each(?1) k cross join pgflow_steps s on s.id = k.value";
 
+/// Of a run's payloads: whose they are (0: its input, 1: its output, 2 and more: a step's output), and their bytes.
+pub(super) const WEIGHTS: &str = "
+    select 0, octet_length(d.input) from pgflow_run_data d where d.run = ?1
+    union all
+    select 1, octet_length(d.output) from pgflow_run_data d where d.run = ?1
+    union all
+    select 2 + s.id - (?1 << 16), octet_length(s.output)
+      from pgflow_steps s where s.id >= ?1 << 16 and s.id < (?1 + 1) << 16";
+
 /// Tasks of a step, by index: a page of so many bytes, and the one that is too much. `cross join` says in which order to
 /// look: anything else reads every task there is.
 pub(super) const OUTPUTS: &str = "
@@ -35,8 +44,7 @@ pub(super) const OUTPUTS: &str = "
     )
     select output from task where before < ?5 order by task_index";
 
-/// How much a page may have: about so many bytes, of so many tasks.
-const PAGE_BYTES: u32 = 4 << 20;
+/// Of how many tasks a page may be, whatever they put out.
 const PAGE_TASKS: u32 = 10_000;
 
 /// One statement for each kind of payload that is asked for.
@@ -72,6 +80,26 @@ pub(super) async fn payloads<C: Conn>(
     Ok(found)
 }
 
+/// How many bytes the payloads of a run have.
+pub(super) async fn weights<C: Conn>(
+    session: &mut SqliteSession<C>,
+    run: RunId,
+) -> Result<HashMap<Payload, usize>> {
+    find_runs(session, std::iter::once(run)).await?;
+    let Some(id) = session.ids.get(&run).copied() else { return Ok(HashMap::new()) };
+    let query = sqlx::query_as(WEIGHTS).bind(id);
+    let rows: Vec<(u32, Option<u32>)> = query.fetch_all(&mut *session.connection).await?;
+    let weight = |(whose, bytes): (u32, Option<u32>)| {
+        let payload = match whose {
+            0 => Payload::RunInput,
+            1 => Payload::RunOutput,
+            step => Payload::StepOutput(step as usize - 2),
+        };
+        Some((payload, bytes? as usize))
+    };
+    Ok(rows.into_iter().filter_map(weight).collect())
+}
+
 /// Looks up the numbers of runs that were not met before.
 async fn find_runs<C: Conn>(
     session: &mut SqliteSession<C>,
@@ -93,9 +121,10 @@ pub(super) async fn outputs<C: Conn>(
     run: RunId,
     step: &str,
     first: u32,
+    bytes: u32,
 ) -> Result<Vec<Value>> {
     let query = sqlx::query_scalar(OUTPUTS).bind(run.0).bind(step).bind(first);
-    let query = query.bind(PAGE_TASKS).bind(PAGE_BYTES);
+    let query = query.bind(PAGE_TASKS.min(bytes.max(1))).bind(bytes);
     let texts: Vec<String> = query.fetch_all(&mut *session.connection).await?;
     texts.iter().map(|text| parse(text)).collect()
 }

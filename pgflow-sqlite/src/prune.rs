@@ -6,17 +6,23 @@ use serde_json::json;
 use super::error::Result;
 use super::session::{Conn, SqliteSession};
 
-/// Runs that ended before a moment and that nobody waits for: by the index of their flow and status.
-const ENDED: &str = "
-    select r.id from pgflow_flows f cross join pgflow_runs r on r.flow = f.id
-     where r.status in ('completed', 'failed', 'cancelled') and r.started_at <= ?1 and r.ended_at <= ?1
-       and (r.awaited = 0 or not exists (
-         select 1 from pgflow_awaited a
-          where a.child = lower(
-                  substr(hex(r.run_id), 1, 8) || '-' || substr(hex(r.run_id), 9, 4) || '-' || substr(hex(r.run_id), 13, 4) || '-' ||
-                  substr(hex(r.run_id), 17, 4) || '-' || substr(hex(r.run_id), 21))
-            and a.kind = 'run' and a.orphaned is null))
-     limit ?2";
+/// Runs that ended before a moment, `?1`, and that nobody waits for: by the index of their flow and status.
+macro_rules! prunable {
+    () => {
+        "from pgflow_flows f cross join pgflow_runs r on r.flow = f.id
+          where r.status in ('completed', 'failed', 'cancelled') and r.started_at <= ?1 and r.ended_at <= ?1
+            and (r.awaited = 0 or not exists (
+              select 1 from pgflow_awaited a
+               where a.child = lower(
+                       substr(hex(r.run_id), 1, 8) || '-' || substr(hex(r.run_id), 9, 4) || '-' || substr(hex(r.run_id), 13, 4) || '-' ||
+                       substr(hex(r.run_id), 17, 4) || '-' || substr(hex(r.run_id), 21))
+                 and a.kind = 'run' and a.orphaned is null))
+          limit ?2"
+    };
+}
+pub(crate) use prunable;
+
+const ENDED: &str = concat!("select r.id ", prunable!());
 
 /// What is deleted of them, in this order: a step says where its tasks are.
 const DELETE: &[&str] = &[

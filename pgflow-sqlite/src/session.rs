@@ -28,12 +28,12 @@ pub struct SqliteSession<C = Transaction<'static, Sqlite>> {
     /// Runs that were met, by the numbers of their rows.
     pub(super) ids: HashMap<RunId, i64>,
     /// Runs that were loaded.
-    pub(super) places: HashMap<RunId, Place>,
+    pub(super) places: HashMap<RunId, RunRowIds>,
 }
 
 /// Where a run's rows are.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct RunRowIds {
     pub(super) id: i64,
     /// Number of its newest event.
     pub(super) last_seq: i64,
@@ -41,7 +41,7 @@ pub(super) struct Place {
     pub(super) first_tasks: Vec<Option<i64>>,
 }
 
-impl Place {
+impl RunRowIds {
     /// The row of a step.
     pub(super) fn step_id(&self, step: usize) -> i64 {
         self.id * SPAN + definitions::place(step)
@@ -63,7 +63,7 @@ impl<C: Conn> SqliteSession<C> {
         Self { connection, now, catalog, ids: HashMap::new(), places: HashMap::new() }
     }
 
-    pub(super) fn place(&self, run: RunId) -> Result<&Place> {
+    pub(super) fn place(&self, run: RunId) -> Result<&RunRowIds> {
         self.places.get(&run).ok_or_else(|| broken(format!("run {run} was not loaded")))
     }
 
@@ -99,6 +99,10 @@ impl<C: Conn> Session for SqliteSession<C> {
         wanted: &[(RunId, Payload)],
     ) -> Stored<HashMap<(RunId, Payload), Value>> {
         Ok(payloads::payloads(self, wanted).await?)
+    }
+
+    async fn weights(&mut self, run: RunId) -> Stored<HashMap<Payload, usize>> {
+        Ok(payloads::weights(self, run).await?)
     }
 
     async fn write(&mut self, rows: &Rows, writes: Writes<'_>) -> Stored<()> {
@@ -157,8 +161,14 @@ impl<C: Conn> Session for SqliteSession<C> {
         Ok(read::log(self, run, after, max).await?)
     }
 
-    async fn outputs(&mut self, run: RunId, step: &str, first: u32) -> Stored<Vec<Value>> {
-        Ok(payloads::outputs(self, run, step, first).await?)
+    async fn outputs(
+        &mut self,
+        run: RunId,
+        step: &str,
+        first: u32,
+        bytes: u32,
+    ) -> Stored<Vec<Value>> {
+        Ok(payloads::outputs(self, run, step, first, bytes).await?)
     }
 
     async fn open_work(&mut self, version: &Version) -> Stored<OpenWork> {

@@ -9,7 +9,7 @@ use sqlx::SqliteConnection;
 use super::definitions::queue;
 use super::error::{Result, broken};
 use super::payloads::parse;
-use super::session::{Conn, Place, SqliteSession};
+use super::session::{Conn, RunRowIds, SqliteSession};
 
 const SINGLES: &str = "
     insert into pgflow_tasks (id, step, task_index, queue, status, ready_at)
@@ -68,7 +68,7 @@ impl Spawns {
         &mut self,
         connection: &mut SqliteConnection,
         version: &Version,
-        place: &Place,
+        place: &RunRowIds,
         (step, tasks, from, ready): Spawn,
     ) -> Result<()> {
         let first =
@@ -113,7 +113,7 @@ enum Bound {
 /// The elements that a map works on, as a JSON array of JSON texts.
 async fn elements(
     connection: &mut SqliteConnection,
-    place: &Place,
+    place: &RunRowIds,
     from: InputSource,
 ) -> Result<String> {
     let (sql, id) = match from {

@@ -30,7 +30,8 @@ impl Store for Sqlite {
     const NAME: &'static str = "sqlite";
 
     fn abilities(&self) -> Abilities {
-        Abilities { multi_process: !self.connections.is_memory, transactions: true }
+        let multi_process = !self.connections.is_memory;
+        Abilities { multi_process, transactions: true, holds_connections: true }
     }
 
     async fn migrate(&self) -> Stored<()> {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use sqlx::SqliteConnection;
 
 use super::error::{Result, broken};
-use super::session::{Conn, Place, SqliteSession};
+use super::session::{Conn, RunRowIds, SqliteSession};
 
 pub(super) const COMPLETE: &str = "
     update pgflow_tasks
@@ -90,7 +90,7 @@ pub(super) async fn write<C: Conn>(
 /// Nobody may claim or take back tasks of this step any more.
 pub(super) async fn drop_tasks(
     connection: &mut SqliteConnection,
-    place: &Place,
+    place: &RunRowIds,
     step: usize,
     state: &StepState,
 ) -> Result<()> {
@@ -103,7 +103,7 @@ pub(super) async fn drop_tasks(
 /// Queued tasks of this step may be claimed again.
 pub(super) async fn requeue_tasks(
     connection: &mut SqliteConnection,
-    place: &Place,
+    place: &RunRowIds,
     step: usize,
     state: &StepState,
     places: Places,
@@ -117,7 +117,7 @@ pub(super) async fn requeue_tasks(
 }
 
 /// The first task of a step, and how many it has, if any can be open.
-fn range(place: &Place, step: usize, state: &StepState) -> Option<(i64, u32)> {
+fn range(place: &RunRowIds, step: usize, state: &StepState) -> Option<(i64, u32)> {
     let has_none = matches!(state.status, StepStatus::Created | StepStatus::Completed);
     let first = place.first_tasks[step].filter(|_| !has_none)?;
     Some((first, state.initial_tasks?))

@@ -80,7 +80,9 @@ async fn sweeps_and_lists_read_what_they_return() {
 #[tokio::test]
 async fn pages_read_what_they_show() {
     let sqlite = with_flow().await;
-    for sql in [runs::STEP_TIMES, runs::PLACE, payloads::OUTPUTS, statistics::ENDS] {
+    for sql in
+        [runs::STEP_TIMES, runs::PLACE, payloads::OUTPUTS, payloads::WEIGHTS, statistics::ENDS]
+    {
         assert_searches(&plan(&sqlite, sql).await, &["INTEGER PRIMARY KEY (rowid>? AND rowid<?)"]);
     }
     let tasks = plan(&sqlite, runs::TASKS).await;

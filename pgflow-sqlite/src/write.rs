@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::error::{Result, broken};
-use super::session::{Conn, Place, SqliteSession};
+use super::session::{Conn, RunRowIds, SqliteSession};
 use super::spawn::Spawns;
 use super::tasks::{self, drop_tasks, requeue_tasks};
 
@@ -119,7 +119,7 @@ async fn insert<C: Conn>(
         let run = RunId(run);
         let first_tasks = vec![None; rows.runs[&run].state.steps.len()];
         session.ids.insert(run, id);
-        session.places.insert(run, Place { id, last_seq: 0, first_tasks });
+        session.places.insert(run, RunRowIds { id, last_seq: 0, first_tasks });
     }
     if let [new] = started {
         let query = sqlx::query(INSERT_INPUT).bind(session.place(new.run)?.id);
@@ -166,7 +166,7 @@ async fn changed<C: Conn>(
     Ok(())
 }
 
-fn step_row(run: &RunRow, place: &Place, step: usize) -> Value {
+fn step_row(run: &RunRow, place: &RunRowIds, step: usize) -> Value {
     let (state, plan) = (&run.state.steps[step], run.version.plan.step(step));
     let output = state.gathers(plan).map(|gather| match gather {
         Gather::Nothing => "empty",

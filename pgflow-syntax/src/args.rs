@@ -14,6 +14,7 @@ use crate::errors::Errors;
 use crate::options;
 use crate::owned::owned_type;
 use crate::pattern::ConditionArg;
+use crate::permits::Permits;
 use crate::pretty::pretty;
 use crate::schedule::{self, ScheduleArgs};
 use crate::suggest::closest;
@@ -54,6 +55,7 @@ pub(crate) struct StepArgs {
     /// The word, where it is said how long it waits.
     pub(crate) wait_timeout: Option<Ident>,
     pub(crate) was: Option<LitStr>,
+    pub(crate) permits: Permits,
 }
 
 /// `fetch_user`, or `fetch_user as user`.
@@ -64,16 +66,25 @@ pub(crate) struct DependsOn {
     pub(crate) alias: Option<Ident>,
 }
 
-impl FlowArgs {
-    fn known() -> Vec<&'static str> {
-        let words = ["input", "slug"].into_iter().chain(flow_options());
-        let words = words.chain(["schema", "crate", "version", "format"]);
-        words.chain(schedule::OPTIONS).collect()
-    }
+/// The options of `#[flow(…)]`.
+pub fn flow_words() -> Vec<&'static str> {
+    let words = ["input", "slug"].into_iter().chain(flow_options());
+    let words = words.chain(["schema", "crate", "version", "format"]);
+    words.chain(schedule::OPTIONS).collect()
+}
 
+/// The options of `#[step(…)]`.
+pub fn step_words() -> Vec<&'static str> {
+    let numbers = OPTIONS.iter().map(|rule| rule.name);
+    let words = ["depends_on", "map", "slug"].into_iter().chain(numbers);
+    let words = words.chain(["only_if", "unless", "when_unmet", "when_exhausted", "was"]);
+    words.chain(["resources", "rate"]).collect()
+}
+
+impl FlowArgs {
     pub(crate) fn read(args: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Self> {
         let mut out = Self { has_wrong_input: report_bare_input(args, errors)?, ..Self::default() };
-        each_option(args, &Self::known(), errors, |name, args| {
+        each_option(args, &flow_words(), errors, |name, args| {
             match name.to_string().as_str() {
                 "input" => {
                     out.has_wrong_input = true;
@@ -95,18 +106,12 @@ impl FlowArgs {
 }
 
 impl StepArgs {
-    fn known() -> Vec<&'static str> {
-        let numbers = OPTIONS.iter().map(|rule| rule.name);
-        let words = ["depends_on", "map", "slug"].into_iter().chain(numbers);
-        words.chain(["only_if", "unless", "when_unmet", "when_exhausted", "was"]).collect()
-    }
-
     pub(crate) fn read(marker: &Attribute, errors: &mut Errors) -> Self {
         let mut out = Self::default();
         let result = match &marker.meta {
             Meta::Path(_) => Ok(()),
             Meta::List(list) => list.parse_args_with(|args: ParseStream<'_>| {
-                each_option(args, &Self::known(), errors, |name, args| out.option(name, args))
+                each_option(args, &step_words(), errors, |name, args| out.option(name, args))
             }),
             Meta::NameValue(meta) => Err(syn::Error::new_spanned(
                 meta,
@@ -118,6 +123,9 @@ impl StepArgs {
     }
 
     fn option(&mut self, name: &Ident, args: ParseStream<'_>) -> syn::Result<()> {
+        if self.permits.option(name, args)? {
+            return Ok(());
+        }
         match name.to_string().as_str() {
             "depends_on" => self.depends_on = depends_on(args, name)?,
             "map" => self.map = Some(flag(args, name)?),
@@ -241,7 +249,29 @@ pub(crate) fn flag(args: ParseStream<'_>, name: &Ident) -> syn::Result<Ident> {
     if args.is_empty() || args.peek(Token![,]) {
         return Ok(name.clone());
     }
-    Err(syn::Error::new(name.span(), format!("`{name}` takes no value: write `{name}` alone")))
+    let message = match mapped_over(args).filter(|_| name == "map") {
+        Some(step) => format!(
+            "`map` takes no value: it maps over its dependency\nhelp: write `map, depends_on = [{step}]`"
+        ),
+        None => format!("`{name}` takes no value: write `{name}` alone"),
+    };
+    Err(syn::Error::new(name.span(), message))
+}
+
+/// The step in `= step`, `= [step]` or `(step)`, unless `depends_on` is said as well.
+fn mapped_over(args: ParseStream<'_>) -> Option<Ident> {
+    let rest = args.fork();
+    let _ = rest.parse::<Option<Token![=]>>();
+    let step: Ident = match rest.parse().ok()? {
+        TokenTree::Ident(word) if word == "true" || word == "false" => return None,
+        TokenTree::Ident(step) => step,
+        TokenTree::Group(group) => syn::parse2(group.stream()).ok()?,
+        _ => return None,
+    };
+    let others: proc_macro2::TokenStream = rest.parse().ok()?;
+    let is_said =
+        others.into_iter().any(|it| matches!(it, TokenTree::Ident(it) if it == "depends_on"));
+    (!is_said).then_some(step)
 }
 
 /// What other libraries call it.
@@ -299,15 +329,16 @@ fn elsewhere(word: &str, known: &[&str]) -> Option<String> {
     if known == DATA && OF_SERDE.contains(&word) {
         return Some(format!("it is an option of serde: `#[serde({word} …)]`"));
     }
+    if known == DATA && word.starts_with(char::is_uppercase) {
+        return Some(format!("other traits are derived beside it: `#[derive({word})]`"));
+    }
     if !known.contains(&"slug") {
         return None;
     }
-    if FlowArgs::known().contains(&word) {
+    if flow_words().contains(&word) {
         return Some(format!("it is an option of the flow: `#[flow({word} = …)]`"));
     }
-    StepArgs::known()
-        .contains(&word)
-        .then(|| format!("it is an option of steps: `#[step({word} …)]`"))
+    step_words().contains(&word).then(|| format!("it is an option of steps: `#[step({word} …)]`"))
 }
 
 /// Passes over names without a value: they belong to the option before them, which is wrong already.
@@ -361,7 +392,7 @@ fn one_dependency(args: ParseStream<'_>) -> syn::Result<Vec<DependsOn>> {
     let fork = args.fork();
     let next = fork.parse::<Token![,]>().and_then(|_| fork.call(Ident::parse_any));
     if let Ok(next) = next
-        && !StepArgs::known().iter().any(|known| next == *known)
+        && !step_words().iter().any(|known| next == *known)
         && (fork.is_empty() || fork.peek(Token![,]))
     {
         let step = &first.step;

@@ -8,6 +8,7 @@ use crate::condition::TypeCheck;
 use crate::item::{FlowItem, StepItem};
 use crate::params::{Param, Source};
 use crate::pattern::ConditionArg;
+use crate::permits::Permits;
 use crate::pretty::pretty;
 use crate::schedule::Schedule;
 
@@ -77,6 +78,8 @@ pub struct Step<'a> {
     pub options: StepOptions,
     /// The slug it had in the version before.
     pub was: Option<LitStr>,
+    /// What an attempt has to get before it begins.
+    pub permits: Permits,
     /// Whether its output is there when the run goes on.
     pub presence: Presence,
     /// Whether no step depends on it, so that the run's output holds its output.

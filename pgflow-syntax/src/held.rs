@@ -1,5 +1,6 @@
 //! `#[data]`: the types that a type holds, where serde's derives need nothing but them.
 
+use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{Attribute, Data, DeriveInput, Field, Ident, Meta, Type};
 
@@ -12,6 +13,16 @@ pub struct HeldType<'a> {
     pub what: String,
     /// Its type.
     pub ty: &'a Type,
+    /// It is left out where the type is stored, and made anew where it is read.
+    pub is_skipped: bool,
+}
+
+/// What a generic type holds that has nothing to do with its parameters.
+pub struct HeldBeside<'a> {
+    /// The fields, at least one.
+    pub held: Vec<HeldType<'a>>,
+    /// The parameters that other fields mention.
+    pub parameters: Vec<&'a Ident>,
 }
 
 /// Options of serde that leave it to the field's type how it is stored.
@@ -35,7 +46,57 @@ const PLAIN: [&str; 14] = [
 /// Everything a type holds that is stored, or `None` if the type is generic, or its attributes ask
 /// for something that the types of its fields do not tell.
 pub fn held(item: &DeriveInput) -> Option<Vec<HeldType<'_>>> {
-    if !item.generics.params.is_empty() || !are_plain(&item.attrs) || needs_itself(&item.attrs) {
+    if item.generics.params.is_empty() { fields(item) } else { None }
+}
+
+/// Of a generic type, the fields that can be checked before its parameters are known; `None` if there are none, or serde has to be
+/// told more about the parameters than that they can be stored.
+pub fn held_beside(item: &DeriveInput) -> Option<HeldBeside<'_>> {
+    let all = fields(item)?;
+    if item.generics.lifetimes().next().is_some() || all.iter().any(|held| held.is_skipped) {
+        return None;
+    }
+    let of_item: Vec<_> = item.generics.type_params().map(|param| &param.ident).collect();
+    let constants: Vec<_> = item.generics.const_params().map(|param| &param.ident).collect();
+    let mut beside = HeldBeside { held: Vec::new(), parameters: Vec::new() };
+    for field in all {
+        let words = words(field.ty.to_token_stream());
+        let is_mentioned = |name: &&Ident| words.iter().any(|word| **name == *word);
+        let mentioned: Vec<_> = of_item.iter().copied().filter(is_mentioned).collect();
+        if words.iter().any(|word| word == "PhantomData") || has_associated(field.ty, &mentioned) {
+            return None;
+        }
+        if mentioned.is_empty() && !constants.iter().any(is_mentioned) {
+            beside.held.push(field);
+        }
+        beside.parameters.extend(mentioned);
+    }
+    beside.parameters.sort_unstable();
+    beside.parameters.dedup();
+    (!beside.held.is_empty()).then_some(beside)
+}
+
+/// Every name in it.
+fn words(tokens: TokenStream) -> Vec<Ident> {
+    let mut found = Vec::new();
+    for token in tokens {
+        match token {
+            TokenTree::Ident(word) => found.push(word),
+            TokenTree::Group(group) => found.extend(words(group.stream())),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Whether it is, or holds, something like `T::Item`.
+fn has_associated(ty: &Type, parameters: &[&Ident]) -> bool {
+    let text = pretty(ty);
+    text.contains(" as ") || parameters.iter().any(|name| text.contains(&format!("{name}::")))
+}
+
+fn fields(item: &DeriveInput) -> Option<Vec<HeldType<'_>>> {
+    if !are_plain(&item.attrs) || needs_itself(&item.attrs) {
         return None;
     }
     // It would be another type in a copy.
@@ -68,8 +129,10 @@ fn add<'a>(
         if !are_plain(&field.attrs) {
             return None;
         }
-        if !options(&field.attrs).any(|option| option == "skip") {
-            all.push(HeldType { what: what(owner, field), ty: &field.ty });
+        let has = |word: &str| options(&field.attrs).any(|option| option == word);
+        let is_skipped = has("skip");
+        if !is_skipped || !has("default") {
+            all.push(HeldType { what: what(owner, field), ty: &field.ty, is_skipped });
         }
     }
     Some(())
@@ -129,10 +192,44 @@ mod tests {
         let found = names(
             "struct A { b: Vec<u8>, #[serde(default, rename = \"d\")] c: C, #[serde(skip)] e: E }",
         );
-        assert_eq!(found.unwrap(), ["field `b` of `A` is `Vec<u8>`", "field `c` of `A` is `C`"]);
+        let fields =
+            ["field `b` of `A` is `Vec<u8>`", "field `c` of `A` is `C`", "field `e` of `A` is `E`"];
+        assert_eq!(found.unwrap(), fields);
+        assert_eq!(names("struct A(#[serde(skip, default = \"b\")] B);").unwrap(), [""; 0]);
         assert_eq!(names("struct A(B);").unwrap(), ["`A` holds `B`"]);
         let found = names("#[serde(tag = \"t\")] enum A { B(C), D { e: E }, F }");
         assert_eq!(found.unwrap(), ["`A::B` holds `C`", "field `e` of `A::D` is `E`"]);
+    }
+
+    fn beside(item: &str) -> Option<(Vec<String>, Vec<String>)> {
+        let item: DeriveInput = syn::parse_str(item).expect("an item");
+        let found = held_beside(&item)?;
+        let held = found.held.into_iter().map(|held| held.what).collect();
+        Some((held, found.parameters.iter().map(ToString::to_string).collect()))
+    }
+
+    #[test]
+    fn of_a_generic_type_it_names_what_its_parameters_do_not_change() {
+        let (held, parameters) = beside(
+            "struct A<T, U, const N: usize> { a: T, b: Vec<u8>, c: Option<(T, B)>, d: [u8; N] }",
+        )
+        .expect("a field");
+        assert_eq!(
+            (held, parameters),
+            (vec!["field `b` of `A` is `Vec<u8>`".to_owned()], vec!["T".to_owned()])
+        );
+        for item in [
+            "struct A<T>(T);",
+            "struct A<'a>(&'a str, u8);",
+            "struct A<T>(T::Item, u8);",
+            "struct A<T>(<T as B>::Item, u8);",
+            "struct A<T>(PhantomData<T>, u8);",
+            "struct A<T>(T, u8, #[serde(skip)] B);",
+            "struct A<T>(T, #[serde(with = \"b\")] B);",
+            "#[serde(bound = \"\")] struct A<T>(T, u8);",
+        ] {
+            assert!(beside(item).is_none(), "{item}");
+        }
     }
 
     #[test]

@@ -130,6 +130,11 @@ pub(crate) fn on_skip(input: ParseStream<'_>, name: &Ident) -> syn::Result<OnSki
     let at = input.span();
     let path = input.call(Path::parse_mod_style).map_err(|_| syn::Error::new(at, &wanted))?;
     let word = path.require_ident().map_err(|_| syn::Error::new_spanned(&path, &wanted))?;
+    if input.peek(Token![-]) {
+        let (dash, rest) = (input.parse::<Token![-]>()?, input.parse::<Option<Ident>>()?);
+        let message = format!("`{name}` is {MODES}\nhelp: write `{word}_{}`", quote!(#rest));
+        return Err(syn::Error::new_spanned(quote!(#path #dash #rest), message));
+    }
     OnSkip::ALL.into_iter().find(|mode| word == mode.keyword()).ok_or_else(|| {
         let hint = closest(&word.to_string(), OnSkip::ALL.map(OnSkip::keyword))
             .map_or(String::new(), |near| format!("\nhelp: did you mean `{near}`?"));

@@ -2,7 +2,7 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::{Attribute, GenericArgument, PatType, PathArguments, Type};
+use syn::{Attribute, GenericArgument, Lifetime, Pat, PatType, Path, PathArguments, Type};
 
 use crate::errors::Errors;
 use crate::item::{StepItem, is_attr};
@@ -170,6 +170,8 @@ fn chunk(ty: &Type) -> &Type {
 /// Values come out of the database, so there is nothing to borrow from.
 pub(crate) fn check_owned(item: &StepItem, ty: &Type) -> Result<(), String> {
     match ty {
+        // That there are lifetimes is reported.
+        Type::Reference(reference) if is_declared(item, reference.lifetime.as_ref()) => Ok(()),
         Type::Reference(reference) => Err(format!(
             "{} must own its parameters\nhelp: take `{}`",
             item.what(),
@@ -190,4 +192,21 @@ fn owned(borrowed: &Type) -> TokenStream {
         }
         other => other.to_token_stream(),
     }
+}
+
+fn is_declared(item: &StepItem, lifetime: Option<&Lifetime>) -> bool {
+    let mut declared = item.sig.generics.lifetimes();
+    declared.any(|param| lifetime.is_some_and(|it| param.lifetime == *it))
+}
+
+/// Whether it takes apart a `State`, as `State(pool): Pool`, and is of another type.
+pub fn is_no_state(arg: &PatType) -> bool {
+    let names_state = |path: &Path| path.segments.last().is_some_and(|last| last.ident == "State");
+    matches!(&*arg.pat, Pat::TupleStruct(pat) if names_state(&pat.path)) && !is_state(&arg.ty)
+}
+
+/// What to say of that, at the type.
+pub(crate) fn no_state(item: &StepItem, ty: &Type) -> String {
+    let ty = pretty(lent(ty));
+    format!("{} takes apart a `State`, and this is `{ty}`\nhelp: write `State<{ty}>`", item.what())
 }

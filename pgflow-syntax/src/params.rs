@@ -10,7 +10,8 @@ use crate::errors::Errors;
 use crate::flow::{Dependency, Step};
 use crate::names::Outline;
 use crate::param_shape::{
-    self, check_arguments, check_attributes, check_owned, check_stream, is_transaction,
+    self, check_arguments, check_attributes, check_owned, check_stream, is_no_state,
+    is_transaction, no_state,
 };
 use crate::pretty::pretty;
 use crate::{unknown_param, waits};
@@ -112,6 +113,8 @@ fn param<'a>(
             let shape = check_arguments(step.item, "", ty);
             shape.map_err(|why| Problem::Shape(ty.to_token_stream(), why))?;
             Ok(Param { ty, source: Source::State })
+        } else if is_no_state(arg) {
+            Err(Problem::Shape(ty.to_token_stream(), no_state(step.item, ty)))
         } else {
             let message = format!("step `{name}` must name this parameter: it is matched by name");
             Err(Problem::Shape(arg.pat.to_token_stream(), message))

@@ -5,7 +5,7 @@ use proc_macro2::Span;
 use serde_json::{Map, Number, Value};
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
-use syn::{Ident, Lit, LitBool, LitStr, Token, braced, bracketed, token};
+use syn::{Ident, Lit, LitBool, LitStr, Path, Token, braced, bracketed, token};
 
 use crate::pattern_part::{Parts, PathSegment, PatternPart};
 use crate::value::{equals, up_to_comma};
@@ -93,9 +93,9 @@ fn value(input: ParseStream<'_>, parts: &mut Parts) -> syn::Result<Value> {
     if input.peek(LitBool) {
         return Ok(Value::Bool(input.parse::<LitBool>()?.value));
     }
-    if input.peek(syn::Ident) {
-        let word: Ident = input.parse()?;
-        return if word == "null" { Ok(Value::Null) } else { Err(not_json(word.span())) };
+    if input.peek(Ident::peek_any) {
+        let path = input.call(Path::parse_mod_style)?;
+        return if path.is_ident("null") { Ok(Value::Null) } else { Err(a_path(&path)) };
     }
     let minus = input.parse::<Option<Token![-]>>()?.map_or("", |_| "-");
     let literal: Lit = input.parse().map_err(|why| not_json(why.span()))?;
@@ -135,9 +135,21 @@ fn parse_number(text: &str, literal: &Lit) -> syn::Result<Value> {
     text.parse::<Number>().map(Value::Number).map_err(|_| not_json(literal.span()))
 }
 
+const NOT_JSON: &str =
+    "this is not JSON: write a text in quotes, a number, `true`, `false`, `null`, `[…]` or `{…}`";
+
 fn not_json(span: Span) -> syn::Error {
-    syn::Error::new(
-        span,
-        "this is not JSON: write a text in quotes, a number, `true`, `false`, `null`, `[…]` or `{…}`",
-    )
+    syn::Error::new(span, NOT_JSON)
+}
+
+/// A name, or the variant of an `enum`, which is stored as a text.
+fn a_path(path: &Path) -> syn::Error {
+    let help = match path.segments.last() {
+        Some(last) if last.ident == "None" => "\nhelp: what is not there is `null`".to_owned(),
+        Some(variant) if path.segments.len() > 1 => {
+            format!("\nhelp: a variant is stored under its name: write `\"{}\"`", variant.ident)
+        }
+        _ => String::new(),
+    };
+    syn::Error::new_spanned(path, format!("{NOT_JSON}{help}"))
 }

@@ -51,6 +51,7 @@ pub(crate) fn check<'a>(
         when_exhausted,
         options: args.options,
         was: args.was,
+        permits: args.permits,
         presence: outline.presence[at],
         is_leaf: true,
         is_sound: !item.takes_self() && output.is_some() && is_whole,

@@ -81,10 +81,14 @@
   });
 
   // Regions that the server sends again when they change.
-  for (const region of document.querySelectorAll("[data-live]")) {
+  const listen = (region) => {
     const source = new EventSource(region.dataset.live);
     source.addEventListener("open", () => document.body.classList.remove("is-lost"));
-    source.addEventListener("error", () => document.body.classList.add("is-lost"));
+    source.addEventListener("error", () => {
+      document.body.classList.add("is-lost");
+      // Browsers connect again by themselves, but not after an answer that says no: a database may be gone for a while.
+      if (source.readyState === EventSource.CLOSED) setTimeout(listen, 3000, region);
+    });
     source.addEventListener("end", () => source.close());
     source.addEventListener("region", ({ data }) => {
       const before = state();
@@ -94,6 +98,7 @@
       if (detail && before !== state()) open(location.href);
     });
     addEventListener("pagehide", () => source.close());
-  }
+  };
+  document.querySelectorAll("[data-live]").forEach(listen);
   mark();
 }

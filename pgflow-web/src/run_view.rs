@@ -1,9 +1,10 @@
 //! A run as pages show it.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use pgflow_model::FlowShape;
+use pgflow_model::{FlowShape, StepShape};
 use pgflow_runtime::backend::{
     Backend, Parts, RunRecord, StepRecord, StepTimes, WaitQuery, WaitRecord,
 };
@@ -38,7 +39,13 @@ impl RunView {
 
     /// Its steps, in the order of the flow.
     pub(crate) fn steps(&self) -> impl Iterator<Item = StepView<'_>> {
-        self.record.steps.iter().map(|step| self.step_view(step))
+        let times: HashMap<_, _> = self.times.iter().map(|times| (&*times.slug, times)).collect();
+        let view = move |step| StepView {
+            record: step,
+            times: times.get(&*step.slug).copied(),
+            look: self.look(step),
+        };
+        self.record.steps.iter().map(view)
     }
 
     /// A step by its slug.
@@ -46,29 +53,28 @@ impl RunView {
         self.steps().find(|step| step.record.slug == slug)
     }
 
-    fn step_view<'a>(&'a self, record: &'a StepRecord) -> StepView<'a> {
-        let times = self.times.iter().find(|times| times.slug == record.slug);
-        let look = match look(record, self.record.status) {
+    fn look(&self, record: &StepRecord) -> Look {
+        match look(record, self.record.status) {
             Look::Queued if self.waits.iter().any(|wait| wait.task.step == record.slug) => {
                 Look::Waiting
             }
             look => look,
-        };
-        StepView { record, times, look }
+        }
     }
 
     /// Slugs of what a step depends on.
     pub(crate) fn depends_on(&self, slug: &str) -> &[String] {
-        let steps = self.shape.as_ref().map_or(&[][..], |shape| &shape.steps);
-        steps.iter().find(|step| step.slug == slug).map_or(&[], |step| &step.depends_on)
+        self.shaped().iter().find(|step| step.slug == slug).map_or(&[], |step| &step.depends_on)
+    }
+
+    fn shaped(&self) -> &[StepShape] {
+        self.shape.as_ref().map_or(&[], |shape| &shape.steps)
     }
 
     /// Steps that no other depends on: what they put out is what the run puts out.
     pub(crate) fn last_steps(&self) -> impl Iterator<Item = StepView<'_>> {
-        self.steps().filter(|step| {
-            let slug = &step.record.slug;
-            !self.record.steps.iter().any(|other| self.depends_on(&other.slug).contains(slug))
-        })
+        let before: HashSet<_> = self.shaped().iter().flat_map(|step| &step.depends_on).collect();
+        self.steps().filter(move |step| !before.contains(&step.record.slug))
     }
 
     /// How long it took; nothing while it goes on.

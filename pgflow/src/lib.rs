@@ -32,48 +32,81 @@ pub use pgflow_macros::step;
 pub use pgflow_model as model;
 
 pub use pgflow_runtime::{
-    Cancelled, Context, DataError, Error, Extract, Finishes, Flow, FlowDef, FlowMigration,
-    FlowMigrations, FlowSchemas, Need, RegisterError, Registry, Result, Retry, RunOutputs,
-    ScheduleDef, Sequence, Served, StartRun, State, States, Step, StepDef, StepSchemas, Task,
-    WriteError, check, testing,
+    Cancelled, Context, Error, Flow, Hook, Result, Retry, Sequence, State, Step, Waiting, check,
+    testing,
 };
+#[cfg(feature = "engine")]
 pub use pgflow_runtime::{
-    ChildError, ChildRun, ChildRuns, ChildStatus, Hook, HookToken, InvalidToken, Outcome, Waiting,
-    Waits,
+    ClientError, Db, Emit, Run, RunId, RunStatus, Timestamp, Worker, db::ConnectError, job, memory,
+    pipeline, worker::WorkerError,
 };
 
 #[doc(hidden)]
 pub use pgflow_macros::__Attributes;
-/// The engine: databases, workers, runs.
+
+/// Flows and steps as generated code has them: what tools and tests of generated code ask for.
+pub mod definition {
+    pub use pgflow_runtime::{
+        DataError, Extract, Finishes, FlowDef, FlowMigration, FlowMigrations, FlowSchemas, Need,
+        PayloadError, RegisterError, Registry, RunOutputs, ScheduleDef, Served, StartRun, States,
+        StepDef, StepSchemas, Task, Waits,
+    };
+}
+
+/// What a step waits for, besides [`Hook`] and [`Waiting`]: children, signals, and the waits there are.
+pub mod wait {
+    pub use pgflow_runtime::{
+        ChildError, ChildRun, ChildRuns, ChildStatus, HookToken, InvalidToken, Outcome,
+    };
+    #[cfg(feature = "engine")]
+    pub use pgflow_runtime::{
+        ChildJob, ChildJobs, SignalIn, SignalProblem, Signalled,
+        backend::{WaitQuery, WaitRecord, WaitingFor},
+        client::Signalling,
+    };
+}
+
+/// What clients ask of runs, and what they are told: arguments and answers of [`Db`] and [`Run`].
 #[cfg(feature = "engine")]
-mod engine {
+pub mod client {
     pub use pgflow_runtime::backend::{
         Cancelled as CancelOutcome, Parts, Retried, RunQuery, RunRecord, RunSummary, StepRecord,
         StepWork,
     };
-    pub use pgflow_runtime::backend::{WaitQuery, WaitRecord, WaitingFor};
-    pub use pgflow_runtime::client;
-    pub use pgflow_runtime::client::Signalling;
-    pub use pgflow_runtime::client::{
-        Chunks, ClientError, CreateSchedule, Emitted, Events, NamedStream, Reason, Run,
-        RunIdPrefix, RunPage, ScheduleHandle, Start, StepProgress, StreamWriter, Unscheduled, Why,
-    };
-    pub use pgflow_runtime::db::{ConnectError, Db, RegisterFlowError, UrlError};
-    pub use pgflow_runtime::schedules::{
-        Missed, Origin, Overlap, Put, Schedule, ScheduleProblem, ScheduleSpec, ScheduleStatus,
-    };
-    pub use pgflow_runtime::worker::{
-        Health, HealthSnapshot, Phase, Worker, WorkerError, WorkerReport,
-    };
-    pub use pgflow_runtime::{ChildJob, ChildJobs, SignalIn, SignalProblem, Signalled};
+    pub use pgflow_runtime::client::*;
+    pub use pgflow_runtime::db::{RegisterFlowError, UrlError};
     pub use pgflow_runtime::{
-        Emit, EmitError, Emits, Emitting, Event, Happened, InvalidRunId, Limits, PayloadError,
-        RunId, RunStatus, SkipReason, StartIn, StepStatus, SubmitIn, TaskKey, Timestamp, backend,
-        job, memory, pipeline,
+        Event, Happened, InvalidRunId, SkipReason, StartIn, StepStatus, SubmitIn, TaskKey,
     };
 }
+
+/// Streams: what a step says with [`Emit`] while it goes on, and who reads it.
 #[cfg(feature = "engine")]
-pub use engine::*;
+pub mod stream {
+    pub use pgflow_runtime::client::{Chunks, Emitted, NamedStream, StreamWriter};
+    pub use pgflow_runtime::{EmitError, Emits, Emitting};
+}
+
+/// Runs that are started by the clock.
+#[cfg(feature = "engine")]
+pub mod schedule {
+    pub use pgflow_runtime::client::{CreateSchedule, ScheduleHandle, Unscheduled};
+    pub use pgflow_runtime::schedules::*;
+}
+
+/// How a [`Worker`] is doing, and how it ended.
+#[cfg(feature = "engine")]
+pub mod worker {
+    pub use pgflow_runtime::worker::*;
+}
+
+/// The contract between engine and database. It is exempt from semantic versioning.
+#[cfg(feature = "engine")]
+pub mod backend {
+    pub use pgflow_runtime::Limits;
+    pub use pgflow_runtime::backend::*;
+}
+
 #[cfg(feature = "engine")]
 #[cfg_attr(feature = "sqlite", doc = include_str!("docs/tx.md"))]
 pub use pgflow_runtime::Tx;
@@ -117,7 +150,7 @@ pub use pgflow_runtime::__private;
 #[macro_export]
 macro_rules! migrations {
     () => {{
-        use $crate::FlowMigration;
+        use $crate::definition::FlowMigration;
         const BUILT: (&[FlowMigration], ::core::option::Option<&str>) =
             ::core::include!(::core::concat!(
                 ::core::env!(
@@ -126,7 +159,7 @@ macro_rules! migrations {
                 ),
                 "/pgflow/migrations.rs"
             ));
-        $crate::FlowMigrations {
+        $crate::definition::FlowMigrations {
             package: ::core::env!("CARGO_PKG_NAME"),
             files: BUILT.0,
             notes: BUILT.1,

@@ -11,7 +11,6 @@ use opentelemetry::trace::TracerProvider;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use pgflow::prelude::*;
 use pgflow::{Db, Worker};
-use tokio::sync::oneshot;
 use tracing_subscriber::layer::SubscriberExt;
 
 use run_traces::{RunIds, RunTraces};
@@ -63,14 +62,11 @@ async fn main() -> Outcome {
 
     let db = Db::connect("memory:").await?;
     db.register(squares::Flow).await?;
-    let (stop, stopped) = oneshot::channel::<()>();
-    let worker = tokio::spawn(Worker::new(&db).flow(squares::Flow).run(async {
-        _ = stopped.await;
-    }));
+    let worker = Worker::new(&db).flow(squares::Flow).spawn();
     let run = db.start(squares::Flow, &3).await?;
     let sum = run.output().await?.sum;
-    drop(stop);
-    worker.await??;
+    worker.stop();
+    worker.await?;
     provider.shutdown()?;
     println!("{sum}, as trace {}", run.id().0.simple());
     Ok(())

@@ -2,7 +2,7 @@
 
 pub mod orders;
 
-use pgflow::FlowMigrations;
+use pgflow::definition::FlowMigrations;
 
 /// What a program of the shop applies when it starts.
 pub const MIGRATIONS: FlowMigrations = pgflow::migrations!();

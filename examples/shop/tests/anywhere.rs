@@ -1,6 +1,6 @@
 //! The same crate on every database: what its build wrote makes its flow, and a worker runs it.
 
-use pgflow::{FlowMigrations, Parts, RunStatus, Worker};
+use pgflow::{RunStatus, Worker, client::Parts, definition::FlowMigrations};
 use pgflow_example_shop::{
     MIGRATIONS,
     orders::{Article, Order, order},

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use pgflow_machine::Timestamp;
-use pgflow_machine::job::{JobProblem, JobState, Seq, check_name};
+use pgflow_machine::job::{JobId, JobProblem, JobState, Seq, check_name};
 
 use super::{JobStanding, JobSummary, JobsOf, Reply};
 
@@ -36,6 +36,9 @@ pub trait JobUpkeep: Send + Sync {
 
     /// Up to `max` jobs, live or archived, whose names begin like this, by name.
     fn jobs_beginning<'a>(&'a self, beginning: &'a str, max: u32) -> Reply<'a, Vec<JobSummary>>;
+
+    /// Who waits for these jobs: pairs of a job and one that waits for it, by name; of each job up to a hundred.
+    fn job_waiters<'a>(&'a self, jobs: &'a [JobId]) -> Reply<'a, Vec<(JobId, JobId)>>;
 
     /// How many jobs [`prune_jobs`](super::Jobs::prune_jobs) could delete, counted up to `max`.
     fn prunable_jobs(&self, older_than: Duration, max: u64) -> Reply<'_, u64>;

@@ -110,8 +110,8 @@ pub trait Jobs: Send + Sync {
     /// answer got lost. Returns how many there were. Not while a claim of the same worker is under way.
     fn release_unknown_jobs<'a>(&'a self, worker: &'a str, known: &'a [JobHold]) -> Reply<'a, u64>;
 
-    /// Counts lapsed leases, also of needs that nobody polls, ends what has expired, and reports jobs that wait for themselves: in
-    /// batches. Any process may call it at any time.
+    /// Counts lapsed leases, also of needs that nobody polls, ends what has expired, and reports jobs that wait for themselves, and those in
+    /// concern: in batches. Any process may call it at any time.
     fn sweep_jobs(&self) -> Reply<'_, JobsSwept>;
 
     /// Forgets up to `max` jobs that ended longer ago than this, with their traces, and says how many. Their names may be used
@@ -240,4 +240,7 @@ pub struct JobsSwept {
     pub expired: u64,
     /// Jobs that wait for themselves, through others, as far as a sweep looks: only people know which of them should not.
     pub rings: Vec<JobId>,
+    /// Jobs that have lost too many workers in a row, whoever set them aside: the last hundred of them, the last first. Only people know
+    /// whether they may go on.
+    pub in_concern: Vec<JobId>,
 }

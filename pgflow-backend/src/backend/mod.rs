@@ -17,8 +17,8 @@
 //! | [`Schedules`] | runs that start by the clock |
 //! | [`Upkeep`] | what people who look after a database need; nothing of a run depends on it |
 //!
-//! A [`Backend`] is all of them. What a new kind of work needs is a noun of its own, and a backend that lacks it says so in
-//! its [`Abilities`].
+//! A [`Backend`] is all of them. What a new kind of work needs is a noun of its own, and a backend that lacks it says so:
+//! [`Backend::jobs`] and the like answer with [`BackendError::Unsupported`], and a worker that needs it is refused at its start.
 //!
 //! **Exempt from semantic versioning**: the contract is for the backends of this project, and for tests that wrap them. It
 //! changes with any release.
@@ -39,7 +39,7 @@ mod ended;
 mod error;
 mod job_upkeep;
 mod jobs;
-mod narrow;
+pub(crate) mod narrow;
 mod pipelines;
 mod run;
 mod runs;
@@ -69,7 +69,9 @@ pub use jobs::{
 pub use pgflow_machine::{
     Begins, Cancelled, Claim, Ensured, FlowVersion, NewRun, Quota, Retried, Source, Started, Want,
 };
-pub use pipelines::{ClaimedBatch, ClaimedBatches, Hold, MessageRow, Pipelines, StageClaim};
+pub use pipelines::{
+    ClaimedBatch, ClaimedBatches, Hold, MessageRow, Pipelines, StageClaim, StepClaim, TaskHold,
+};
 pub use run::{Parts, RunQuery, RunRecord, RunSummary, StepRecord, StepWork, TaskWork};
 pub use runs::Runs;
 pub use schedules::{DueQuery, DueSchedules, NewSchedule, ScheduleQuery, Schedules};
@@ -98,6 +100,9 @@ pub struct Abilities {
     pub multi_process: bool,
     /// A step's own SQL can share the transaction that records its completion.
     pub transactions: bool,
+    /// A call holds a connection until it is answered, so that one which is cancelled half-way costs a connection: such
+    /// calls are made in tasks of their own. What answers at once needs no runtime that could run a task.
+    pub holds_connections: bool,
 }
 
 /// A database that keeps runs.

@@ -36,6 +36,7 @@ pub(super) async fn outputs<B: Runs + ?Sized>(
     run: RunId,
     step: &str,
     first: u32,
+    bytes: u32,
 ) -> Result<Vec<Value>, BackendError> {
     let record = backend.run(run, Parts::Outputs).await?;
     let steps = record.into_iter().flat_map(|record| record.steps);
@@ -46,5 +47,18 @@ pub(super) async fn outputs<B: Runs + ?Sized>(
         Some(Value::Array(elements)) if step.is_map => elements,
         output => output.into_iter().collect(),
     };
-    Ok(outputs.into_iter().skip(usize::try_from(first).unwrap_or(usize::MAX)).collect())
+    Ok(page(outputs.into_iter().skip(usize::try_from(first).unwrap_or(usize::MAX)), bytes))
+}
+
+/// The first of these that make up so many bytes, and one at least.
+pub(crate) fn page(outputs: impl Iterator<Item = Value>, bytes: u32) -> Vec<Value> {
+    let (mut page, mut length) = (Vec::new(), 0);
+    for output in outputs {
+        length += output.to_string().len();
+        page.push(output);
+        if length >= usize::try_from(bytes).unwrap_or(usize::MAX) {
+            break;
+        }
+    }
+    page
 }

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use pgflow_machine::Timestamp;
 use pgflow_machine::job::{JobHold, JobId, JobProblem, JobSettled, Submitted};
 use pgflow_machine::permit::{
     Bucket, Message, MessageLease, MessageSettle, Rate, Resource, Stage, Trigger, Units,
 };
+use pgflow_machine::{Claim, Quota, Source, TaskLease, Timestamp, Want, WorkerId};
 
-use super::{ClaimedJob, Reply};
+use super::{Claimed, ClaimedJob, Reply};
 use crate::tx::StepTx;
 
 /// A database that keeps queues. A queue is a need and a message is a job: leases, beats, lapses, redrives and what people
@@ -49,6 +49,10 @@ pub trait Pipelines: Send + Sync {
 
     /// Leases messages of one queue to a worker, with all that the stage needs for them, or says when there may be some.
     fn claim_stage<'a>(&'a self, claim: &'a StageClaim) -> Reply<'a, ClaimedBatches>;
+
+    /// Leases tasks of one step of a flow to a worker, with all that each attempt needs for them, or says when there may be some.
+    /// What a task got it holds for as long as its attempt has it.
+    fn claim_step<'a>(&'a self, claim: &'a StepClaim) -> Reply<'a, Claimed>;
 
     /// Settles messages: an answer for each, in their order.
     fn settle_messages<'a>(
@@ -138,6 +142,59 @@ impl StageClaim {
     }
 }
 
+/// What a worker wants of one step whose attempts need more than a worker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepClaim {
+    /// Who it is.
+    pub worker: WorkerId,
+    /// Slug of the version of the flow.
+    pub flow: String,
+    /// Slug of the step.
+    pub step: String,
+    /// Slugs of the other steps of that version.
+    pub others: Vec<String>,
+    /// Tasks at most.
+    pub max: u32,
+    /// What each attempt takes.
+    pub stage: Stage,
+}
+
+impl StepClaim {
+    /// The same as a claim of so many tasks, without what they need besides.
+    pub fn of_tasks(&self, max: u32) -> Claim {
+        let quota = |step: &String, max| Quota { step: step.clone(), max };
+        let others = self.others.iter().map(|step| quota(step, 0));
+        let quotas = std::iter::once(quota(&self.step, max)).chain(others).collect();
+        let want = Want { quotas, ..Want::from(Source::queue(&*self.flow)) };
+        Claim { wants: vec![want], max, worker: self.worker }
+    }
+}
+
+/// Units of a resource that are held by an attempt at a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskHold {
+    /// The resource.
+    pub resource: String,
+    /// Slug of the version of the flow.
+    pub flow: String,
+    /// The attempt: without it, nothing is held.
+    pub lease: TaskLease,
+    /// How many units.
+    pub units: u32,
+    /// The number of the grant.
+    pub fence: u64,
+}
+
+/// Each task holds for itself.
+impl From<&TaskHold> for Hold {
+    fn from(hold: &TaskHold) -> Self {
+        let TaskLease { task, attempt } = &hold.lease;
+        let token = format!("{}/{}/{}/{attempt}", task.run, task.step, task.index);
+        let (resource, batch) = (hold.resource.clone(), token.clone());
+        Self { resource, job: 0, token, batch, units: hold.units, fence: hold.fence }
+    }
+}
+
 /// What a worker got.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClaimedBatches {
@@ -162,7 +219,7 @@ pub struct ClaimedBatch {
     pub fences: BTreeMap<String, u64>,
 }
 
-/// Units of a resource that are held by the lease of a job.
+/// Units of a resource that are held by the lease of a job, or by an attempt at a task, which has no place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hold {
     /// The resource.

@@ -13,9 +13,9 @@ use serde_json::Value;
 /// # let db = pgflow::Db::connect("memory:").await?;
 /// # db.register(count::Flow).await?;
 /// let run = db.start(count::Flow, &7).await?;
-/// let alone = run.record(pgflow::Parts::Run).await?;
+/// let alone = run.record(pgflow::client::Parts::Run).await?;
 /// assert_eq!((alone.steps.len(), alone.input), (0, Some(7.into())));
-/// let with_steps = run.record(pgflow::Parts::Steps).await?;
+/// let with_steps = run.record(pgflow::client::Parts::Steps).await?;
 /// assert_eq!((with_steps.steps.len(), with_steps.input), (1, None));
 /// # Ok(()) })
 /// # }
@@ -40,7 +40,7 @@ pub enum Parts {
 /// # let db = pgflow::Db::connect("memory:").await?;
 /// # db.register(count::Flow).await?;
 /// let run = db.start(count::Flow, &7).await?;
-/// let record: pgflow::RunRecord = run.record(pgflow::Parts::Run).await?;
+/// let record: pgflow::client::RunRecord = run.record(pgflow::client::Parts::Run).await?;
 /// assert_eq!((record.id, record.remaining_steps), (run.id(), 1));
 /// assert_eq!(record.input, Some(7.into()));
 /// # Ok(()) })
@@ -80,8 +80,8 @@ pub struct RunRecord {
 /// # let db = pgflow::Db::connect("memory:").await?;
 /// # db.register(count::Flow).await?;
 /// let run = db.start(count::Flow, &7).await?;
-/// let record = run.record(pgflow::Parts::Steps).await?;
-/// let step: &pgflow::StepRecord = &record.steps[0];
+/// let record = run.record(pgflow::client::Parts::Steps).await?;
+/// let step: &pgflow::client::StepRecord = &record.steps[0];
 /// assert_eq!((step.slug.as_str(), step.tasks), ("one", Some(1)));
 /// # Ok(()) })
 /// # }
@@ -122,7 +122,7 @@ pub struct StepRecord {
 /// # db.register(count::Flow).await?;
 /// let run = db.start(count::Flow, &7).await?;
 /// let steps = run.progress().await?;
-/// let work: &pgflow::StepWork = steps[0].work.as_ref().expect("it is started");
+/// let work: &pgflow::client::StepWork = steps[0].work.as_ref().expect("it is started");
 /// assert_eq!((work.attempts, work.running, &work.last_error), (0, 0, &None));
 /// assert!(work.next_at.is_some(), "it waits for a worker");
 /// # Ok(()) })
@@ -189,7 +189,7 @@ impl StepWork {
 /// Which runs to list.
 ///
 /// ```
-/// use pgflow::{RunQuery, RunStatus};
+/// use pgflow::{RunStatus, client::RunQuery};
 ///
 /// let failed = RunQuery { statuses: vec![RunStatus::Failed], ..RunQuery::default() };
 /// assert_eq!(failed.max, 50);
@@ -224,8 +224,8 @@ impl Default for RunQuery {
 /// # let db = pgflow::Db::connect("memory:").await?;
 /// # db.register(count::Flow).await?;
 /// let run = db.start(count::Flow, &7).await?;
-/// let page = db.list(&pgflow::RunQuery::default()).await?;
-/// let summary: &pgflow::RunSummary = &page.runs[0];
+/// let page = db.list(&pgflow::client::RunQuery::default()).await?;
+/// let summary: &pgflow::client::RunSummary = &page.runs[0];
 /// assert_eq!((summary.id, summary.flow.as_str()), (run.id(), "count"));
 /// # Ok(()) })
 /// # }

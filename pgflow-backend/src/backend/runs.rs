@@ -10,6 +10,9 @@ use super::{
     Cancelled, NewRun, Parts, Reply, Retried, RunQuery, RunRecord, RunSummary, Started, narrow,
 };
 
+/// What a page of outputs has at most, about.
+const OUTPUT_BYTES: u32 = 4 << 20;
+
 /// Runs: starting, ending, reading and deleting them.
 pub trait Runs: fmt::Debug + Send + Sync + 'static {
     /// Starts a run, and its first steps with it.
@@ -37,13 +40,27 @@ pub trait Runs: fmt::Debug + Send + Sync + 'static {
     /// What the tasks of a completed step put out, from this index on: a page of bounded size, with one of
     /// them at least while there are any. For a map these are the elements of the step's output, for a single step it is the output.
     fn outputs<'a>(&'a self, run: RunId, step: &'a str, first: u32) -> Reply<'a, Vec<Value>> {
-        Box::pin(narrow::outputs(self, run, step, first))
+        self.outputs_within(run, step, first, OUTPUT_BYTES)
+    }
+
+    /// The same, and no more of them than make up about so many bytes: for those who show the beginning.
+    fn outputs_within<'a>(
+        &'a self,
+        run: RunId,
+        step: &'a str,
+        first: u32,
+        bytes: u32,
+    ) -> Reply<'a, Vec<Value>> {
+        Box::pin(narrow::outputs(self, run, step, first, bytes))
     }
 
     /// Runs, the newest first.
     fn list<'a>(&'a self, query: &'a RunQuery) -> Reply<'a, Vec<RunSummary>>;
 
-    /// Up to `max` events of a run after number `after`, in order.
+    /// Up to `max` events of a run after number `after`, in order: as many as have [`EVENT_BYTES`] of payloads, and one
+    /// at least while there are any.
+    ///
+    /// [`EVENT_BYTES`]: pgflow_machine::EVENT_BYTES
     fn events(&self, run: RunId, after: u64, max: u32) -> Reply<'_, Vec<Event>>;
 
     /// Deletes up to `max` runs that ended longer ago than this, with everything of theirs, and says how many:

@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use super::data::Data;
 use super::run::{Run, Task};
+use crate::backend::narrow::page;
 use crate::backend::{Parts, RunQuery, RunRecord, RunSummary, StepRecord, StepWork, TaskWork};
 use crate::store::Logged;
 
@@ -57,7 +58,7 @@ impl Data {
         Some(Logged { version: run.version.clone(), entries })
     }
 
-    pub(super) fn outputs(&self, id: RunId, step: &str, first: u32) -> Vec<Value> {
+    pub(super) fn outputs(&self, id: RunId, step: &str, first: u32, bytes: u32) -> Vec<Value> {
         let run = self.runs.get(&id);
         let found = run.and_then(|run| Some((run, run.plan().index(step)?)));
         let Some((run, step)) = found else { return Vec::new() };
@@ -66,7 +67,7 @@ impl Data {
             Some(Value::Array(elements)) if run.plan().step(step).is_map => &elements[..],
             output => output.map_or(&[][..], std::slice::from_ref),
         };
-        outputs.iter().skip(first as usize).cloned().collect()
+        page(outputs.iter().skip(first as usize).cloned(), bytes)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use pgflow_machine::job::{JobHold, JobId, JobNeeds, JobRows, JobSettings, JobWrites};
+use pgflow_machine::job::{JobHold, JobId, JobNeeds, JobRows, JobSettings, JobWrites, ReadyJob};
 use pgflow_machine::{RunId, Timestamp, Version};
 use serde_json::Value;
 
@@ -31,7 +31,7 @@ impl JobSession for MemorySession {
         Ok(())
     }
 
-    async fn ready_jobs(&mut self, needs: &[String], max: u32) -> Stored<Vec<JobId>> {
+    async fn ready_jobs(&mut self, needs: &[String], max: u32) -> Stored<Vec<ReadyJob>> {
         Ok(self.data().jobs.ready(needs, max))
     }
 

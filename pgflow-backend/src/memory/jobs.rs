@@ -1,19 +1,21 @@
 //! What is kept of jobs, and where claims, sweeps and lines find them.
 
+mod check;
+
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use pgflow_machine::job::{
     ArchiveWrite, ArchivedJob, Dependency, Edge, JobHold, JobId, JobNeeds, JobOutcome, JobRow,
-    JobRows, JobSettings, JobState, JobToken, JobWrites, Policy, RING_WALK, Seq, Wait,
+    JobRows, JobSettings, JobState, JobToken, JobWrites, Policy, RING_WALK, ReadyJob, Seq, Wait,
 };
-use pgflow_machine::{RunId, RunStatus, Timestamp};
+use pgflow_machine::{RunId, RunStatus, Timestamp, payload_bytes};
 use serde_json::Value;
 
 use crate::backend::{JobEvent, JobQuery, JobRecord, JobStanding, JobSummary, JobsOf};
 
 /// A place in the line of a need.
-type Place = (Reverse<i32>, Seq, JobId);
+type LineKey = (Reverse<i32>, Seq, JobId);
 
 #[derive(Debug, Default)]
 pub(super) struct JobData {
@@ -26,12 +28,12 @@ pub(super) struct JobData {
     by_seq: BTreeMap<Seq, JobId>,
     ended_by_seq: BTreeMap<Seq, JobId>,
     by_end: BTreeSet<(Timestamp, JobId)>,
-    ready: BTreeMap<String, BTreeSet<Place>>,
+    ready: BTreeMap<String, BTreeSet<LineKey>>,
     asleep: BTreeMap<String, BTreeSet<(Timestamp, JobId)>>,
     leases: BTreeSet<(Timestamp, JobId)>,
     expiring: BTreeSet<(Timestamp, JobId)>,
     /// Ready and parked jobs by key, need and state.
-    lines: BTreeMap<(String, String, JobState), BTreeSet<Place>>,
+    lines: BTreeMap<(String, String, JobState), BTreeSet<LineKey>>,
     edges: BTreeMap<Dependency, BTreeMap<JobId, Policy>>,
     waits: HashMap<JobId, BTreeMap<Dependency, Policy>>,
     keys: HashMap<String, JobId>,
@@ -263,13 +265,17 @@ impl JobData {
         Some(ended)
     }
 
-    pub(super) fn ready(&self, needs: &[String], max: u32) -> Vec<JobId> {
+    pub(super) fn ready(&self, needs: &[String], max: u32) -> Vec<ReadyJob> {
         let of_needs = needs.iter().filter_map(|need| self.ready.get(need));
-        let mut found: Vec<&Place> =
+        let mut found: Vec<&LineKey> =
             of_needs.flat_map(|places| places.iter().take(max as usize)).collect();
         found.sort_unstable();
         found.dedup();
-        found.into_iter().take(max as usize).map(|(.., id)| id.clone()).collect()
+        let ready = |(.., id): &LineKey| {
+            let bytes = self.payload(id).map_or(0, payload_bytes);
+            ReadyJob { id: id.clone(), bytes }
+        };
+        found.into_iter().take(max as usize).map(ready).collect()
     }
 
     pub(super) fn due(&self, now: Timestamp, needs: &[String], max: u32) -> Vec<JobId> {
@@ -350,10 +356,7 @@ impl JobData {
 
     /// Forgets those of these jobs that failed or crashed; says which.
     pub(super) fn forget_dead(&mut self, jobs: &[JobId]) -> Vec<JobId> {
-        let is_dead = |id: &&JobId| {
-            let outcome = self.archive.get(*id).map(|ended| ended.outcome);
-            matches!(outcome, Some(JobOutcome::Failed | JobOutcome::Crashed))
-        };
+        let is_dead = |id: &&JobId| self.archive.get(*id).is_some_and(|job| job.outcome.is_dead());
         // Who is named twice is forgotten once.
         let dead: BTreeSet<_> = jobs.iter().filter(is_dead).cloned().collect();
         for id in &dead {

@@ -152,7 +152,7 @@ impl Store for Memory {
     const NAME: &'static str = "memory";
 
     fn abilities(&self) -> Abilities {
-        Abilities { multi_process: false, transactions: false }
+        Abilities { multi_process: false, transactions: false, holds_connections: false }
     }
 
     /// There is no schema, only an end.

@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use pgflow_machine::Timestamp;
 use pgflow_machine::job::{JobId, JobRow, JobToken, Seq};
 use pgflow_machine::payload_bytes;
 use pgflow_machine::permit::{PermitKey, PermitKind, Waiting};
+use pgflow_machine::{TaskKey, TaskLease, TaskRef, TaskStatus, Timestamp};
 use serde_json::Value;
 
 use super::data::Data;
 use super::session::MemorySession;
-use crate::backend::{Hold, MessageRow};
+use crate::backend::{Hold, MessageRow, TaskHold};
 use crate::store::{PipelineSession, Stored};
 
 /// All that is kept of pipelines.
@@ -18,6 +18,7 @@ use crate::store::{PipelineSession, Stored};
 pub(super) struct PipelineData {
     permits: BTreeMap<PermitKey, Value>,
     holds: Vec<Hold>,
+    task_holds: Vec<TaskHold>,
     messages: HashMap<JobId, MessageRow>,
 }
 
@@ -54,6 +55,16 @@ fn place(row: &JobRow) -> i64 {
 impl Data {
     fn is_held(&self, hold: &Hold) -> bool {
         self.jobs.lease_of(hold.job).is_some_and(|token| token.0 == hold.token)
+    }
+
+    /// Whether the attempt goes on.
+    fn is_at_it(&self, lease: &TaskLease) -> bool {
+        let TaskKey { run, step, index } = &lease.task;
+        let row = self.runs.get(run).and_then(|found| {
+            let step = found.version.plan.index(step)?;
+            Some(self.task(TaskRef { run: *run, step, index: *index })?.row)
+        });
+        row.is_some_and(|row| row.status == TaskStatus::Started && row.attempts == lease.attempt)
     }
 }
 
@@ -100,7 +111,11 @@ impl PipelineSession for MemorySession {
         let data = self.data();
         let of_these =
             data.pipelines.holds.iter().filter(|hold| resources.contains(&hold.resource));
-        Ok(of_these.filter(|hold| data.is_held(hold)).cloned().collect())
+        let of_jobs = of_these.filter(|hold| data.is_held(hold)).cloned();
+        let of_tasks = data.pipelines.task_holds.iter();
+        let of_tasks = of_tasks.filter(|hold| resources.contains(&hold.resource));
+        let of_tasks = of_tasks.filter(|hold| data.is_at_it(&hold.lease)).map(Hold::from);
+        Ok(of_jobs.chain(of_tasks).collect())
     }
 
     async fn add_holds(&mut self, holds: &[Hold]) -> Stored<()> {
@@ -109,6 +124,15 @@ impl PipelineSession for MemorySession {
         all.retain(|hold| data.is_held(hold));
         all.extend_from_slice(holds);
         data.pipelines.holds = all;
+        Ok(())
+    }
+
+    async fn add_task_holds(&mut self, holds: &[TaskHold]) -> Stored<()> {
+        let mut data = self.data();
+        let mut all = std::mem::take(&mut data.pipelines.task_holds);
+        all.retain(|hold| data.is_at_it(&hold.lease));
+        all.extend_from_slice(holds);
+        data.pipelines.task_holds = all;
         Ok(())
     }
 

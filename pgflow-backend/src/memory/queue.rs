@@ -6,12 +6,12 @@ use std::ops::Bound;
 use pgflow_machine::{TaskRef, Timestamp};
 
 /// The place of a task: when it may be claimed, and its ticket.
-pub(super) type Place = (Timestamp, u64);
+pub(super) type QueueKey = (Timestamp, u64);
 
 /// The queue of a version of a flow. Steps wait apart, so that those a worker has no room for cost nothing.
 #[derive(Debug)]
 pub(super) struct Queue {
-    steps: Vec<BTreeMap<Place, TaskRef>>,
+    steps: Vec<BTreeMap<QueueKey, TaskRef>>,
 }
 
 impl Queue {
@@ -19,11 +19,11 @@ impl Queue {
         Self { steps: vec![BTreeMap::new(); steps] }
     }
 
-    pub(super) fn push(&mut self, place: Place, task: TaskRef) {
+    pub(super) fn push(&mut self, place: QueueKey, task: TaskRef) {
         self.steps[task.step].insert(place, task);
     }
 
-    pub(super) fn remove(&mut self, step: usize, place: Place) {
+    pub(super) fn remove(&mut self, step: usize, place: QueueKey) {
         self.steps[step].remove(&place);
     }
 
@@ -32,7 +32,7 @@ impl Queue {
         &self,
         step: usize,
         (after, until): (Timestamp, Timestamp),
-    ) -> impl Iterator<Item = (Place, TaskRef)> {
+    ) -> impl Iterator<Item = (QueueKey, TaskRef)> {
         let bounds = (Bound::Excluded((after, u64::MAX)), Bound::Included((until, u64::MAX)));
         self.steps[step].range(bounds).map(|(place, task)| (*place, *task))
     }
@@ -45,7 +45,7 @@ impl Queue {
 
     /// When its first task is ready.
     pub(super) fn first(&self) -> Option<Timestamp> {
-        let first = |step: &BTreeMap<Place, TaskRef>| Some(step.first_key_value()?.0.0);
+        let first = |step: &BTreeMap<QueueKey, TaskRef>| Some(step.first_key_value()?.0.0);
         self.steps.iter().filter_map(first).min()
     }
 }

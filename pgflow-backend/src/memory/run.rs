@@ -1,5 +1,6 @@
 //! What is kept of a run.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use pgflow_machine::{
@@ -108,6 +109,13 @@ impl Run {
             Payload::RunOutput => self.output.as_ref(),
             Payload::StepOutput(step) => self.steps.get(step)?.output.as_ref(),
         }
+    }
+
+    /// How many bytes its payloads have.
+    pub(super) fn weights(&self) -> HashMap<Payload, usize> {
+        let steps = (0..self.steps.len()).map(Payload::StepOutput);
+        let all = [Payload::RunInput, Payload::RunOutput].into_iter().chain(steps);
+        all.filter_map(|payload| Some((payload, payload_bytes(self.payload(payload)?)))).collect()
     }
 
     /// The run's output, from these completed steps.

@@ -13,6 +13,7 @@ use tokio::sync::OwnedMutexGuard;
 
 use super::Shared;
 use super::data::Data;
+use super::run::Run;
 use crate::backend::{Parts, RunQuery, RunRecord, RunSummary};
 use crate::store::{Logged, OpenWork, Session, Stored, Take, Taken};
 use pgflow_model::FlowMigration;
@@ -76,6 +77,10 @@ impl Session for MemorySession {
         Ok(found.collect())
     }
 
+    async fn weights(&mut self, run: RunId) -> Stored<HashMap<Payload, usize>> {
+        Ok(self.data().runs.get(&run).map(Run::weights).unwrap_or_default())
+    }
+
     async fn write(&mut self, rows: &Rows, writes: Writes<'_>) -> Stored<()> {
         self.data().write(self.now, rows, writes);
         Ok(())
@@ -135,8 +140,14 @@ impl Session for MemorySession {
         Ok(self.data().log(run, after, max))
     }
 
-    async fn outputs(&mut self, run: RunId, step: &str, first: u32) -> Stored<Vec<Value>> {
-        Ok(self.data().outputs(run, step, first))
+    async fn outputs(
+        &mut self,
+        run: RunId,
+        step: &str,
+        first: u32,
+        bytes: u32,
+    ) -> Stored<Vec<Value>> {
+        Ok(self.data().outputs(run, step, first, bytes))
     }
 
     async fn open_work(&mut self, version: &Version) -> Stored<OpenWork> {

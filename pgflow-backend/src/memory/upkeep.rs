@@ -13,10 +13,11 @@ use super::Memory;
 use super::data::Data;
 use super::run::{Run, StepData, Task};
 use crate::backend::{
-    Activity, BackendError, Checkup, Definition, Ended, FlowRecord, QueueDepth, Reply, RunSummary,
-    Sample, SchemaState, StepStatistics, StepTimes, TaskQuery, TaskRecord, Upkeep, WorkerCard,
-    WorkerQuery, WorkerRecord,
+    Activity, BackendError, Checkup, Definition, FlowRecord, QueueDepth, Reply, RunSummary, Sample,
+    SchemaState, StepStatistics, StepTimes, TaskQuery, TaskRecord, Upkeep, WorkerCard, WorkerQuery,
+    WorkerRecord,
 };
+use crate::store::upkeep::{StoredTask, activity, ago, flow_record, statistics, times_of};
 
 /// What is known besides runs.
 #[derive(Debug, Default)]
@@ -149,11 +150,19 @@ impl Upkeep for Memory {
     }
 
     fn prunable(&self, older_than: Duration, max: u64) -> Reply<'_, u64> {
-        self.look(|data| Ok(data.prunable(older_than, max)))
+        self.look(|data| {
+            let ended_by = ago(data.clock.now(), older_than);
+            Ok((data.prunable_runs(ended_by).count() as u64).min(max))
+        })
     }
 
     fn check(&self) -> Reply<'_, Vec<String>> {
-        self.look(|_| Ok(Vec::new()))
+        // What of runs is stored twice elsewhere is computed here.
+        self.look(|data| {
+            let is_open =
+                |run| data.runs.get(&run).is_some_and(|run| !run.state.status.has_ended());
+            Ok(data.jobs.problems(is_open))
+        })
     }
 
     fn checkup(&self) -> Reply<'_, Checkup> {
@@ -188,14 +197,7 @@ impl Data {
     }
 
     fn flow_record(&self, version: &Version) -> FlowRecord {
-        FlowRecord {
-            flow: version.flow.clone(),
-            version: version.number,
-            slug: version.plan.slug().to_string(),
-            is_current: self.catalog.newest(&version.flow).is_some_and(|it| it.id == version.id),
-            steps: u32::try_from(version.plan.steps().len()).unwrap_or(u32::MAX),
-            created_at: None,
-        }
+        flow_record(&self.catalog, version, None)
     }
 
     /// Tasks that are waited for, with their runs and steps.
@@ -262,57 +264,41 @@ impl Data {
         page.map(|(index, task)| task_record(index, task, data.started_at)).collect()
     }
 
-    /// The newest runs of a window, up to so many, and when it begins.
+    /// The newest runs since a moment, up to so many.
     fn newest(
         &self,
-        window: Duration,
+        since: Timestamp,
         max: u32,
         is_asked: impl Fn(&Run) -> bool,
-    ) -> (Timestamp, Vec<&Run>) {
-        let now = self.clock.now();
-        let micros = i64::try_from(window.as_micros()).unwrap_or(i64::MAX);
-        let since = Timestamp::from_micros(now.micros().saturating_sub(micros));
+    ) -> impl Iterator<Item = (RunId, &Run)> {
         let newest_first = self.by_start.range((since, RunId(Uuid::nil()))..).rev();
-        let runs = newest_first.filter_map(|(_, id)| self.runs.get(id));
-        let runs: Vec<_> = runs.filter(|run| is_asked(run)).take(max as usize).collect();
-        let is_cut = runs.len() == max as usize;
-        let oldest = runs.last().filter(|_| is_cut).map(|run| run.started_at);
-        (oldest.unwrap_or(since), runs)
+        let runs = newest_first.filter_map(|(_, id)| Some((*id, self.runs.get(id)?)));
+        runs.filter(move |(_, run)| is_asked(run)).take(max as usize)
     }
 
     fn activity(&self, flows: &[String], window: Duration) -> Activity {
+        let now = self.clock.now();
+        let since = ago(now, window);
         let is_asked = |run: &Run| flows.is_empty() || flows.contains(&run.version.flow);
-        let (since, runs) = self.newest(window, Sample::RUNS, is_asked);
-        let mut sample = Sample::default();
-        for run in runs {
-            sample.add(run.state.status, run.started_at, run.ended_at);
-        }
-        sample.activity(since, self.clock.now())
+        let runs = self.newest(since, Sample::RUNS, is_asked);
+        let runs: Vec<_> = runs.map(|(id, run)| super::inspect::summary(id, run)).collect();
+        activity(&runs, since, now)
     }
 
     fn step_statistics(&self, version: &str, window: Duration) -> Vec<StepStatistics> {
         let Some(version) = self.catalog.by_slug(version) else { return Vec::new() };
         let is_of = |run: &Run| run.version.id == version.id;
-        let (_, runs) = self.newest(window, Sample::RUNS_WITH_STEPS, is_of);
-        let mut ends: Vec<Ended> = version.plan.steps().iter().map(|_| Ended::default()).collect();
-        for run in runs {
-            for ((ended, state), times) in
-                ends.iter_mut().zip(&run.state.steps).zip(step_times(run))
-            {
-                ended.add(state.status, times.started_at, times.ended_at);
-            }
+        let since = ago(self.clock.now(), window);
+        let mut rows = Vec::new();
+        for (_, run) in self.newest(since, Sample::RUNS_WITH_STEPS, is_of) {
+            let steps = run.state.steps.iter().zip(step_times(run)).enumerate();
+            rows.extend(steps.map(|(step, (state, times))| {
+                let [began, ended] =
+                    [times.started_at, times.ended_at].map(|at| at.map(Timestamp::micros));
+                (step, state.status, began, ended)
+            }));
         }
-        let steps = version.plan.steps().iter();
-        steps.zip(ends).map(|(step, ended)| ended.statistics(&step.slug)).collect()
-    }
-
-    fn prunable(&self, older_than: Duration, max: u64) -> u64 {
-        let now = self.clock.now();
-        let is_old = |run: &&Run| {
-            run.ended_at
-                .is_some_and(|ended| ended <= now && ended.saturating_until(now) >= older_than)
-        };
-        (self.runs.values().filter(is_old).count() as u64).min(max)
+        statistics(version, rows)
     }
 }
 
@@ -336,32 +322,27 @@ fn step_times(run: &Run) -> Vec<StepTimes> {
             _ => {}
         }
     }
-    // What a retry opened again has no end yet.
     for (times, state) in times.iter_mut().zip(&run.state.steps) {
-        if matches!(state.status, StepStatus::Created | StepStatus::Started) {
-            times.ended_at = None;
-        }
-        if state.status == StepStatus::Created {
-            times.started_at = None;
-        }
+        let [began, ended] = [times.started_at, times.ended_at].map(|at| at.map(Timestamp::micros));
+        (times.started_at, times.ended_at) = times_of(state.status, began, ended);
     }
     times
 }
 
-fn task_record(index: u32, task: &Task, step_started_at: Option<Timestamp>) -> TaskRecord {
+fn task_record(index: u32, task: &Task, step_began: Option<Timestamp>) -> TaskRecord {
     let row = task.row;
-    TaskRecord {
+    let stored = StoredTask {
         index,
         status: row.status,
         attempts: row.counted(),
         losses: row.losses,
-        worker: task.held.map(|(worker, _)| worker),
+        worker: task.held.map(|(worker, _)| worker.0),
         error: task.error.clone(),
         yielded: task.yielded().cloned(),
-        // Tasks of wide maps stand far back in time.
-        ready_at: row.ready_at.max(row.ready_at.and(step_started_at)),
-        started_at: task.held.map(|(_, since)| since),
-        ended_at: None,
-        lost_at: row.lost_after,
-    }
+        ready_at: row.ready_at.map(Timestamp::micros),
+        started_at: task.held.map(|(_, since)| since.micros()),
+        lost_at: row.lost_after.map(Timestamp::micros),
+        step_began: step_began.map(Timestamp::micros),
+    };
+    stored.into()
 }

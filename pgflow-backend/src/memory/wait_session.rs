@@ -2,7 +2,7 @@
 
 use pgflow_machine::job::Dependency;
 use pgflow_machine::wait::{ChildEnd, HookToken};
-use pgflow_machine::{RunId, TaskKey, Timestamp};
+use pgflow_machine::{RunId, TaskKey, Ties, Timestamp, Version};
 use serde_json::Value;
 
 use super::session::MemorySession;
@@ -45,7 +45,24 @@ impl WaitSession for MemorySession {
 
     async fn note_ends(&mut self, ends: &[(Dependency, ChildEnd)]) -> Stored<u64> {
         let mut data = self.data();
-        Ok(ends.iter().map(|(child, end)| data.waits.note_end(child, end)).sum())
+        Ok(ends.iter().map(|(child, end)| data.waits.note_end(child, end, false)).sum())
+    }
+
+    async fn replace_ends(&mut self, ends: &[(Dependency, ChildEnd)]) -> Stored<()> {
+        let mut data = self.data();
+        for (child, end) in ends {
+            data.waits.note_end(child, end, true);
+        }
+        Ok(())
+    }
+
+    async fn tied_runs(&mut self, version: &Version) -> Stored<Vec<(RunId, Ties)>> {
+        let data = self.data();
+        let of_version = data.runs.iter().filter(|(_, run)| run.version.id == version.id);
+        let tied = of_version.map(|(id, run)| {
+            (*id, Ties { waits: data.waits.has_waits(*id), awaited: run.ties.awaited })
+        });
+        Ok(tied.filter(|(_, ties)| ties.waits || ties.awaited).collect())
     }
 
     async fn mark_seen(&mut self, task: &TaskKey) -> Stored<()> {

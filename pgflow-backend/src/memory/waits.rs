@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use pgflow_machine::job::Dependency;
-use pgflow_machine::wait::{Child, ChildEnd, ChildStatus, HookToken, WaitRow, orphaned};
-use pgflow_machine::{RunId, RunStatus, TaskKey, Timestamp};
+use pgflow_machine::wait::{Child, ChildEnd, HookToken, WaitRow};
+use pgflow_machine::{RunId, TaskKey, Timestamp};
 use serde_json::Value;
 
 use crate::backend::{WaitQuery, WaitRecord, WaitingFor};
@@ -106,24 +106,43 @@ impl WaitData {
         self.by_until.first().map(|(until, _)| *until).into_iter().chain(expiry).min()
     }
 
-    pub(super) fn note_end(&mut self, child: &Dependency, end: &ChildEnd) -> u64 {
+    /// Notes how a child ended, unless that is known; with `replaces`, also then. Says how many wait for it.
+    pub(super) fn note_end(&mut self, child: &Dependency, end: &ChildEnd, replaces: bool) -> u64 {
         let waiters = self.awaited.get(child).cloned().unwrap_or_default();
+        let mut noted = 0;
         for task in &waiters {
             let children = self.waits.get_mut(task).into_iter().flat_map(|wait| &mut wait.children);
-            for child in children.filter(|it| it.on == *child) {
+            let meant = children.filter(|it| it.on == *child && (replaces || it.end.is_none()));
+            for child in meant {
                 child.end = Some(end.clone());
+                self.news.insert(task.clone());
+                noted += 1;
             }
-            self.news.insert(task.clone());
         }
-        waiters.len() as u64
+        noted
     }
 
     pub(super) fn mark_seen(&mut self, task: &TaskKey) {
         self.news.remove(task);
     }
 
+    /// Whether a task waits for the end of this child.
     pub(super) fn is_awaited(&self, child: &Dependency) -> bool {
+        let waiters = self.awaited.get(child).into_iter().flatten();
+        let mut children =
+            waiters.filter_map(|task| self.waits.get(task)).flat_map(|it| &it.children);
+        children.any(|it| it.on == *child && it.end.is_none())
+    }
+
+    /// Whether a wait has still to read what this child put out, ended or not.
+    pub(super) fn is_read_later(&self, child: &Dependency) -> bool {
         self.awaited.contains_key(child)
+    }
+
+    /// Whether tasks of this run wait.
+    pub(super) fn has_waits(&self, run: RunId) -> bool {
+        let first = TaskKey { run, step: String::new(), index: 0 };
+        self.waits.range(first..).next().is_some_and(|(task, _)| task.run == run)
     }
 
     pub(super) fn orphans(&self, max: u32) -> Vec<Orphan> {
@@ -204,17 +223,14 @@ impl WaitData {
         over.len() as u64
     }
 
-    /// Forgets what is of a run, and tells those who wait for it.
+    /// Forgets what is of a run that neither waits nor is waited for.
     pub(super) fn delete_run(&mut self, run: RunId) {
-        self.close(WaitsOf::Run(run), &orphaned(run, RunStatus::Started));
         self.hooks.retain(|_, task| task.run != run);
         self.announced.retain(|task, _| task.run != run);
         let of_run = self.signals.iter().filter(|(_, kept)| kept.run == Some(run));
         for number in of_run.map(|(number, _)| *number).collect::<Vec<_>>() {
             self.drop_signal(number);
         }
-        let end = ChildEnd { status: ChildStatus::Deleted, message: None };
-        self.note_end(&Dependency::Run(run), &end);
     }
 
     pub(super) fn list(&self, query: &WaitQuery) -> Vec<WaitRecord> {

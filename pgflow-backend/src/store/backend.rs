@@ -124,10 +124,16 @@ impl<S: Store> Runs for S {
         Box::pin(read::input(self, run))
     }
 
-    fn outputs<'a>(&'a self, run: RunId, step: &'a str, first: u32) -> Reply<'a, Vec<Value>> {
-        Box::pin(
-            async move { Store::begin(self, Access::Read).await?.outputs(run, step, first).await },
-        )
+    fn outputs_within<'a>(
+        &'a self,
+        run: RunId,
+        step: &'a str,
+        first: u32,
+        bytes: u32,
+    ) -> Reply<'a, Vec<Value>> {
+        Box::pin(async move {
+            Store::begin(self, Access::Read).await?.outputs(run, step, first, bytes).await
+        })
     }
 
     fn list<'a>(&'a self, query: &'a RunQuery) -> Reply<'a, Vec<RunSummary>> {

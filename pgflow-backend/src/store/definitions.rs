@@ -3,7 +3,7 @@
 use pgflow_machine::{RunStatus, Version};
 use pgflow_model::{FlowShape, Operation, StepOptions};
 
-use super::{Access, Session, Store, Stored, jobs};
+use super::{Access, Session, Store, Stored, jobs, waits};
 use crate::backend::{BackendError, Ensured, FlowVersion, KnownVersion};
 use crate::flow_migrations::changed;
 use pgflow_model::{FlowMigration, FlowMigrations};
@@ -121,12 +121,14 @@ async fn run<S: Session>(session: &mut S, operation: Operation) -> Stored<()> {
     }
 }
 
-/// Deletes a version with its runs. Jobs that wait for one of those are told, as if it had been cancelled.
+/// Deletes a version with its runs. Jobs that wait for one of those are told, as if it had been cancelled; tasks, that it
+/// was deleted.
 async fn delete<S: Session>(session: &mut S, version: &Version) -> Stored<()> {
     let awaited = session.awaited_runs(version).await?;
     let cancelled: Vec<_> = awaited.into_iter().map(|run| (run, RunStatus::Cancelled)).collect();
     // Whoever could take them finds them: this is too rare for a hint.
     jobs::runs_ended(session, &cancelled).await?;
+    waits::untie_version(session, version).await?;
     session.delete_version(version).await
 }
 

@@ -1,9 +1,12 @@
 //! Taking jobs.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use pgflow_machine::Timestamp;
-use pgflow_machine::job::{JobClaim, JobToken, LapseJobs, TakeJobs, TakenJob, WakeJobs};
+use pgflow_machine::job::{
+    JobClaim, JobToken, LapseJobs, ReadyJob, TakeJobs, TakenJob, WakeJobs, fitting,
+};
 
 use super::job_upkeep::paused;
 use super::jobs::{Ready, execute, tell};
@@ -63,24 +66,35 @@ fn wait(now: Timestamp, next: Option<Timestamp>) -> Option<Duration> {
     next.map(|next| now.saturating_until(next))
 }
 
-/// Takes what can be had. A look may find jobs that cannot, which are out of the way then.
+/// Takes what can be had, as much as is handed out at once. A look may find jobs that cannot, which are out of the way then.
 async fn take<S: Session>(session: &mut S, claim: &JobClaim) -> Stored<Vec<TakenJob>> {
     let mut taken = Vec::new();
+    let mut bytes = 0;
     for _ in 0..LOOKS {
         let room = claim.max.saturating_sub(u32::try_from(taken.len()).unwrap_or(u32::MAX));
         if room == 0 {
             break;
         }
-        let candidates = session.ready_jobs(&claim.needs, room).await?;
-        if candidates.is_empty() {
+        let ready = session.ready_jobs(&claim.needs, room).await?;
+        let found = fitting(&ready, bytes);
+        if found.is_empty() {
             break;
         }
+        let candidates: Vec<_> = found.iter().map(|job| job.id.clone()).collect();
         let tokens: Vec<_> = candidates.iter().map(|_| JobToken::new()).collect();
         let (worker, lease) = (claim.worker.as_str(), claim.lease);
         let take = TakeJobs { candidates: &candidates, tokens: &tokens, worker, lease };
-        taken.extend(execute(session, &take).await?.0);
+        let more = execute(session, &take).await?.0;
+        bytes += weight(found, &more);
+        taken.extend(more);
     }
     Ok(taken)
+}
+
+/// What those of these jobs weigh that were taken.
+fn weight(found: &[ReadyJob], taken: &[TakenJob]) -> usize {
+    let taken: HashSet<_> = taken.iter().map(|taken| &taken.hold.job).collect();
+    found.iter().filter(|job| taken.contains(&job.id)).map(|job| job.bytes).sum()
 }
 
 /// Adds to jobs what they are about.

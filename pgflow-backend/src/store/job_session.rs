@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::future::Future;
 
-use pgflow_machine::job::{JobHold, JobId, JobNeeds, JobRows, JobSettings, JobWrites};
+use pgflow_machine::job::{JobHold, JobId, JobNeeds, JobRows, JobSettings, JobWrites, ReadyJob};
 use pgflow_machine::{RunId, Timestamp, Version};
 use serde_json::Value;
 
@@ -37,12 +37,12 @@ pub trait JobSession: Send {
     ) -> impl Future<Output = Stored<()>> + Send;
 
     /// Up to `max` jobs of these needs that are ready, by priority, then place. A store that locks rows passes over those that
-    /// are locked.
+    /// are locked. What they weigh is known without reading their payloads.
     fn ready_jobs(
         &mut self,
         needs: &[String],
         max: u32,
-    ) -> impl Future<Output = Stored<Vec<JobId>>> + Send;
+    ) -> impl Future<Output = Stored<Vec<ReadyJob>>> + Send;
 
     /// Up to `max` jobs of these needs that sleep and are due.
     fn due_jobs(

@@ -1,15 +1,20 @@
 //! Jobs of a store, for people.
 
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::time::Duration;
 
 use pgflow_machine::Timestamp;
+use pgflow_machine::job::{Dependency, JobId, JobNeeds, JobRows};
 
 use super::execute::again;
 use super::jobs::{Ready, hint};
-use super::recovery::ago;
-use super::{Access, Session, Store, Stored};
+use super::upkeep::ago;
+use super::{Access, JobSession, Session, Store, Stored};
 use crate::backend::{JobDepths, JobSearch, JobSummary, JobUpkeep, PausedNeed, Reply};
+
+/// Of a job, so many that wait for it are named.
+const WAITERS: usize = 100;
 
 /// The part of a transaction that people who look after jobs need.
 pub trait JobUpkeepSession: Send {
@@ -73,6 +78,20 @@ async fn resume<S: Store>(store: &S, needs: &[String]) -> Stored<u64> {
     Ok(resumed)
 }
 
+async fn waiters<S: Store>(store: &S, jobs: &[JobId]) -> Stored<Vec<(JobId, JobId)>> {
+    let mut rows = JobRows::default();
+    let waiters = jobs.iter().cloned().map(Dependency::Job).collect();
+    let needs = JobNeeds { waiters, ..JobNeeds::default() };
+    store.begin(Access::Read).await?.load_jobs(&needs, &mut rows).await?;
+    let mut found = BTreeSet::new();
+    for job in jobs {
+        let all = rows.waiters.get(&Dependency::Job(job.clone())).into_iter().flatten();
+        let all: BTreeSet<_> = all.map(|(waiter, _)| waiter).collect();
+        found.extend(all.into_iter().take(WAITERS).map(|waiter| (job.clone(), waiter.clone())));
+    }
+    Ok(found.into_iter().collect())
+}
+
 impl<S: Store> JobUpkeep for S {
     fn job_depths(&self, most: u64) -> Reply<'_, JobDepths> {
         Box::pin(async move { self.begin(Access::Read).await?.job_depths(most).await })
@@ -86,6 +105,10 @@ impl<S: Store> JobUpkeep for S {
         Box::pin(
             async move { self.begin(Access::Read).await?.jobs_beginning(beginning, max).await },
         )
+    }
+
+    fn job_waiters<'a>(&'a self, jobs: &'a [JobId]) -> Reply<'a, Vec<(JobId, JobId)>> {
+        Box::pin(waiters(self, jobs))
     }
 
     fn prunable_jobs(&self, older_than: Duration, max: u64) -> Reply<'_, u64> {

@@ -15,11 +15,11 @@ use pgflow_machine::{Command, Limits, RunId, RunStatus, job};
 
 use super::execute::again;
 use super::job_claim::{self, BATCH};
-use super::recovery::ago;
+use super::upkeep::ago;
 use super::{Access, JobSession, Session, Store, Stored, trip, waits};
 use crate::backend::{
-    ClaimedJobs, JobEvent, JobQuery, JobRecord, JobStanding, JobSummary, Jobs, JobsSwept, Reply,
-    Settlement, Trip, Wake,
+    ClaimedJobs, JobEvent, JobQuery, JobRecord, JobSearch, JobStanding, JobSummary, Jobs,
+    JobsSwept, Reply, Settlement, Trip, Wake,
 };
 use crate::tx::StepTx;
 
@@ -109,7 +109,11 @@ impl<S: Store> Jobs for S {
         by: &'a str,
         spacing: Duration,
     ) -> Reply<'a, Vec<Redriven>> {
-        transition!(self, transact_as(self, by, &Redrive { jobs, by, spacing }))
+        Box::pin(async move {
+            let redrive = Redrive { jobs, by, spacing };
+            redrive.check()?;
+            again!(self, transact_as(self, by, &redrive))
+        })
     }
 
     fn job<'a>(&'a self, id: &'a JobId) -> Reply<'a, Option<JobRecord>> {
@@ -142,6 +146,7 @@ impl<S: Store> Jobs for S {
                 if is_whole {
                     let mut reading = self.begin(Access::Read).await?;
                     swept.rings = job::rings(reading.waiting_pairs(RING_EDGES).await?);
+                    swept.in_concern = in_concern(&mut reading).await?;
                     return Ok(swept);
                 }
             }
@@ -409,6 +414,12 @@ async fn sweep_batch<S: Store>(store: &S) -> Stored<(JobsSwept, bool)> {
     // A job that was taken back may have expired meanwhile: look again, unless others were faster with all of them.
     let is_stuck = counted.lapsed == 0 && ended == 0;
     Ok((JobsSwept { lapses: counted, expired: ended, ..JobsSwept::default() }, is_stuck))
+}
+
+/// Jobs that people have to look at.
+async fn in_concern<S: Session>(session: &mut S) -> Stored<Vec<JobId>> {
+    let search = JobSearch { state: Some(JobState::Concern), max: 100, ..JobSearch::default() };
+    Ok(session.find_jobs(&search).await?.into_iter().map(|job| job.id).collect())
 }
 
 /// Gives back what a worker has and does not know of.

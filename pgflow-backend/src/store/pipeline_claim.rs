@@ -35,6 +35,8 @@ struct Planned {
     round: Option<u32>,
     /// How far it looked, if there is more behind that.
     seen: Option<Place>,
+    /// Behind which place something was found, if that is further than the front.
+    found: Option<Place>,
     /// When the first sleeper wakes or the first lease lapses, if that was asked for.
     change: Option<Timestamp>,
 }
@@ -77,7 +79,7 @@ async fn take_planned<S: Queues>(
 ) -> Stored<Option<ClaimedBatches>> {
     let mut session = store.begin(Access::Write).await?;
     let planned = plan(&mut session, claim, named.clone(), start, false).await?;
-    let next = planned.plan.next;
+    let (next, found) = (planned.plan.next, planned.found);
     let Some(batches) = take(&mut session, claim, planned).await? else {
         store.undo(session).await?;
         return Ok(None);
@@ -85,6 +87,9 @@ async fn take_planned<S: Queues>(
     let next = next.filter(|_| batches.len() < claim.max as usize);
     let next_in = next.map(|next| session.now().saturating_until(next));
     store.commit(session).await?;
+    if let Some(found) = found {
+        store.cursors().found(&claim.need, found);
+    }
     Ok(Some(ClaimedBatches { batches, next_in }))
 }
 
@@ -123,8 +128,7 @@ async fn plan<S: QueueSession>(
     let each = stage.batch.map_or(1, |batch| batch.len);
     // As many as there is room for; more only if those cannot be had.
     let mut asked = max.saturating_mul(each).clamp(1, PAGE);
-    let measures = stage.batch.is_some_and(|batch| batch.bytes.is_some());
-    let look = Look { worker, need, permits, max: asked, measures, wants_change };
+    let look = Look { worker, need, permits, max: asked, wants_change };
     let mut looked = session.look(&look).await?;
     // Tokens and units that others had until a moment ago are had after that.
     session.tick().await?;
@@ -133,6 +137,7 @@ async fn plan<S: QueueSession>(
             plan: Plan::default(),
             round: None,
             seen: None,
+            found: None,
             change: looked.change,
         });
     }
@@ -141,6 +146,8 @@ async fn plan<S: QueueSession>(
     let rooms = Rooms::new(resources(looked.permits)?, held(looked.holds));
     let mut planner = Planner::new(stage, *max, session.now(), rooms, buckets);
     let (mut page, mut seen) = (looked.page, None);
+    // Where this page begins, if it is not the first.
+    let (mut begins, mut found) = (None, None);
     for number in 0..=PAGES {
         if planner.is_full() {
             break;
@@ -155,25 +162,27 @@ async fn plan<S: QueueSession>(
             planner.know(resources(more)?, held(session.load_holds(&new).await?));
             known.extend(new);
         }
+        let before = planner.picked();
         planner.look(page);
+        found = found.or(begins.filter(|_| planner.picked() > before));
         seen = after.filter(|_| !is_last);
         if is_last || number == PAGES || planner.is_full() {
             break;
         }
         let after = if number == 0 { later(after, start) } else { after };
-        (asked, page) = (PAGE, session.waiting(need, after, PAGE).await?);
+        (asked, page, begins) = (PAGE, session.waiting(need, after, PAGE).await?, after);
     }
-    Ok(Planned { plan: planner.done(), round, seen, change: looked.change })
+    Ok(Planned { plan: planner.done(), round, seen, found, change: looked.change })
 }
 
-fn permit_keys<'s>(
+pub(super) fn permit_keys<'s>(
     kind: PermitKind,
     slugs: impl IntoIterator<Item = &'s String>,
 ) -> BTreeSet<PermitKey> {
     slugs.into_iter().map(|slug| PermitKey::new(kind, slug)).collect()
 }
 
-fn buckets(
+pub(super) fn buckets(
     found: &mut BTreeMap<PermitKey, Value>,
     rates: &[String],
 ) -> Stored<BTreeMap<String, Bucket>> {
@@ -184,7 +193,7 @@ fn buckets(
     permit_keys(PermitKind::Rate, rates).into_iter().map(bucket).collect()
 }
 
-fn resources(found: BTreeMap<PermitKey, Value>) -> Stored<BTreeMap<String, Resource>> {
+pub(super) fn resources(found: BTreeMap<PermitKey, Value>) -> Stored<BTreeMap<String, Resource>> {
     found.into_iter().map(|(key, value)| Ok((key.name, read(value)?))).collect()
 }
 

@@ -9,7 +9,7 @@ use pgflow_machine::permit::{PermitKey, PermitKind, Waiting};
 use serde_json::Value;
 
 use super::Stored;
-use crate::backend::{Hold, MessageRow};
+use crate::backend::{Hold, MessageRow, TaskHold};
 
 /// What a claim wants to see first.
 #[derive(Clone, Debug)]
@@ -22,8 +22,6 @@ pub struct Look<'a> {
     pub permits: BTreeSet<PermitKey>,
     /// So many messages.
     pub max: u32,
-    /// Whether it matters how large they are.
-    pub measures: bool,
     /// Whether it is to be known when the next change comes.
     pub wants_change: bool,
 }
@@ -146,7 +144,7 @@ pub trait PipelineSession: Send {
         rows: &BTreeMap<PermitKey, Value>,
     ) -> impl Future<Output = Stored<()>> + Send;
 
-    /// Holds of these resources whose leases are there.
+    /// Holds of these resources whose leases are there, of jobs and of tasks.
     fn load_holds(
         &mut self,
         resources: &BTreeSet<String>,
@@ -154,6 +152,9 @@ pub trait PipelineSession: Send {
 
     /// Adds holds, and deletes those of the same resources whose leases are gone.
     fn add_holds(&mut self, holds: &[Hold]) -> impl Future<Output = Stored<()>> + Send;
+
+    /// Adds holds of tasks, and deletes those of the same resources whose attempts are over.
+    fn add_task_holds(&mut self, holds: &[TaskHold]) -> impl Future<Output = Stored<()>> + Send;
 
     /// Deletes the holds of leases that have ended. Says of which resources there were some.
     fn drop_holds(

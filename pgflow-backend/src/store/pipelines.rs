@@ -18,8 +18,13 @@ use serde_json::Value;
 
 use super::execute::again;
 use super::jobs::Ready;
-use super::{Access, EndedMessages, PipelineSession, QueueSession, Queues, Stored, pipeline_claim};
-use crate::backend::{BackendError, ClaimedBatches, MessageRow, Pipelines, Reply, StageClaim};
+use super::{
+    Access, EndedMessages, PipelineSession, QueueSession, Queues, Stored, pipeline_claim,
+    step_claim,
+};
+use crate::backend::{
+    BackendError, Claimed, ClaimedBatches, MessageRow, Pipelines, Reply, StageClaim, StepClaim,
+};
 use crate::tx::StepTx;
 
 /// A boxed future of a transition, which is done again as a whole where that helps.
@@ -40,6 +45,10 @@ impl<S: Queues> Pipelines for S {
 
     fn claim_stage<'a>(&'a self, claim: &'a StageClaim) -> Reply<'a, ClaimedBatches> {
         transition!(self, pipeline_claim::claim(self, claim))
+    }
+
+    fn claim_step<'a>(&'a self, claim: &'a StepClaim) -> Reply<'a, Claimed> {
+        transition!(self, step_claim::claim(self, claim))
     }
 
     fn settle_messages<'a>(
@@ -111,9 +120,8 @@ impl<S: Queues> Pipelines for S {
             if capacity == 0 {
                 return Err(PermitProblem::NoCapacity(slug.to_owned()).into());
             }
-            change(self, PermitKind::Resource, slug, |found: Option<Resource>, _| Resource {
-                capacity,
-                fence: found.map_or(0, |found| found.fence),
+            change(self, PermitKind::Resource, slug, |found: Option<Resource>, _| {
+                Resource::of(capacity, found)
             })
             .await
         })

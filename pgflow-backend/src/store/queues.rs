@@ -9,15 +9,16 @@ use pgflow_machine::job::{
     NewJob, SettleJobs, Submit, Submitted, TakeJobs, WakeJobs,
 };
 use pgflow_machine::permit::MessageSettle;
-use pgflow_machine::{Limits, Timestamp};
+use pgflow_machine::{Claim, Limits, TaskLease, Timestamp};
 
+use super::execute::{self, News};
 use super::job_claim::{BATCH, hand_out};
 use super::job_upkeep::paused;
 use super::jobs::{Ready, execute, tell};
 use super::pipelines::settle_in;
-use super::recovery::ago;
-use super::{Access, Cursors, JobSession, PipelineSession, Session, Store, Stored};
-use crate::backend::{BackendError, ClaimedJob, JobPlace, JobSearch, Jobs, JobsOf};
+use super::upkeep::ago;
+use super::{Access, Cursors, JobSession, PipelineSession, Session, Store, Stored, claim};
+use crate::backend::{BackendError, Claimed, ClaimedJob, JobPlace, JobSearch, Jobs, JobsOf};
 use crate::tx::StepTx;
 
 /// A database that keeps queues: with this, it is a [`Pipelines`](crate::backend::Pipelines). Every store is one.
@@ -47,6 +48,25 @@ pub trait Queues: Jobs {
 
     /// See [`Store::pause_before_retry`].
     fn pause_before_retry(&self, error: &BackendError, tries: u32) -> Option<Duration>;
+
+    /// Nothing if there are tasks to take, or that is not known; otherwise when there may be some.
+    fn no_tasks_yet(
+        &self,
+        claim: &Claim,
+    ) -> impl Future<Output = Stored<Option<Option<Duration>>>> + Send;
+
+    /// Tasks that were taken, before the transaction is committed.
+    type Tasks: Send;
+
+    /// Takes tasks: what they are settled with, and the tasks.
+    fn take_tasks(
+        &self,
+        session: &mut Self::Session,
+        claim: &Claim,
+    ) -> impl Future<Output = Stored<(Vec<TaskLease>, Self::Tasks)>> + Send;
+
+    /// Tasks that were taken, after the commit.
+    fn hand_on_tasks(&self, tasks: Self::Tasks) -> impl Future<Output = Stored<Claimed>> + Send;
 
     /// Counts leases of a queue that have lapsed and wakes sleepers that are due, in transactions of its own: permits are locked
     /// before jobs.
@@ -111,8 +131,16 @@ pub trait QueueSession: PipelineSession {
     ) -> impl Future<Output = Stored<Vec<ClaimedJob>>> + Send;
 }
 
+/// Tasks that a store has taken, and what others are to be told of it.
+#[derive(Debug)]
+pub struct TakenTasks {
+    claimed: Claimed,
+    news: News,
+}
+
 impl<S: Store> Queues for S {
     type Session = S::Session;
+    type Tasks = TakenTasks;
 
     fn limits(&self) -> impl Future<Output = Stored<Limits>> + Send {
         std::future::ready(Ok(Store::limits(self)))
@@ -136,6 +164,29 @@ impl<S: Store> Queues for S {
 
     fn pause_before_retry(&self, error: &BackendError, tries: u32) -> Option<Duration> {
         Store::pause_before_retry(self, error, tries)
+    }
+
+    async fn no_tasks_yet(&self, claim: &Claim) -> Stored<Option<Option<Duration>>> {
+        let mut session = Store::begin(self, Access::Read).await?;
+        let lanes = claim.lanes(session.catalog());
+        let (next, now) = (session.next_ready(&lanes, None).await?, Session::now(&session));
+        let is_none = next.is_none_or(|next| next > now);
+        Ok(is_none.then(|| next.map(|next| now.saturating_until(next))))
+    }
+
+    async fn take_tasks(
+        &self,
+        session: &mut S::Session,
+        claim: &Claim,
+    ) -> Stored<(Vec<TaskLease>, TakenTasks)> {
+        let (claimed, news) = claim::claim_in(self, session, claim).await?;
+        let leases = claimed.tasks.iter().map(|task| task.lease.clone()).collect();
+        Ok((leases, TakenTasks { claimed, news }))
+    }
+
+    async fn hand_on_tasks(&self, tasks: TakenTasks) -> Stored<Claimed> {
+        execute::tell(self, tasks.news).await;
+        Ok(tasks.claimed)
     }
 
     async fn catch_up(&self, need: &str) -> Stored<()> {
@@ -227,7 +278,7 @@ impl<S: Session> QueueSession for S {
     ) -> Stored<Vec<JobId>> {
         let before = ago(Session::now(self), older_than);
         let mut dead = Vec::new();
-        for outcome in [JobOutcome::Failed, JobOutcome::Crashed] {
+        for outcome in JobOutcome::DEAD {
             let (of, need) = (JobsOf::EndedAs(outcome), Some(need.to_owned()));
             // Lists begin with what ended last.
             let after = Some(JobPlace { ended_at: Some(before), seq: i64::MAX });

@@ -4,11 +4,10 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pgflow_machine::{
-    Lease, Settle, SettleBatch, Settled, Sweep, Timestamp, Verdict, Version, WorkerId,
-};
+use pgflow_machine::{Lease, Settle, SettleBatch, Settled, Sweep, Verdict, Version, WorkerId};
 
 use super::execute::{News, again, execute, tell};
+use super::upkeep::ago;
 use super::{Access, Session, Store, Stored, waits};
 use crate::backend::{Source, Swept};
 
@@ -87,10 +86,4 @@ pub(super) async fn prune<S: Store>(store: &S, older_than: Duration, max: u32) -
     let pruned = session.prune(ago(session.now(), older_than), max).await?;
     store.commit(session).await?;
     Ok(pruned)
-}
-
-/// So long before a moment.
-pub(super) fn ago(now: Timestamp, time: Duration) -> Timestamp {
-    let age = i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
-    Timestamp::from_micros(now.micros().saturating_sub(age))
 }

@@ -83,6 +83,12 @@ pub trait Session:
         wanted: &[(RunId, Payload)],
     ) -> impl Future<Output = Stored<HashMap<(RunId, Payload), Value>>> + Send;
 
+    /// How many bytes of JSON the payloads of a run have, or a little more: those that there are.
+    fn weights(
+        &mut self,
+        run: RunId,
+    ) -> impl Future<Output = Stored<HashMap<Payload, usize>>> + Send;
+
     /// Writes what a command decided, with a number of statements that does not depend on how much it is. Entries of a
     /// run's log get the next numbers of that run.
     fn write(&mut self, rows: &Rows, writes: Writes<'_>)
@@ -153,12 +159,14 @@ pub trait Session:
         max: u32,
     ) -> impl Future<Output = Stored<Option<Logged>>> + Send;
 
-    /// What the tasks of a completed step put out, from this index on: a page of bounded size.
+    /// What the tasks of a completed step put out, from this index on: a page of about so many bytes at most, and one of them at
+    /// least.
     fn outputs(
         &mut self,
         run: RunId,
         step: &str,
         first: u32,
+        bytes: u32,
     ) -> impl Future<Output = Stored<Vec<Value>>> + Send;
 
     /// What is open of a version.

@@ -158,7 +158,7 @@ impl From<StoredTask> for TaskRecord {
 pub type Depth = (i64, i64, i64, Option<i64>, Option<i64>);
 
 /// What each queue of a step has lent to each worker.
-pub type Held = (i64, Uuid, i64);
+pub type HeldByWorker = (i64, Uuid, i64);
 
 /// Queues of versions from those of their steps, of which each version has `span`.
 pub fn queues(
@@ -166,7 +166,7 @@ pub fn queues(
     span: i64,
     now: Timestamp,
     depths: &[Depth],
-    held: &[Held],
+    held: &[HeldByWorker],
 ) -> Vec<QueueDepth> {
     let mut found: HashMap<i64, QueueDepth> = HashMap::new();
     for &(queue, ready, delayed, oldest, bulk) in depths {
@@ -189,7 +189,7 @@ pub fn queues(
 }
 
 /// How many tasks each worker has.
-pub fn running(held: &[Held]) -> HashMap<Uuid, u32> {
+pub fn running(held: &[HeldByWorker]) -> HashMap<Uuid, u32> {
     let mut running: HashMap<Uuid, u32> = HashMap::new();
     for (_, worker, tasks) in held {
         *running.entry(*worker).or_default() += u32::try_from(*tasks).unwrap_or(u32::MAX);

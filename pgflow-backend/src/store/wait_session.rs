@@ -4,7 +4,7 @@ use std::future::Future;
 
 use pgflow_machine::job::Dependency;
 use pgflow_machine::wait::{Child, ChildEnd, HookToken, WaitRow};
-use pgflow_machine::{RunId, TaskKey, Timestamp};
+use pgflow_machine::{RunId, TaskKey, Ties, Timestamp, Version};
 use serde_json::Value;
 
 use super::Stored;
@@ -88,13 +88,25 @@ pub trait WaitSession: Send {
         ends: &[(Dependency, ChildEnd)],
     ) -> impl Future<Output = Stored<u64>> + Send;
 
+    /// The same, also where another end was noted before.
+    fn replace_ends(
+        &mut self,
+        ends: &[(Dependency, ChildEnd)],
+    ) -> impl Future<Output = Stored<()>> + Send;
+
+    /// The runs of a version that have open waits, or that a task waits for or has waited for. They are locked.
+    fn tied_runs(
+        &mut self,
+        version: &Version,
+    ) -> impl Future<Output = Stored<Vec<(RunId, Ties)>>> + Send;
+
     /// Somebody has looked at the ends of a task's children.
     fn mark_seen(&mut self, task: &TaskKey) -> impl Future<Output = Stored<()>> + Send;
 
     /// Up to `max` children that nobody waits for any more. Without a lock.
     fn orphans(&mut self, max: u32) -> impl Future<Output = Stored<Vec<Orphan>>> + Send;
 
-    /// Whether a task waits for this child, whose row is locked.
+    /// Whether a task waits for the end of this child, whose row is locked.
     fn is_awaited(&mut self, child: &Dependency) -> impl Future<Output = Stored<bool>> + Send;
 
     /// An orphan is none any more.

@@ -20,7 +20,7 @@ use crate::sample::Reading;
 use crate::size::Sizes;
 use crate::target::Target;
 
-pub(crate) use jobs::{CLAIMS, EMPTY};
+pub(crate) use jobs::{CLAIMS, EMPTY, FILL, PATIENCE, share_out};
 
 /// Everything that can be measured, in the order it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use super::{Driver, Task};
 use crate::error::Result;
 
 /// Claimed batches, by connection.
-pub(crate) type Held = Vec<Vec<Vec<Task>>>;
+pub(crate) type ClaimedBatches = Vec<Vec<Vec<Task>>>;
 
 /// Claims `expected` tasks, or as many as fit into `limit`.
 pub(crate) async fn claim_all(
@@ -20,7 +20,7 @@ pub(crate) async fn claim_all(
     driver: &Driver,
     expected: u32,
     limit: Duration,
-) -> Result<(Held, Drained)> {
+) -> Result<(ClaimedBatches, Drained)> {
     let started = Instant::now();
     let allotment = Allotment::new(expected, limit);
     let last = Cell::new(started);
@@ -46,7 +46,7 @@ pub(crate) async fn claim_all(
 pub(crate) async fn settle_all(
     lanes: &mut [PgConnection],
     driver: &Driver,
-    held: Held,
+    held: ClaimedBatches,
     limit: Duration,
 ) -> Result<Drained> {
     let started = Instant::now();

@@ -2,7 +2,7 @@
 
 use sqlx::PgConnection;
 
-use super::{Held, LEASE_SECONDS, NEED, WORKER};
+use super::{LEASE_SECONDS, LeasedJobs, NEED, WORKER};
 use crate::error::{Doing, Result};
 
 pub(super) async fn submit(conn: &mut PgConnection, ids: &[String]) -> Result<()> {
@@ -32,7 +32,7 @@ pub(super) async fn submit_after(
     Ok(())
 }
 
-pub(super) async fn claim(conn: &mut PgConnection, limit: i32) -> Result<Held> {
+pub(super) async fn claim(conn: &mut PgConnection, limit: i32) -> Result<LeasedJobs> {
     let rows = sqlx::query_as("select id, token from pgflow.claim_jobs($1, $2, $3, $4)")
         .bind(WORKER)
         .bind([NEED])
@@ -41,10 +41,10 @@ pub(super) async fn claim(conn: &mut PgConnection, limit: i32) -> Result<Held> {
         .fetch_all(conn)
         .await
         .doing("claiming jobs")?;
-    Ok(Held::of(rows))
+    Ok(LeasedJobs::of(rows))
 }
 
-pub(super) async fn finish(conn: &mut PgConnection, held: &Held) -> Result<i64> {
+pub(super) async fn finish(conn: &mut PgConnection, held: &LeasedJobs) -> Result<i64> {
     sqlx::query_scalar("select count(*) from pgflow.finish_jobs($1, $2) where outcome = 'applied'")
         .bind(&held.ids)
         .bind(&held.tokens)

@@ -18,12 +18,12 @@ const LEASE_SECONDS: i32 = 600;
 
 /// Leased jobs that wait for their end.
 #[derive(Debug, Default)]
-pub(crate) struct Held {
+pub(crate) struct LeasedJobs {
     ids: Vec<String>,
     tokens: Vec<String>,
 }
 
-impl Held {
+impl LeasedJobs {
     pub(crate) fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
@@ -55,7 +55,7 @@ pub(crate) async fn submit_after(
     }
 }
 
-pub(crate) async fn claim(by: Protocol, conn: &mut PgConnection, limit: u32) -> Result<Held> {
+pub(crate) async fn claim(by: Protocol, conn: &mut PgConnection, limit: u32) -> Result<LeasedJobs> {
     let limit = i32::try_from(limit).unwrap_or(i32::MAX);
     match by {
         Protocol::Batched => arrays::claim(conn, limit).await,
@@ -64,7 +64,11 @@ pub(crate) async fn claim(by: Protocol, conn: &mut PgConnection, limit: u32) -> 
 }
 
 /// All of them in one transaction; returns how many that were.
-pub(crate) async fn finish(by: Protocol, conn: &mut PgConnection, held: &Held) -> Result<u32> {
+pub(crate) async fn finish(
+    by: Protocol,
+    conn: &mut PgConnection,
+    held: &LeasedJobs,
+) -> Result<u32> {
     let finished = match by {
         Protocol::Batched => arrays::finish(conn, held).await,
         Protocol::Published => pgwf::finish(conn, held).await,

@@ -14,7 +14,12 @@ pub(crate) struct Names {
 
 impl Names {
     pub(crate) fn new(run: Uuid) -> Self {
-        Self { prefix: format!("~{:03x}", run.as_u128() & 0xfff), next: Cell::new(0) }
+        Self::beginning(format!("~{:03x}", run.as_u128() & 0xfff))
+    }
+
+    /// All of these, from the first on: those given out before are gone.
+    pub(crate) fn beginning(prefix: String) -> Self {
+        Self { prefix, next: Cell::new(0) }
     }
 
     /// The next `count` of them.

@@ -2,7 +2,7 @@
 
 use sqlx::PgConnection;
 
-use super::{Held, LEASE_SECONDS, NEED, WORKER};
+use super::{LEASE_SECONDS, LeasedJobs, NEED, WORKER};
 use crate::error::{Doing, Result};
 
 pub(super) async fn submit(conn: &mut PgConnection, ids: &[String]) -> Result<()> {
@@ -33,7 +33,7 @@ pub(super) async fn submit_after(
     Ok(())
 }
 
-pub(super) async fn claim(conn: &mut PgConnection, limit: i32) -> Result<Held> {
+pub(super) async fn claim(conn: &mut PgConnection, limit: i32) -> Result<LeasedJobs> {
     let rows = sqlx::query_as("select job_id, lease_id from pgwf.get_work($1, $2, $3, $4)")
         .bind(WORKER)
         .bind([NEED])
@@ -42,10 +42,10 @@ pub(super) async fn claim(conn: &mut PgConnection, limit: i32) -> Result<Held> {
         .fetch_all(conn)
         .await
         .doing("getting work")?;
-    Ok(Held::of(rows))
+    Ok(LeasedJobs::of(rows))
 }
 
-pub(super) async fn finish(conn: &mut PgConnection, held: &Held) -> Result<i64> {
+pub(super) async fn finish(conn: &mut PgConnection, held: &LeasedJobs) -> Result<i64> {
     let finish =
         "select count(pgwf.complete_job(i.id, i.lease, $3)) from unnest($1, $2) i(id, lease)";
     sqlx::query_scalar(finish)

@@ -12,7 +12,12 @@ pub(crate) enum WorkerCase {
     Step,
     Idle,
     Fair,
+    Waiters,
     Jobs,
+    JobSubmit,
+    JobCycle,
+    JobEmpty,
+    JobJoin,
     Pipelines,
     Append,
     Readers,
@@ -21,7 +26,7 @@ pub(crate) enum WorkerCase {
 }
 
 impl WorkerCase {
-    pub(crate) const ALL: [Self; 15] = [
+    pub(crate) const ALL: [Self; 20] = [
         Self::Control,
         Self::Noop,
         Self::Chain,
@@ -31,7 +36,12 @@ impl WorkerCase {
         Self::Step,
         Self::Idle,
         Self::Fair,
+        Self::Waiters,
         Self::Jobs,
+        Self::JobSubmit,
+        Self::JobCycle,
+        Self::JobEmpty,
+        Self::JobJoin,
         Self::Pipelines,
         Self::Append,
         Self::Readers,
@@ -50,7 +60,12 @@ impl WorkerCase {
             Self::Step => "worker-step",
             Self::Idle => "worker-idle",
             Self::Fair => "worker-fair",
+            Self::Waiters => "worker-waiters",
             Self::Jobs => "worker-jobs",
+            Self::JobSubmit => "worker-jobs-submit",
+            Self::JobCycle => "worker-jobs-cycle",
+            Self::JobEmpty => "worker-jobs-empty",
+            Self::JobJoin => "worker-jobs-join",
             Self::Pipelines => "worker-pipelines",
             Self::Append => "worker-append",
             Self::Readers => "worker-readers",
@@ -69,10 +84,21 @@ impl WorkerCase {
             Self::Start => "how long from start() to the handler of an idle worker",
             Self::Step => "how long from the end of a step to the handler of the next",
             Self::Idle => "what a worker costs that has nothing to do",
+            Self::Waiters => {
+                "runs of one step while nobody waits, and while hundreds wait for others"
+            }
             Self::Fair => "small runs behind a wide map: how long they take, and what that costs",
             Self::Jobs => {
                 "jobs that do nothing, and as many tasks of a map, drained by the same worker"
             }
+            Self::JobSubmit => "jobs submitted one by one, and in batches, by eight callers",
+            Self::JobCycle => {
+                "jobs claimed, finished and submitted by eight callers, with few and with many in line"
+            }
+            Self::JobEmpty => {
+                "claims of eight callers that come back empty although there are jobs"
+            }
+            Self::JobJoin => "jobs that one other waits for, and their ends",
             Self::Pipelines => {
                 "messages one by one, behind a full resource and in batches, and as many tasks of a map"
             }

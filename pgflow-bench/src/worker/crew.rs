@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use pgflow::{Db, Flow, Worker, WorkerReport};
+use pgflow::{Db, Flow, Worker, worker::WorkerReport};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 

@@ -1,6 +1,6 @@
 //! Runs that are started in bulk and then drained by one worker.
 
-use pgflow::{Flow, RunQuery, RunStatus};
+use pgflow::{Flow, RunStatus, client::RunQuery};
 
 use super::Bench;
 use super::crew;

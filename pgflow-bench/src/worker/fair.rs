@@ -26,7 +26,9 @@ pub(super) const SMALL: &str = "small runs alone";
 pub(super) const BOTH: &str = "both";
 
 pub(super) async fn run(bench: &mut Bench<'_, '_>) -> Result<Vec<Reading>> {
-    let width = bench.sizes.map_widths.last().copied().unwrap_or(1);
+    // Wide enough to be in the way.
+    let widths = bench.sizes.map_widths.iter().copied();
+    let width = widths.filter(|width| *width <= 10_000).max().unwrap_or(1);
     let db = bench.place.connect().await?;
     db.register(pgflow_bench_map::Flow).await?;
     db.register(pgflow_bench_small::Flow).await?;

@@ -4,7 +4,11 @@
 use super::fair;
 use super::pipelines::{BATCHED, BEHIND, IDLE, PROCESSED, PUSHED, TASKS};
 use super::summary::Summary;
+use super::waiters;
+use crate::cases::{CLAIMS, EMPTY};
+use crate::flatness;
 use crate::goals::Goal;
+use crate::job_goals::false_empty;
 
 /// dbos at its slow end, over the control at its slow end; times three. At the fast end it is a third of this.
 const CHAINS_TO_INSERT: f64 = 3.0 * 246.0 / 1_600.0;
@@ -17,9 +21,55 @@ pub(super) fn goals(summaries: &[Summary]) -> Vec<Goal> {
         .into_iter()
         .flat_map(|database| fairness(summaries, database));
     let jobs = ["postgres", "sqlite", "mysql"].into_iter().filter_map(|name| jobs(summaries, name));
+    let lines = ["postgres", "sqlite", "mysql"].into_iter().flat_map(|name| lines(summaries, name));
+    let jobs = jobs.chain(lines);
     let pipelines =
         ["postgres", "sqlite", "mysql"].into_iter().flat_map(|name| pipelines(summaries, name));
-    summaries.iter().filter_map(goal).chain(fair).chain(jobs).chain(pipelines).collect()
+    let flat = ["postgres", "sqlite", "mysql"].into_iter().filter_map(|name| flat(summaries, name));
+    let waiters =
+        ["postgres", "sqlite", "mysql"].into_iter().filter_map(|name| waiters(summaries, name));
+    let all = summaries.iter().filter_map(goal).chain(fair).chain(jobs);
+    all.chain(pipelines).chain(flat).chain(waiters).collect()
+}
+
+/// What a task of the widest map costs over one of the narrowest. Only a long run has one of 100,000.
+fn flat(summaries: &[Summary], database: &str) -> Option<Goal> {
+    let is_it =
+        |it: &&Summary| (it.database, it.case, it.phase) == (database, "worker-map", "drain");
+    let rate = |level: &str| {
+        let of_width = |it: &&Summary| it.level == level;
+        summaries.iter().filter(is_it).find(of_width).map(|it| it.per_second)
+    };
+    let (narrow, wide) = (rate("1000")?, rate("100000")?);
+    Some(Goal {
+        what: format!("{database} worker-map of 100,000"),
+        measured: format!("{:.2} × the time per task of 1,000; {wide:.0}/s", narrow / wide),
+        reference: String::new(),
+        target: "≤ 2 ×",
+        is_reached: Some(narrow <= 2.0 * wide),
+    })
+}
+
+/// What a run costs while hundreds wait for others.
+fn waiters(summaries: &[Summary], database: &str) -> Option<Goal> {
+    let of = |phase: &str| {
+        let is_it = |it: &&Summary| {
+            it.database == database && it.case == "worker-waiters" && it.phase == phase
+        };
+        summaries.iter().find(is_it)
+    };
+    let (alone, waited) = (of(waiters::ALONE)?, of(waiters::WAITED)?);
+    let ratio = alone.per_second / waited.per_second;
+    Some(Goal {
+        what: format!("{database} worker-waiters"),
+        measured: format!(
+            "{ratio:.2} × the time: {:.0} and {:.0} runs/s",
+            alone.per_second, waited.per_second
+        ),
+        reference: String::new(),
+        target: "≤ 1.3 ×",
+        is_reached: Some(ratio <= 1.3),
+    })
 }
 
 /// What a message costs over a task of a map, and over one that nothing is in front of.
@@ -65,6 +115,41 @@ fn jobs(summaries: &[Summary], database: &str) -> Option<Goal> {
         target: "≤ 1.3 ×",
         is_reached: Some(time <= 1.3),
     })
+}
+
+/// What many jobs in line cost, and many that one other waits for; and claims that come back empty.
+fn lines(summaries: &[Summary], database: &str) -> Vec<Goal> {
+    let of = |case: &'static str, phase: &'static str| {
+        let is_it =
+            move |it: &&Summary| it.database == database && it.case == case && it.phase == phase;
+        summaries.iter().filter(is_it)
+    };
+    let grown = |case: &'static str, phase: &'static str| {
+        let (first, last) = (of(case, phase).next()?, of(case, phase).next_back()?);
+        let time = first.per_second / last.per_second.max(1e-9);
+        Some(Goal {
+            what: format!("{database} {case}, {} over {}", last.level, first.level),
+            measured: format!("{time:.2} × the time; {:.0}/s{}", last.per_second, cpu(last)),
+            reference: String::new(),
+            target: "≤ 1.5 ×",
+            is_reached: Some(time <= flatness::TARGET),
+        })
+    };
+    let empty = || {
+        let case = "worker-jobs-empty";
+        let (claims, empty) = (of(case, CLAIMS).next()?, of(case, EMPTY).next()?);
+        Some(false_empty(format!("{database} {case}"), claims.items, empty.items))
+    };
+    let grown = [
+        grown("worker-jobs-cycle", super::job_lines::CYCLE),
+        grown("worker-jobs-join", super::job_lines::JOIN),
+    ];
+    grown.into_iter().flatten().chain(empty()).collect()
+}
+
+fn cpu(summary: &Summary) -> String {
+    let all = summary.own_cpu_ms.map(|own| own + summary.server_cpu_ms.unwrap_or(0.0));
+    all.map_or_else(String::new, |ms| format!(", {ms:.3} ms CPU"))
 }
 
 /// What becomes of a small run behind a wide map, and what that costs.
@@ -122,12 +207,17 @@ fn goal(summary: &Summary) -> Option<Goal> {
             "p50 ≤ 5 ms",
             summary.times.map(|times| times.p50_ms <= 5.0),
         ),
-        ("postgres", "worker-idle", _) => ("", "≤ 1 query/s", Some(summary.per_second <= 1.0)),
+        ("postgres" | "mysql", "worker-idle", _) => {
+            ("", "≤ 1 query/s", Some(summary.per_second <= 1.0))
+        }
         ("sqlite", "worker-map", "drain") => ("", "≥ 3,000/s", Some(summary.per_second >= 3_000.0)),
         ("mysql", "worker-chain", "start and drain") => {
             ("", "≥ 0.4 × INSERT", Some(summary.to_insert >= 0.4))
         }
         ("mysql", "worker-map", "drain") => ("", "≥ 5 × INSERT", Some(summary.to_insert >= 5.0)),
+        ("mysql", "worker-start", "same process") => {
+            ("", "p50 ≤ 10 ms", summary.times.map(|times| times.p50_ms <= 10.0))
+        }
         ("mysql", "worker-start", _) => {
             ("", "p50 ≤ 25 ms", summary.times.map(|times| times.p50_ms <= 25.0))
         }

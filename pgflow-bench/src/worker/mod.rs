@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `case`, `size`, `flows`, `tally` | what is measured, how much of it, and with which handlers |
 //! | `place`, `file`, `mysql` | the databases with their controls and meters |
-//! | `crew`, `drain`, `latency`, `idle`, `fair`, `jobs`, `pipelines`, `streams`, `waits` | measuring |
+//! | `crew`, `drain`, `latency`, `idle`, `fair`, `jobs`, `job_lines`, `pipelines`, `streams`, `waiters`, `waits` | measuring |
 //! | `reading`, `summary`, `goals`, `table` | what comes out |
 
 mod case;
@@ -15,6 +15,7 @@ mod file;
 mod flows;
 mod goals;
 mod idle;
+mod job_lines;
 mod jobs;
 mod latency;
 mod mysql;
@@ -26,6 +27,7 @@ mod streams;
 mod summary;
 mod table;
 mod tally;
+mod waiters;
 mod waits;
 
 use serde::Serialize;
@@ -42,7 +44,7 @@ pub(crate) use table::print;
 
 use file::File;
 use mysql::MySqlServer;
-use place::Place;
+use place::MeasuredDb;
 use reading::{Reading, Sample};
 use size::WorkerSizes;
 use summary::{Summary, summarize};
@@ -64,7 +66,7 @@ pub(crate) struct Findings {
 
 /// What a case needs to run once.
 struct Bench<'a, 'p> {
-    place: &'a mut Place<'p>,
+    place: &'a mut MeasuredDb<'p>,
     sizes: WorkerSizes,
     concurrency: usize,
     seed: u64,
@@ -97,14 +99,14 @@ async fn measure(
     let mut places = Vec::new();
     if let Some(target) = ground.and_then(|ground| ground.targets.first_mut()) {
         server = Some(ServerFacts::read(target).await?);
-        places.push(Place::Postgres(target));
+        places.push(MeasuredDb::Postgres(target));
     }
     // With a server of their own choice, people want to know about that one.
     if args.database.is_none() || args.sqlite().is_some() {
-        places.push(Place::Sqlite(File::new(args.sqlite())?));
+        places.push(MeasuredDb::Sqlite(File::new(args.sqlite())?));
     }
     if args.database.is_none() || args.mysql().is_some() {
-        places.push(Place::MySql(MySqlServer::new(args.mysql(), args.connections)?));
+        places.push(MeasuredDb::MySql(MySqlServer::new(args.mysql(), args.connections)?));
     }
     let (sizes, concurrency) = (WorkerSizes::of(args.size.mode()), args.concurrency);
     let rounds = rounds(args, cases, sizes, &mut places).await?;
@@ -118,7 +120,7 @@ async fn rounds(
     args: &Args,
     cases: &[WorkerCase],
     sizes: WorkerSizes,
-    places: &mut [Place<'_>],
+    places: &mut [MeasuredDb<'_>],
 ) -> Result<Vec<Sample>> {
     let rounds = args.rounds.unwrap_or(args.size.mode().sizes().rounds);
     let steps = cases.len() as u64 * u64::from(rounds) * places.len() as u64;
@@ -168,7 +170,12 @@ impl Bench<'_, '_> {
             WorkerCase::Step => latency::step(self).await,
             WorkerCase::Idle => idle::run(self).await,
             WorkerCase::Fair => fair::run(self).await,
+            WorkerCase::Waiters => waiters::run(self).await,
             WorkerCase::Jobs => jobs::run(self).await,
+            WorkerCase::JobSubmit => job_lines::submit(self).await,
+            WorkerCase::JobCycle => job_lines::cycle(self).await,
+            WorkerCase::JobEmpty => job_lines::empty(self).await,
+            WorkerCase::JobJoin => job_lines::join(self).await,
             WorkerCase::Pipelines => pipelines::run(self).await,
             WorkerCase::Append => streams::append(self).await,
             WorkerCase::Readers => streams::readers(self).await,

@@ -10,12 +10,13 @@ use super::mysql::MySqlServer;
 use super::reading::Reading;
 use crate::controls::insert;
 use crate::error::Result;
+use crate::jobs::Names;
 use crate::meter::own_cpu;
 use crate::target::Target;
 use crate::{cleanup, health};
 
 /// Where workers are measured.
-pub(crate) enum Place<'a> {
+pub(crate) enum MeasuredDb<'a> {
     Postgres(&'a mut Target),
     Sqlite(File),
     MySql(MySqlServer),
@@ -39,7 +40,7 @@ pub(crate) struct Spent {
     pub(crate) server_cpu_s: Option<f64>,
 }
 
-impl Place<'_> {
+impl MeasuredDb<'_> {
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Postgres(_) => "postgres",
@@ -61,6 +62,14 @@ impl Place<'_> {
         let db = Db::connect(&url).await?;
         db.migrate().await?;
         Ok(db)
+    }
+
+    /// Names of jobs that [`tidy_up`](Self::tidy_up) removes.
+    pub(super) fn job_names(&self) -> Names {
+        match self {
+            Self::Postgres(target) => Names::beginning(target.names.prefix.clone()),
+            Self::Sqlite(_) | Self::MySql(_) => Names::beginning("~".to_owned()),
+        }
     }
 
     /// Rows per second, one per transaction: on all connections for a server, on the one that may write
@@ -125,6 +134,7 @@ impl Place<'_> {
         match self {
             Self::Postgres(target) => {
                 health::invariants(target, case).await?;
+                cleanup::jobs(target).await?;
                 cleanup::flows(target).await
             }
             Self::Sqlite(file) => file.check(case).await,

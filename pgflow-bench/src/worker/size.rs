@@ -12,6 +12,10 @@ pub(crate) struct WorkerSizes {
     pub(crate) noop_runs: u32,
     /// Jobs, and tasks of a map beside them.
     pub(crate) jobs: u32,
+    /// Jobs in line, in ascending order.
+    pub(crate) live_jobs: &'static [u32],
+    /// How many jobs one other waits for, in ascending order.
+    pub(crate) joins: &'static [u32],
     pub(crate) chain_runs: u32,
     pub(crate) diamond_runs: u32,
     pub(crate) map_widths: &'static [u32],
@@ -38,6 +42,8 @@ impl WorkerSizes {
             Mode::Smoke => Self {
                 noop_runs: 30,
                 jobs: 200,
+                live_jobs: &[100, 400],
+                joins: &[50, 100],
                 chain_runs: 10,
                 diamond_runs: 10,
                 map_widths: &[200],
@@ -52,6 +58,8 @@ impl WorkerSizes {
             Mode::Short => Self {
                 noop_runs: 1_000,
                 jobs: 5_000,
+                live_jobs: &[2_000, 20_000],
+                joins: &[1_000, 10_000],
                 chain_runs: 300,
                 diamond_runs: 300,
                 map_widths: &[1_000, 10_000],
@@ -63,9 +71,18 @@ impl WorkerSizes {
                 window: Duration::from_secs(10),
                 control: Duration::from_millis(300),
             },
-            Mode::Normal | Mode::Long => Self {
+            // A wide map takes a while on every database.
+            Mode::Long => Self {
+                map_widths: &[1_000, 10_000, 100_000],
+                live_jobs: &[2_000, 200_000, 1_000_000],
+                window: Duration::from_mins(5),
+                ..Self::of(Mode::Normal)
+            },
+            Mode::Normal => Self {
                 noop_runs: 5_000,
                 jobs: 10_000,
+                live_jobs: &[2_000, 200_000],
+                joins: &[1_000, 10_000],
                 chain_runs: 2_000,
                 diamond_runs: 1_500,
                 map_widths: &[1_000, 10_000],

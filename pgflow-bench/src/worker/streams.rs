@@ -3,7 +3,10 @@
 use std::time::{Duration, Instant};
 
 use futures_util::future::try_join_all;
-use pgflow::{Chunks, Db, Emitted};
+use pgflow::{
+    Db,
+    stream::{Chunks, Emitted},
+};
 use tokio::sync::mpsc;
 
 use super::Bench;

@@ -7,7 +7,7 @@ use syn::{Attribute, Meta};
 
 use super::Reader;
 use super::scope::Scope;
-use crate::place::Place;
+use crate::location::SourceLocation;
 use crate::problem::Problem;
 
 /// A flow in the source.
@@ -16,7 +16,7 @@ pub struct FoundFlow {
     /// Its graph, in the order of migrations.
     pub shape: FlowShape,
     /// Where its name is.
-    pub place: Place,
+    pub place: SourceLocation,
     /// The version it says it is the code of; none for the newest.
     pub version: Option<u32>,
     /// How it differs from what the lock knows of it.
@@ -62,14 +62,14 @@ impl Reader<'_> {
             {
                 self.found.flows.push(FoundFlow {
                     shape: flow.shape().normalized(),
-                    place: Place::of(&scope.file, item.ident.span()),
+                    place: SourceLocation::of(&scope.file, item.ident.span()),
                     version: flow.version(),
                     comparison,
                 });
             }
         }
         for error in errors.finish().into_iter().flatten() {
-            let place = Place::of(&scope.file, error.span());
+            let place = SourceLocation::of(&scope.file, error.span());
             self.found.problems.push(Problem::of_compiler(place, error.to_string()));
         }
     }

@@ -9,7 +9,7 @@ use syn::{Attribute, Ident, LitStr, Token, Visibility};
 use super::scope::Scope;
 use super::{Reader, attribute, hidden};
 use crate::error::Error;
-use crate::place::Place;
+use crate::location::SourceLocation;
 
 /// An item, as far as it matters here.
 enum Item {
@@ -60,7 +60,7 @@ impl Reader<'_> {
         // Flows may be on their way there, so it cannot be said that they are gone.
         if !child.is_conditional && !dir.join(&child.file).is_file() {
             let text = format!("there is no file {} for this module", child.file.display());
-            self.problem(Place::of(&scope.file, name.span()), text);
+            self.problem(SourceLocation::of(&scope.file, name.span()), text);
         }
         self.file(&child)
     }
@@ -68,7 +68,7 @@ impl Reader<'_> {
     fn report_conditional(&mut self, attrs: &[Attribute], scope: &Scope) {
         for (word, what) in [("path", "where this module is"), ("flow", "whether this is a flow")] {
             if let Some(attr) = attribute::conditional(attrs, word) {
-                let place = Place::of(&scope.file, attr.pound_token.span);
+                let place = SourceLocation::of(&scope.file, attr.pound_token.span);
                 self.unseen(place, format!("{what} depends on `cfg_attr`, which is not followed"));
             }
         }
@@ -81,7 +81,7 @@ impl Reader<'_> {
             TokenTree::Ident(ident) if ident != "pub" && ident != "crate" => Some(ident),
             _ => None,
         });
-        let place = |span: Span| Place::of(&scope.file, span);
+        let place = |span: Span| SourceLocation::of(&scope.file, span);
         if first.is_some_and(|word| word == "use") {
             if let Some((span, name)) = hidden::renamed(all) {
                 let why =
@@ -102,7 +102,7 @@ impl Reader<'_> {
         arguments: TokenStream,
         scope: &Scope,
     ) -> Result<(), Error> {
-        let place = |span: Span| Place::of(&scope.file, span);
+        let place = |span: Span| SourceLocation::of(&scope.file, span);
         if name == "include" {
             if let Ok(path) = syn::parse2::<LitStr>(arguments) {
                 return self.file(&scope.included(&path.value()));

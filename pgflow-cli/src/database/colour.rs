@@ -13,6 +13,12 @@ pub(crate) fn paint() -> Paint {
 }
 
 impl Paint {
+    /// For those who colour it themselves.
+    #[cfg(feature = "top")]
+    pub(crate) fn none() -> Self {
+        Self(false)
+    }
+
     fn with(self, code: &str, text: &str) -> String {
         if self.0 { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }

@@ -67,7 +67,7 @@ pub(crate) fn worker(worker: &WorkerRecord, now: Timestamp) -> Value {
     })
 }
 
-pub(crate) fn step(step: &StepRecord, times: Option<&StepTimes>) -> Value {
+pub(crate) fn step(step: &StepRecord, times: Option<&StepTimes>, attempts: Option<u32>) -> Value {
     let work = step.work.as_ref();
     json!({
         "slug": step.slug,
@@ -75,7 +75,7 @@ pub(crate) fn step(step: &StepRecord, times: Option<&StepTimes>) -> Value {
         "is_map": step.is_map,
         "tasks": step.tasks,
         "remaining_tasks": step.remaining_tasks,
-        "attempts": work.map(|work| work.attempts),
+        "attempts": attempts,
         "running": work.map(|work| work.running),
         "error": step.error.as_ref().or(work.and_then(|work| work.last_error.as_ref())),
         "yielded": work.and_then(|work| work.yielded.as_ref()),

@@ -1,10 +1,10 @@
 //! Whether what the clock decides happens: schedules and waits.
 
-use pgflow_runtime::backend::{BackendError, Checkup, Severity, WaitQuery};
+use pgflow_runtime::backend::{Checkup, Severity, WaitQuery};
 use pgflow_runtime::schedules::Schedule;
-use pgflow_runtime::{ClientError, Db, Timestamp};
+use pgflow_runtime::{Db, Timestamp};
 
-use super::LATE;
+use super::{LATE, seen};
 use crate::database::spoken;
 use crate::error::Error;
 
@@ -33,16 +33,6 @@ pub(super) async fn look(db: &Db, now: Timestamp, checkup: &mut Checkup) -> Resu
         );
     }
     Ok(())
-}
-
-/// Nothing if this login may not look, or the database keeps none of it.
-fn seen<T: Default>(answer: Result<T, ClientError>) -> Result<T, Error> {
-    match answer {
-        Err(ClientError::Backend(BackendError::Refused(_) | BackendError::Unsupported { .. })) => {
-            Ok(T::default())
-        }
-        answer => Ok(answer?),
-    }
 }
 
 fn broken(schedule: &Schedule, checkup: &mut Checkup) {

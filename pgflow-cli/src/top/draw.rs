@@ -1,8 +1,6 @@
 //! How it is shown.
 
-use pgflow_runtime::backend::RunRecord;
-use pgflow_runtime::client::Why;
-use pgflow_runtime::{RunStatus, StepStatus};
+use pgflow_runtime::RunStatus;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
@@ -11,31 +9,41 @@ use ratatui::widgets::{Block, Cell, Paragraph, Row, Table, TableState, Wrap};
 
 use super::jobs::{draw_job, draw_jobs, need_rows};
 use super::state::{List, Opened, State};
-use crate::database::{Times, paint, plain, spoken};
+use crate::database::{Paint, Times, flat, plain, spoken};
 
-pub(super) fn draw(frame: &mut Frame<'_>, state: &State) {
+pub(super) fn draw(frame: &mut Frame<'_>, state: &mut State) {
     let [title, middle, foot] =
         Layout::vertical([Constraint::Length(1), Constraint::Min(3), Constraint::Length(1)])
             .areas(frame.area());
-    let alive = state.workers.iter().filter(|worker| worker.is_alive(state.now)).count();
+    let alive = state.seen.workers.iter().filter(|worker| worker.is_alive(state.seen.now)).count();
     let head = format!(" pgflow  {}  {alive} workers", state.database);
     frame.render_widget(Line::styled(head, Style::new().add_modifier(Modifier::REVERSED)), title);
-    match &state.opened {
-        Some(Opened::Run { record, why }) => draw_run(frame, middle, state, (record, why)),
-        Some(Opened::Job { record, why }) => draw_job(frame, middle, state, (record, why)),
+    match state.opened {
+        Some(Opened::Run(_)) => draw_run(frame, middle, state),
+        Some(Opened::Job { .. }) => draw_job(frame, middle, state),
         None => draw_lists(frame, middle, state),
     }
-    let help = " tab lists  ↑↓ choose  enter open  esc back  r retry  c cancel  q quit";
-    let text = if state.message.is_empty() {
-        help.to_owned()
-    } else {
-        format!(" {}", plain(&state.message))
+    frame.render_widget(foot_line(state), foot);
+}
+
+/// A question comes first, then what is wrong, then what became of the last key.
+fn foot_line(state: &State) -> Line<'static> {
+    let help = match state.opened {
+        Some(_) => "↑↓ scroll  esc back  r retry  c cancel  q quit",
+        None => "tab lists  ↑↓ choose  enter open  r retry  c cancel  q quit",
     };
-    frame.render_widget(Line::raw(text), foot);
+    let trouble = state.trouble.as_ref().filter(|_| state.question.is_none());
+    match trouble {
+        Some(trouble) => {
+            Line::styled(format!(" error: {}", flat(trouble)), Style::new().fg(Color::Red))
+        }
+        None if state.message.is_empty() => Line::raw(format!(" {help}")),
+        None => Line::raw(format!(" {}", flat(&state.message))),
+    }
 }
 
 pub(super) fn times(state: &State) -> Times {
-    Times::new(state.now, false, paint())
+    Times::new(state.seen.now, false, Paint::none())
 }
 
 fn draw_lists(frame: &mut Frame<'_>, area: Rect, state: &State) {
@@ -43,7 +51,7 @@ fn draw_lists(frame: &mut Frame<'_>, area: Rect, state: &State) {
         Constraint::Percentage(25),
         Constraint::Min(5),
         // Where there are none, runs have the room.
-        if state.jobs.is_empty() { Constraint::Length(3) } else { Constraint::Percentage(30) },
+        if state.seen.jobs.is_empty() { Constraint::Length(3) } else { Constraint::Percentage(30) },
         Constraint::Percentage(20),
     ])
     .areas(area);
@@ -76,7 +84,7 @@ pub(super) fn draw_table(
 }
 
 fn draw_queues(frame: &mut Frame<'_>, area: Rect, state: &State) {
-    let rows = state.queues.iter().map(|queue| {
+    let rows = state.seen.queues.iter().map(|queue| {
         Row::new([
             plain(&queue.slug),
             queue.ready.to_string(),
@@ -92,7 +100,7 @@ fn draw_queues(frame: &mut Frame<'_>, area: Rect, state: &State) {
 
 fn draw_runs(frame: &mut Frame<'_>, area: Rect, state: &State) {
     let times = times(state);
-    let rows = state.runs.iter().map(|run| {
+    let rows = state.seen.runs.iter().map(|run| {
         let style = Style::new().fg(run_colour(run.status));
         Row::new([
             Cell::from(run.id.to_string()),
@@ -108,7 +116,7 @@ fn draw_runs(frame: &mut Frame<'_>, area: Rect, state: &State) {
 
 fn draw_workers(frame: &mut Frame<'_>, area: Rect, state: &State) {
     let times = times(state);
-    let rows = state.workers.iter().map(|worker| {
+    let rows = state.seen.workers.iter().map(|worker| {
         let slots = worker.slots.map(|slots| slots.to_string()).unwrap_or_default();
         Row::new([
             worker.id.0.to_string(),
@@ -122,32 +130,38 @@ fn draw_workers(frame: &mut Frame<'_>, area: Rect, state: &State) {
     draw_table(frame, area, state, (List::Workers, "workers"), &titles, rows.collect());
 }
 
-fn draw_run(frame: &mut Frame<'_>, area: Rect, state: &State, (record, why): (&RunRecord, &Why)) {
-    let times = times(state);
-    let mut lines = vec![Line::from(vec![
-        Span::raw(format!("{}  ", why.run)),
-        Span::styled(record.status.word(), Style::new().fg(run_colour(record.status))),
-        Span::raw(format!("  started {}", times.at(record.started_at))),
-    ])];
-    for step in &record.steps {
-        let tasks = match (step.is_map, step.tasks) {
-            (true, Some(all)) => {
-                format!("  {}/{all}", all - step.remaining_tasks.unwrap_or(all).min(all))
-            }
-            _ => String::new(),
-        };
-        let error =
-            step.error.as_deref().map(|error| format!("  {}", plain(error))).unwrap_or_default();
-        lines.push(Line::from(vec![
-            Span::raw(format!("  {}  ", plain(&step.slug))),
-            Span::styled(step.status.word(), Style::new().fg(step_colour(step.status))),
-            Span::raw(format!("{tasks}{error}")),
-        ]));
-    }
-    lines.push(Line::raw(""));
-    lines.extend(why.reasons.iter().map(|it| Line::raw(plain(&it.sentence(why.now)))));
-    let block = Block::bordered().title(format!(" {} ", plain(&record.flow)));
-    frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: false }).block(block), area);
+fn draw_run(frame: &mut Frame<'_>, area: Rect, state: &mut State) {
+    let Some(Opened::Run(known)) = &state.opened else { return };
+    let lines = known.text(&times(state)).lines().map(styled).collect();
+    let title = plain(&known.record.flow);
+    draw_open(frame, area, (&mut state.scroll, &title), lines);
+}
+
+/// Lines in a frame, from where somebody has scrolled to: never beyond the last of them.
+pub(super) fn draw_open(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    (scroll, title): (&mut u16, &str),
+    lines: Vec<Line<'_>>,
+) {
+    let most = lines.len().saturating_sub(usize::from(area.height.saturating_sub(2)));
+    *scroll = (*scroll).min(u16::try_from(most).unwrap_or(u16::MAX));
+    let block = Block::bordered().title(format!(" {title} "));
+    let text = Paragraph::new(lines).wrap(Wrap { trim: false }).scroll((*scroll, 0));
+    frame.render_widget(text.block(block), area);
+}
+
+/// A line of a tree, in the colour of its sign.
+fn styled(line: &str) -> Line<'static> {
+    let colour = match line.trim_start().chars().next() {
+        Some('✔') => Color::Green,
+        Some('✖') => Color::Red,
+        Some('▶') => Color::Blue,
+        Some('○') => Color::DarkGray,
+        Some('–' | '■') => Color::Yellow,
+        _ => return Line::raw(line.to_owned()),
+    };
+    Line::styled(line.to_owned(), Style::new().fg(colour))
 }
 
 fn run_colour(status: RunStatus) -> Color {
@@ -156,15 +170,5 @@ fn run_colour(status: RunStatus) -> Color {
         RunStatus::Completed => Color::Green,
         RunStatus::Failed => Color::Red,
         RunStatus::Cancelled => Color::Yellow,
-    }
-}
-
-fn step_colour(status: StepStatus) -> Color {
-    match status {
-        StepStatus::Created => Color::DarkGray,
-        StepStatus::Started => Color::Blue,
-        StepStatus::Completed => Color::Green,
-        StepStatus::Failed => Color::Red,
-        StepStatus::Skipped => Color::Yellow,
     }
 }

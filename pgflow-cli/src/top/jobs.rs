@@ -1,21 +1,20 @@
 //! How jobs are shown.
 
-use pgflow_runtime::backend::{JobRecord, JobStanding};
-use pgflow_runtime::client::JobWhy;
+use pgflow_runtime::backend::JobStanding;
 use pgflow_runtime::job::{JobOutcome, JobStatus};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, Cell, Paragraph, Row, Wrap};
+use ratatui::widgets::{Cell, Row};
 
-use super::draw::{draw_table, times};
-use super::state::{List, State};
+use super::draw::{draw_open, draw_table, times};
+use super::state::{List, Opened, State};
 use crate::database::{flat, plain, spoken};
 
 pub(super) fn draw_jobs(frame: &mut Frame<'_>, area: Rect, state: &State) {
     let times = times(state);
-    let rows = state.jobs.iter().map(|job| {
+    let rows = state.seen.jobs.iter().map(|job| {
         Row::new([
             Cell::from(flat(job.id.as_str())),
             Cell::from(flat(&job.row.need)),
@@ -30,7 +29,7 @@ pub(super) fn draw_jobs(frame: &mut Frame<'_>, area: Rect, state: &State) {
 
 /// What waits for needs, below what waits for flows.
 pub(super) fn need_rows(state: &State) -> impl Iterator<Item = Row<'_>> {
-    state.needs.iter().map(|need| {
+    state.seen.needs.iter().map(|need| {
         Row::new([
             flat(&need.need),
             need.ready.to_string(),
@@ -41,12 +40,8 @@ pub(super) fn need_rows(state: &State) -> impl Iterator<Item = Row<'_>> {
     })
 }
 
-pub(super) fn draw_job(
-    frame: &mut Frame<'_>,
-    area: Rect,
-    state: &State,
-    (record, why): (&JobRecord, &JobWhy),
-) {
+pub(super) fn draw_job(frame: &mut Frame<'_>, area: Rect, state: &mut State) {
+    let Some(Opened::Job { record, why }) = &state.opened else { return };
     let (job, times) = (&record.summary, times(state));
     let counts = format!(
         "{} attempts, {} failed, {} lost",
@@ -64,8 +59,8 @@ pub(super) fn draw_job(
     lines.extend(job.error.iter().map(|error| Line::raw(format!("error {}", plain(error)))));
     lines.push(Line::raw(""));
     lines.extend(why.reasons.iter().map(|it| Line::raw(plain(&it.sentence(why.now)))));
-    let block = Block::bordered().title(format!(" {} ", flat(&job.row.need)));
-    frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: false }).block(block), area);
+    let title = flat(&job.row.need);
+    draw_open(frame, area, (&mut state.scroll, &title), lines);
 }
 
 fn standing(standing: JobStanding) -> Span<'static> {

@@ -2,7 +2,7 @@
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-use super::state::{List, Question, State, Target};
+use super::state::{List, PendingAction, State, Target};
 
 /// What somebody wants that the lists alone cannot do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,20 +26,36 @@ pub(super) fn wish(state: &mut State, key: KeyEvent) -> Wish {
     match key.code {
         KeyCode::Char('c') if is_control => return Wish::Quit,
         KeyCode::Char('q') => return Wish::Quit,
-        KeyCode::Esc => state.opened = None,
+        KeyCode::Esc => state.close(),
         KeyCode::Tab if state.opened.is_none() => {
             (state.list, state.chosen) = (next(state.list), 0);
+        }
+        code if state.opened.is_some() && rows(code).is_some() => {
+            state.scroll = state.scroll.saturating_add_signed(rows(code).unwrap_or(0));
         }
         KeyCode::Down | KeyCode::Char('j') => {
             state.chosen = (state.chosen + 1).min(state.rows().saturating_sub(1));
         }
         KeyCode::Up | KeyCode::Char('k') => state.chosen = state.chosen.saturating_sub(1),
         KeyCode::Enter => return state.target().map_or(Wish::Nothing, Wish::Open),
-        KeyCode::Char('r') => ask(state, "retry", Question::Retry),
-        KeyCode::Char('c') => ask(state, "cancel", Question::Cancel),
+        KeyCode::Char('r') => ask(state, "retry", PendingAction::Retry),
+        KeyCode::Char('c') => ask(state, "cancel", PendingAction::Cancel),
         _ => {}
     }
     Wish::Nothing
+}
+
+/// How far a key scrolls what is open.
+fn rows(code: KeyCode) -> Option<i16> {
+    Some(match code {
+        KeyCode::Down | KeyCode::Char('j') => 1,
+        KeyCode::Up | KeyCode::Char('k') => -1,
+        KeyCode::PageDown | KeyCode::Char(' ') => 20,
+        KeyCode::PageUp => -20,
+        KeyCode::Home => i16::MIN,
+        KeyCode::End => i16::MAX,
+        _ => return None,
+    })
 }
 
 fn next(list: List) -> List {
@@ -51,17 +67,17 @@ fn next(list: List) -> List {
     }
 }
 
-fn ask(state: &mut State, verb: &str, question: impl Fn(Target) -> Question) {
+fn ask(state: &mut State, verb: &str, question: impl Fn(Target) -> PendingAction) {
     if let Some(target) = state.target() {
         state.message = format!("{verb} {target}? y/n");
         state.question = Some(question(target));
     }
 }
 
-fn answer(question: Question, key: KeyCode) -> Wish {
+fn answer(question: PendingAction, key: KeyCode) -> Wish {
     match (question, key) {
-        (Question::Retry(target), KeyCode::Char('y')) => Wish::Retry(target),
-        (Question::Cancel(target), KeyCode::Char('y')) => Wish::Cancel(target),
+        (PendingAction::Retry(target), KeyCode::Char('y')) => Wish::Retry(target),
+        (PendingAction::Cancel(target), KeyCode::Char('y')) => Wish::Cancel(target),
         _ => Wish::Nothing,
     }
 }

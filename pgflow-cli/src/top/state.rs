@@ -1,17 +1,19 @@
 //! What is shown.
 
+use std::pin::Pin;
 use std::time::Duration;
 
 use pgflow_runtime::backend::{
-    JobRecord, JobSearch, JobStanding, JobSummary, JobsOf, NeedDepth, Parts, QueueDepth, RunQuery,
-    RunRecord, RunSummary, WorkerQuery, WorkerRecord,
+    JobRecord, JobSearch, JobStanding, JobSummary, JobsOf, NeedDepth, QueueDepth, RunQuery,
+    RunSummary, WorkerQuery, WorkerRecord,
 };
-use pgflow_runtime::client::{JobWhy, Why};
+use pgflow_runtime::client::JobWhy;
 use pgflow_runtime::job::{JobId, JobOutcome};
 use pgflow_runtime::{Db, RunId, Timestamp};
 
 use super::keys::Wish;
 use crate::error::Error;
+use crate::run::Known;
 use crate::{cancel, job, retry};
 
 /// Runs in the list, and live jobs.
@@ -49,40 +51,64 @@ impl std::fmt::Display for Target {
 
 /// What was asked and not answered yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Question {
+pub(super) enum PendingAction {
     Retry(Target),
     Cancel(Target),
 }
 
 /// What is open in front of the lists.
 pub(super) enum Opened {
-    Run { record: RunRecord, why: Why },
+    Run(Box<Known>),
     Job { record: Box<JobRecord>, why: JobWhy },
 }
 
 impl Opened {
+    async fn read(db: &Db, target: &Target) -> Result<Self, Error> {
+        Ok(match target {
+            Target::Run(run) => Self::Run(Box::new(Known::read(db, *run).await?)),
+            Target::Job(job) => {
+                let (record, why) = (db.job(job).record().await?, db.why_job(job).await?);
+                Self::Job { record: Box::new(record), why }
+            }
+        })
+    }
+
     fn target(&self) -> Target {
         match self {
-            Self::Run { why, .. } => Target::Run(why.run),
+            Self::Run(known) => Target::Run(known.why.run),
             Self::Job { why, .. } => Target::Job(why.job.clone()),
         }
     }
 }
 
-pub(super) struct State {
-    pub(super) database: String,
-    flows: Vec<String>,
+/// What the database says, at a moment.
+#[derive(Default)]
+pub(super) struct Seen {
     pub(super) now: Timestamp,
-    pub(super) list: List,
-    pub(super) chosen: usize,
     pub(super) runs: Vec<RunSummary>,
     pub(super) jobs: Vec<JobSummary>,
     pub(super) queues: Vec<QueueDepth>,
     pub(super) needs: Vec<NeedDepth>,
     pub(super) workers: Vec<WorkerRecord>,
+    opened: Option<Opened>,
+}
+
+/// Asks for everything that is shown. The terminal is not kept waiting for it.
+pub(super) type Looking = Pin<Box<dyn Future<Output = Result<Seen, Error>>>>;
+
+pub(super) struct State {
+    pub(super) database: String,
+    flows: Vec<String>,
+    pub(super) list: List,
+    pub(super) chosen: usize,
+    pub(super) seen: Seen,
     pub(super) opened: Option<Opened>,
-    pub(super) question: Option<Question>,
+    /// Lines of what is open that are above the screen.
+    pub(super) scroll: u16,
+    pub(super) question: Option<PendingAction>,
     pub(super) message: String,
+    /// Why the database could not be asked the last time.
+    pub(super) trouble: Option<String>,
 }
 
 impl State {
@@ -90,92 +116,106 @@ impl State {
         Self {
             database: db.to_string(),
             flows,
-            now: Timestamp::default(),
             list: List::Runs,
             chosen: 0,
-            runs: Vec::new(),
-            jobs: Vec::new(),
-            queues: Vec::new(),
-            needs: Vec::new(),
-            workers: Vec::new(),
+            seen: Seen::default(),
             opened: None,
+            scroll: 0,
             question: None,
             message: String::new(),
+            trouble: None,
         }
     }
 
     /// Rows of the list in front.
     pub(super) fn rows(&self) -> usize {
         match self.list {
-            List::Runs => self.runs.len(),
-            List::Jobs => self.jobs.len(),
-            List::Queues => self.queues.len() + self.needs.len(),
-            List::Workers => self.workers.len(),
+            List::Runs => self.seen.runs.len(),
+            List::Jobs => self.seen.jobs.len(),
+            List::Queues => self.seen.queues.len() + self.seen.needs.len(),
+            List::Workers => self.seen.workers.len(),
         }
     }
 
     /// What keys are about: what is open, or the chosen one of the list.
     pub(super) fn target(&self) -> Option<Target> {
         let listed = || match self.list {
-            List::Runs => self.runs.get(self.chosen).map(|run| Target::Run(run.id)),
-            List::Jobs => self.jobs.get(self.chosen).map(|job| Target::Job(job.id.clone())),
+            List::Runs => self.seen.runs.get(self.chosen).map(|run| Target::Run(run.id)),
+            List::Jobs => self.seen.jobs.get(self.chosen).map(|job| Target::Job(job.id.clone())),
             List::Queues | List::Workers => None,
         };
         self.opened.as_ref().map(Opened::target).or_else(listed)
     }
 
-    pub(super) async fn look(&mut self, db: &Db) -> Result<(), Error> {
-        let query = RunQuery { flows: self.flows.clone(), max: MANY, ..RunQuery::default() };
-        self.runs = db.list(&query).await?.runs;
-        self.queues = db.queues().await?;
-        if db.has_jobs() {
-            self.look_at_jobs(db).await?;
+    pub(super) fn look(&self, db: &Db) -> Looking {
+        let (db, flows) = (db.clone(), self.flows.clone());
+        let target = self.opened.as_ref().map(Opened::target);
+        Box::pin(async move { look(&db, flows, target).await })
+    }
+
+    /// Shows what was found; a database that is gone for a while is said so, until it is back.
+    pub(super) fn take(&mut self, looked: Result<Seen, Error>) {
+        let mut seen = match looked {
+            Ok(seen) => seen,
+            Err(error) => {
+                self.trouble = Some(pgflow_model::with_causes(&error));
+                return;
+            }
+        };
+        self.trouble = None;
+        let (open, found) = (self.opened.as_ref(), seen.opened.take());
+        // Somebody may have closed it, or opened another, meanwhile.
+        if open.map(Opened::target) == found.as_ref().map(Opened::target) {
+            self.opened = found;
         }
-        self.workers = db.workers(&WorkerQuery::default()).await?;
-        self.now = db.now().await?;
+        self.seen = seen;
         self.chosen = self.chosen.min(self.rows().saturating_sub(1));
-        if let Some(target) = self.opened.as_ref().map(Opened::target) {
-            self.open(db, target).await?;
-        }
-        Ok(())
     }
 
-    /// Live ones, and those that failed lately.
-    async fn look_at_jobs(&mut self, db: &Db) -> Result<(), Error> {
-        self.needs = db.job_depths_of(COUNTED).await?.needs;
-        let of = |of: JobsOf, max| JobSearch { of, max, ..JobSearch::default() };
-        let failed = [JobOutcome::Failed, JobOutcome::Crashed].map(JobsOf::EndedAs);
-        self.jobs = db.find_jobs(&of(JobsOf::Live, MANY)).await?.jobs;
-        for outcome in failed {
-            self.jobs.extend(db.find_jobs(&of(outcome, FAILED)).await?.jobs);
-        }
-        Ok(())
-    }
-
-    async fn open(&mut self, db: &Db, target: Target) -> Result<(), Error> {
-        self.opened = Some(match target {
-            Target::Run(run) => {
-                let (record, why) = (db.record(run, Parts::Steps).await?, db.why(run).await?);
-                Opened::Run { record, why }
-            }
-            Target::Job(job) => {
-                let (record, why) = (db.job(&job).record().await?, db.why_job(&job).await?);
-                Opened::Job { record: Box::new(record), why }
-            }
-        });
-        Ok(())
+    pub(super) fn close(&mut self) {
+        (self.opened, self.scroll) = (None, 0);
     }
 
     /// Does what a key said. What goes wrong is shown, and nothing ends.
     pub(super) async fn fulfil(&mut self, db: &Db, wish: Wish) {
         let done = match wish {
-            Wish::Open(target) => self.open(db, target).await.map(|()| String::new()),
+            Wish::Open(target) => Opened::read(db, &target).await.map(|opened| {
+                (self.opened, self.scroll) = (Some(opened), 0);
+                String::new()
+            }),
             Wish::Retry(target) => retried(db, &target).await,
             Wish::Cancel(target) => cancelled(db, &target).await,
             Wish::Nothing | Wish::Quit => return,
         };
         self.message = done.unwrap_or_else(|error| pgflow_model::with_causes(&error));
     }
+}
+
+async fn look(db: &Db, flows: Vec<String>, target: Option<Target>) -> Result<Seen, Error> {
+    let query = RunQuery { flows, max: MANY, ..RunQuery::default() };
+    let mut seen = Seen { runs: db.list(&query).await?.runs, ..Seen::default() };
+    seen.queues = db.queues().await?;
+    if db.has_jobs() {
+        look_at_jobs(db, &mut seen).await?;
+    }
+    seen.workers = db.workers(&WorkerQuery::default()).await?;
+    seen.now = db.now().await?;
+    if let Some(target) = target {
+        seen.opened = Some(Opened::read(db, &target).await?);
+    }
+    Ok(seen)
+}
+
+/// Live ones, and those that failed lately.
+async fn look_at_jobs(db: &Db, seen: &mut Seen) -> Result<(), Error> {
+    seen.needs = db.job_depths_of(COUNTED).await?.needs;
+    let of = |of: JobsOf, max| JobSearch { of, max, ..JobSearch::default() };
+    let failed = [JobOutcome::Failed, JobOutcome::Crashed].map(JobsOf::EndedAs);
+    seen.jobs = db.find_jobs(&of(JobsOf::Live, MANY)).await?.jobs;
+    for outcome in failed {
+        seen.jobs.extend(db.find_jobs(&of(outcome, FAILED)).await?.jobs);
+    }
+    Ok(())
 }
 
 const BY: &str = "by pgflow top";

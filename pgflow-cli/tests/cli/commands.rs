@@ -1,6 +1,8 @@
 //! What commands print and do.
 
 use pgflow::RunStatus;
+use pgflow::backend::WorkerCard;
+use pgflow_machine::WorkerId;
 use pgflow_worker_tests::{Fresh, Outcome};
 use serde_json::json as value;
 
@@ -64,9 +66,25 @@ async fn runs_flows_queues_and_workers_are_listed() -> Outcome {
         assert_eq!(there["pid"], std::process::id());
         assert_eq!(fields(there).len(), 11);
         worker.stop().await?;
-        assert_eq!(json(url, &["ls", "--workers"]).await, value!({ "workers": [] }));
+        let none = value!({ "workers": [], "next": null });
+        assert_eq!(json(url, &["ls", "--workers"]).await, none);
+        for _ in 0..2 {
+            let queues = vec!["sums".to_owned()];
+            let card = WorkerCard { id: WorkerId::new(), host: None, pid: 1, queues, slots: 1 };
+            place.db.backend().sign_on(&card).await?;
+        }
+        let page = json(url, &["ls", "--workers", "--all", "--limit", "2"]).await;
+        let next = page["next"].as_str().expect("there is more");
+        let rest = json(url, &["ls", "--workers", "--all", "--after", next]).await;
+        let ids = |page: &serde_json::Value| {
+            let workers = page["workers"].as_array().expect("workers").iter();
+            workers.map(|worker| worker["id"].to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!((ids(&page).len(), ids(&rest).len()), (2, 1), "{page} {rest}");
+        assert!(!ids(&page).contains(&ids(&rest)[0]), "another one: {page} {rest}");
         let gone = json(url, &["ls", "--workers", "--all"]).await;
-        assert!(gone["workers"][0]["stopped_at"].is_string(), "{gone}");
+        let stopped = gone["workers"].as_array().into_iter().flatten();
+        assert_eq!(stopped.filter(|it| it["stopped_at"].is_string()).count(), 1, "{gone}");
     }
     Ok(())
 }
@@ -83,7 +101,12 @@ async fn a_run_is_shown_drawn_retried_and_deleted() -> Outcome {
         assert_eq!(shown["events"][0]["event"], "run:started");
         assert_eq!(shown["waits_for"][0]["code"], "ended");
         let text = pgflow(url, &["show", &bad, "--events"]).await;
-        assert!(text.stdout().contains("✖ double  failed"), "{}", text.text());
+        assert!(
+            text.stdout().contains("✖ double  failed  0/1 tasks  1 attempt"),
+            "{}",
+            text.text()
+        );
+        assert_eq!(shown["steps"][1]["attempts"], 1, "{shown}");
         assert!(
             text.stdout().contains("thirteen is refused\\u{1b}[31m"),
             "shown and not obeyed: {}",
@@ -168,6 +191,8 @@ async fn runs_are_started_with_what_fits_and_followed() -> Outcome {
         );
 
         let run = done["run"].as_str().expect("an id");
+        let all_of_them = pgflow(url, &["tail", "--after", "1"]).await;
+        assert_eq!(all_of_them.code(), 2, "all runs have no numbers: {}", all_of_them.text());
         let tailed = pgflow(url, &["tail", run, "--after", "1", "--json"]).await;
         let lines: Vec<serde_json::Value> =
             tailed.stdout().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();

@@ -1,17 +1,24 @@
 //! Each finding, made real, and no false alarm.
 
+use std::time::Duration;
+
 use pgflow::Db;
-use pgflow::backend::WorkerCard;
+use pgflow::backend::{JobStanding, WaitQuery, WorkerCard};
+use pgflow::job::JobStatus;
+use pgflow::pipeline::Rate;
 use pgflow_machine::WorkerId;
 use pgflow_test_support::{
     Clock, MariaDb, MariaDbDatabase, MariaDbOptions, PgBouncer, PoolMode, Server, ServerOptions,
     TestDb,
 };
-use pgflow_worker_tests::{Fresh, Outcome};
+use pgflow_worker_tests::{Fresh, Outcome, Working};
 use serde_json::Value;
 use sqlx::{Connection as _, PgConnection, SqliteConnection};
 
+use crate::jobs::age_at;
+use crate::permits::{self, docs, frames, letters};
 use crate::place::{Scratch, change, each, ended, json, pgflow, program, sums};
+use crate::waits::approval;
 use crate::why::silence;
 
 /// What the servers of tests are: fast and forgetful.
@@ -42,6 +49,31 @@ async fn on_postgres(url: &str, sql: &'static str) -> Outcome {
 /// None but those that the servers of tests always have.
 const NONE: [&str; 0] = [];
 
+/// A bit of everything that may wait, and has waited for ten minutes: for a moment, an answer, a rate, a resource, a batch,
+/// another job, a key, and because somebody has just paused it.
+async fn busy(db: &Db, url: &str) -> Outcome {
+    db.schedule("nightly").flow(sums::Flow, &vec![1]).cron("0 3 * * *").await?;
+    db.start(sums::Flow, &vec![1, 2]).await?.output().await?;
+    db.start(approval::Flow, 7).await?;
+    db.start(sums::Flow, &vec![3]).delay(Duration::from_hours(1)).await?;
+    let first = docs().push(db, &1).await?;
+    db.job(&first).wait().await?;
+    docs().push(db, &2).await?;
+    let held = frames().push(db, &1).await?;
+    while !matches!(db.job(&held).status().await?, JobStanding::Live(JobStatus::Active)) {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let waiting = frames().push(db, &2).await?;
+    letters().push(db, &1).await?;
+    db.submit_raw("report.mailed", Value::from(7)).delay(Duration::from_hours(1)).await?;
+    db.submit_raw("report.mailed", Value::from(8)).after([&db.job(&waiting)]).await?;
+    db.submit_raw("report.mailed", Value::from(9)).await?;
+    while db.waits(&WaitQuery::default()).await?.is_empty() {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    age_at(url, "600").await
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_healthy_database_has_no_findings() -> Outcome {
     let server = Server::start(ServerOptions { fsync: true, ..ServerOptions::default() })?;
@@ -52,14 +84,26 @@ async fn a_healthy_database_has_no_findings() -> Outcome {
         let db = Db::connect(&url).await?;
         db.migrate().await?;
         db.register(sums::Flow).await?;
-        let worker = pgflow_worker_tests::Working::start(pgflow::Worker::new(&db).flow(sums::Flow));
-        db.start(sums::Flow, &vec![1, 2]).await?.output().await?;
+        db.register(approval::Flow).await?;
+        db.resource("gpu").capacity(1).await?;
+        db.rate("api").set(Rate::per_hour(1)).await?;
+        let worker = Working::start(permits::worker(&db).flow(sums::Flow).flow(approval::Flow));
+        busy(&db, &url).await?;
         let report = pgflow(&url, &["doctor"]).await;
         assert_eq!(report.code(), 0, "{}", report.text());
         assert!(report.stdout().contains("all is well"), "{}", report.text());
         let json = json(&url, &["doctor", "--quick"]).await;
         assert_eq!(json["findings"], Value::Array(Vec::new()), "{json}");
         assert_eq!(json["facts"]["workers"], "1");
+        let names = json["facts"]["served"].as_str().expect("a text");
+        assert!(names.contains("sums") && names.contains("frames"), "{json}");
+        assert_eq!(json["facts"]["oldest_ready_job"], "10 min", "{json}");
+
+        // What is kept for good is something else.
+        crate::place::json(&url, &["queue", "rate", "api", "0"]).await;
+        assert_eq!(codes(&url).await, ["blocked"; 2], "a queue and a need: {url}");
+        crate::place::json(&url, &["queue", "rate", "api", "1/h"]).await;
+        assert_eq!(codes(&url).await, NONE, "the fix fixes it");
         worker.stop().await?;
     }
     Ok(())

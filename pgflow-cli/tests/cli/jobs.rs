@@ -25,7 +25,7 @@ async fn submit(place: &Fresh, id: &str, need: &str, options: &[&str]) -> Value 
 }
 
 /// A worker that serves needs, and is alive.
-async fn sign_on(place: &Fresh, needs: &[&str], slots: u32) -> Outcome<WorkerCard> {
+pub(crate) async fn sign_on(place: &Fresh, needs: &[&str], slots: u32) -> Outcome<WorkerCard> {
     let sources: Vec<_> = needs.iter().map(|need| Source::Need((*need).to_owned())).collect();
     let queues = WorkerCard::queues_of(&sources);
     let card = WorkerCard { id: WorkerId::new(), host: None, pid: 1, queues, slots };
@@ -272,6 +272,10 @@ async fn a_job_that_ends_its_workers_is_named_and_cleared() -> Outcome {
         says(&place, "bad", 1, "it lost 2 workers in a row, more than the 1 that are allowed")
             .await;
         assert_eq!(codes(url).await, ["crash-concern"]);
+        submit(&place, "waits", "later", &["--after", "bad"]).await;
+        let doctor = pgflow(url, &["doctor"]).await;
+        assert!(doctor.stdout().contains("1 jobs wait for them: `waits`"), "{}", doctor.text());
+        place.db.job(&"waits".parse()?).cancel("enough").await?;
         let listed = json(url, &["job", "ls", "--status", "concern"]).await;
         assert_eq!(listed["jobs"][0]["id"], "bad");
         let dry = json(url, &["job", "clear", "--all", "--dry-run"]).await;
@@ -343,6 +347,10 @@ async fn needs_that_nobody_serves_are_named() -> Outcome {
 
 /// As if all jobs had been there for so many seconds longer.
 pub(crate) async fn age(place: &Fresh, seconds: &str) -> Outcome {
+    age_at(&place.url, seconds).await
+}
+
+pub(crate) async fn age_at(url: &str, seconds: &str) -> Outcome {
     let (elsewhere, postgres) = match seconds {
         "60" => (
             "update pgflow_jobs set created_at = created_at - 60000000; update pgflow_job_trace set at = at - 60000000",
@@ -355,7 +363,7 @@ pub(crate) async fn age(place: &Fresh, seconds: &str) -> Outcome {
              update pgflow.job_trace set at = at - interval '10 minutes'",
         ),
     };
-    change(&place.url, elsewhere, postgres).await
+    change(url, elsewhere, postgres).await
 }
 
 #[tokio::test(flavor = "multi_thread")]

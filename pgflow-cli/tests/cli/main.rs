@@ -1,10 +1,12 @@
 //! `pgflow`, on real databases.
 
+mod broken_jobs;
 mod commands;
 mod doctor;
 mod jobs;
 mod manual;
 mod new;
+mod options;
 mod permits;
 mod place;
 mod queues;

@@ -1,6 +1,6 @@
 //! A project that `pgflow new` makes compiles, runs and passes its test.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// `cargo …` in a project, offline and with the crates that are compiled already.
@@ -36,12 +36,46 @@ fn two_commands_and_it_works() {
         cargo(&project, &["test"])
             .contains("everybody_is_greeted_although_one_attempt_fails ... ok")
     );
-    let migrations: Vec<PathBuf> = project
-        .join("migrations")
-        .read_dir()
-        .expect("migrations")
-        .map(|it| it.expect("a file").path())
-        .collect();
-    assert_eq!(migrations.len(), 1, "{migrations:?}");
+    assert_eq!(migrations(&project), ["0001_create_greeting.sql"]);
     assert!(project.join("app.db").exists() && project.join("pgflow.lock").exists());
+    what_it_has_applied_is_permanent(&project);
+}
+
+/// From the program by way of its note to the next build: a change of the flow is a file of its own, and a draft until it is
+/// applied too.
+fn what_it_has_applied_is_permanent(project: &Path) {
+    let read = |name: &str| std::fs::read_to_string(project.join(name)).expect("a file");
+    let first = read("migrations/0001_create_greeting.sql");
+    let save = |from: &str, to: &str| {
+        let source = read("src/lib.rs");
+        assert_eq!(source.matches(from).count(), 1, "{source}");
+        std::fs::write(project.join("src/lib.rs"), source.replace(from, to)).expect("saved");
+        cargo(project, &["build"]);
+        migrations(project)
+    };
+    let both = ["0001_create_greeting.sql", "0002_create_greeting_v2.sql"];
+    let all_greetings = "    /// All greetings together.";
+    let step = |name: &str| {
+        format!(
+            "    #[step]\n    pub async fn {name}() -> Result<u8> {{ Ok(1) }}\n\n{all_greetings}"
+        )
+    };
+    assert_eq!(save(all_greetings, &step("bel")), both);
+    assert_eq!(save("fn bel()", "fn bell()"), both, "nobody has the second yet");
+    let second = read("migrations/0002_create_greeting_v2.sql");
+    assert!(second.contains("'bell'") && !second.contains("'bel'"), "{second}");
+
+    assert!(cargo(project, &["run"]).contains("Hello, Ann!\nHello, Bob!"));
+    let third = save(all_greetings, &step("cake"));
+    assert_eq!(third, [&both[..], &["0003_create_greeting_v3.sql"]].concat());
+    assert_eq!(read("migrations/0001_create_greeting.sql"), first);
+    assert_eq!(read("migrations/0002_create_greeting_v2.sql"), second);
+}
+
+fn migrations(project: &Path) -> Vec<String> {
+    let files = project.join("migrations").read_dir().expect("migrations");
+    let name = |it: std::io::Result<std::fs::DirEntry>| it.expect("a file").file_name();
+    let mut names: Vec<_> = files.map(|it| name(it).to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
 }

@@ -7,7 +7,8 @@ use pgflow::prelude::*;
 use pgflow_worker_tests::{Fresh, Outcome, Working};
 use serde_json::Value;
 
-use crate::jobs::each_with_jobs;
+use crate::doctor::codes;
+use crate::jobs::{age, each_with_jobs, sign_on};
 use crate::place::{json, pgflow};
 
 const HOUR: Duration = Duration::from_hours(1);
@@ -23,7 +24,7 @@ mod report {
 }
 
 /// Code for three queues and a need, each of which is kept by something else.
-fn worker(place: &Fresh) -> Worker {
+pub(crate) fn worker(db: &Db) -> Worker {
     let asks = Pipeline::new("ask", &docs())
         .rate("api", Rate::per_hour(1))
         .process(|doc, _ctx| async move { Ok(doc) });
@@ -36,19 +37,19 @@ fn worker(place: &Fresh) -> Worker {
         .batch(Batch::len(10).wait(HOUR), |batch, _ctx| async move {
             Ok(batch.settle(|_, letter| Ok(letter)))
         });
-    let worker = Worker::new(&place.db).job(report::Job).grace(Duration::ZERO);
+    let worker = Worker::new(db).job(report::Job).grace(Duration::ZERO);
     worker.pipeline(asks).pipeline(draws).pipeline(sends)
 }
 
-fn docs() -> Queue<u32> {
+pub(crate) fn docs() -> Queue<u32> {
     Queue::named("docs")
 }
 
-fn frames() -> Queue<u32> {
+pub(crate) fn frames() -> Queue<u32> {
     Queue::named("frames")
 }
 
-fn letters() -> Queue<u32> {
+pub(crate) fn letters() -> Queue<u32> {
     Queue::named("letters")
 }
 
@@ -71,7 +72,7 @@ async fn permits_and_batches_that_are_waited_for_are_named() -> Outcome {
     for place in each_with_jobs().await? {
         place.db.resource("gpu").capacity(1).await?;
         place.db.rate("api").set(Rate::per_hour(1)).await?;
-        let working = Working::start(worker(&place));
+        let working = Working::start(worker(&place.db));
 
         let first = docs().push(&place.db, &1).await?;
         place.db.job(&first).wait().await?;
@@ -103,6 +104,29 @@ async fn permits_and_batches_that_are_waited_for_are_named() -> Outcome {
         assert!(said.contains("taken with 10 messages, or 3600s after"), "{said}");
         assert_eq!(code, 0);
         working.stop().await?;
+    }
+    Ok(())
+}
+
+/// A message that takes more than there is never begins.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_resource_that_is_too_small_is_named() -> Outcome {
+    for place in each_with_jobs().await? {
+        place.db.resource("gpu").capacity(8).await?;
+        sign_on(&place, &["huge"], 1).await?;
+        let huge = Queue::<u32>::named("huge").resources(|_| [("gpu", 5)]);
+        let frame = huge.push(&place.db, &1).await?.to_string();
+        place.db.resource("gpu").capacity(1).await?;
+        let (said, code) = says(&place, &frame, "resource").await?;
+        assert!(said.contains("of which there are 1: it is never taken"), "{said}");
+        assert_eq!(code, 1, "somebody has to give it more");
+        assert_eq!(codes(&place.url).await, [""; 0], "it was pushed just now");
+        age(&place, "600").await?;
+        assert_eq!(codes(&place.url).await, ["blocked"], "{}", place.url);
+        let report = pgflow(&place.url, &["doctor"]).await.stdout();
+        assert!(report.contains("give resource `gpu` more capacity"), "{report}");
+        place.db.resource("gpu").capacity(8).await?;
+        assert_eq!(codes(&place.url).await, ["late"], "nothing keeps it any more");
     }
     Ok(())
 }

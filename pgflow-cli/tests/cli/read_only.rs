@@ -1,16 +1,23 @@
 //! Databases that can be read and not written: everything is shown, and what cannot be done is said.
 
 use std::process::Command;
+use std::time::Duration;
 
 use pgflow::Db;
+use pgflow::backend::{WaitQuery, WaitingFor};
+use pgflow::pipeline::Rate;
+use pgflow_machine::job::{JobClaim, JobRetry, JobSettle};
 use pgflow_test_support::{MariaDb, MariaDbDatabase, MariaDbOptions, TestDb};
 use pgflow_worker_tests::{Fresh, Outcome, Working};
+use serde_json::Value;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
-use crate::place::{ended, program, sums};
+use crate::jobs;
+use crate::place::{change, ended, program, sums};
 use crate::serving::{Running, ask};
 use crate::top::Terminal;
-use crate::trouble::assert_says;
+use crate::trouble::{COMMANDS, assert_says};
+use crate::waits::approval;
 
 /// Postgres with read-only transactions, MariaDB with `read_only`, a file that belongs to somebody else. All at once: commands
 /// are patient with a server that may take writes again soon.
@@ -28,51 +35,148 @@ async fn databases_that_are_read_only() -> Outcome {
     Ok(())
 }
 
-async fn looks_only(url: &str, server: &MariaDb) -> Outcome {
-    let db = Db::connect(url).await?;
+/// What is in a database that can only be read.
+struct Kept {
+    run: String,
+    failed: String,
+    token: String,
+}
+
+async fn kept(db: &Db, url: &str) -> Outcome<Kept> {
     db.migrate().await?;
     db.register(sums::Flow).await?;
-    let worker = Working::start(pgflow::Worker::new(&db).flow(sums::Flow));
+    db.register(approval::Flow).await?;
+    let worker = Working::start(pgflow::Worker::new(db).flow(sums::Flow).flow(approval::Flow));
     let failed = db.start(sums::Flow, &vec![13]).await?;
     failed.wait().await?;
-    worker.stop().await?;
-    let failed = failed.id().to_string();
-    let run = db.start(sums::Flow, &vec![1]).await?.id().to_string();
-    let done = db.start(sums::Flow, &vec![2]).await?;
-    done.cancel(None).await?;
-    tokio::time::sleep(std::time::Duration::from_millis(1100)).await;
-    let (program, why) = read_only(url, server).await?;
-    let cases = [
-        (&["ls"][..], 0, &*run),
-        (&["ls", "--workers"], 0, "host"),
-        (&["ls", "--queues"], 0, "sums"),
-        (&["show", &run], 0, "first"),
-        (&["why", &run], 1, "no worker serves"),
-        (&["graph", "sums"], 0, "double"),
-        (&["tail", &run, "--limit", "1"], 0, "run:started"),
-        (&["cancel", &run, "--dry-run"], 0, "would cancel"),
-        (&["doctor"], 1, "read-only"),
-        (&["cancel", &run], 3, why),
-        (&["retry", &failed, "--dry-run"], 0, "would retry"),
-        (&["retry", &failed], 3, why),
-        (&["start", "sums", "[1]"], 3, why),
-        (&["prune", "--older-than", "1s"], 3, why),
-        (&["install"], 0, "up to date"),
-    ];
-    let start = |case: (&[&str], i32, &str)| {
-        let what = format!("{:?} on {url}", case.0);
-        (case.1, case.2.to_owned(), what, tokio::spawn(ended(program(case.0))))
+    db.start(approval::Flow, 7).await?;
+    let token = loop {
+        let waits = db.waits(&WaitQuery::default()).await?;
+        match waits.first().map(|wait| wait.on.clone()) {
+            Some(WaitingFor::Hook { token: Some(token) }) => break token.as_str().to_owned(),
+            _ => tokio::time::sleep(Duration::from_millis(20)).await,
+        }
     };
-    let mut all: Vec<_> = cases.into_iter().map(start).collect();
-    if db.has_jobs() {
-        all.push(start((&["job", "ls"], 0, "need")));
-        all.push(start((&["job", "submit", "n"], 3, why)));
-        all.push(start((&["dead", "ls"], 0, "need")));
-        all.push(start((&["queue", "depth", "n"], 0, "in flight")));
-        all.push(start((&["queue", "pause", "n"], 3, why)));
+    worker.stop().await?;
+    db.submit_raw("n", Value::Null).id("live-1").await?;
+    db.submit_raw("n", Value::Null).id("concern-1").await?;
+    let elsewhere = "update pgflow_jobs set state = 'concern', attempts = 9, lapses = 9, streak = 9 where id = 'concern-1'";
+    let postgres = "update pgflow.jobs set state = 'concern', attempts = 9, lapses = 9, streak = 9 where id = 'concern-1'";
+    change(url, elsewhere, postgres).await?;
+    db.submit_raw("d", Value::Null).id("dead-1").await?;
+    let claim = JobClaim {
+        worker: "worker".to_owned(),
+        needs: vec!["d".to_owned()],
+        lease: Duration::from_mins(1),
+        max: 1,
+    };
+    let claimed = db.backend().jobs()?.claim_jobs(&claim).await?;
+    let hold = claimed.jobs.first().ok_or("a job")?.taken.hold.clone();
+    let settle = JobSettle::new(hold, jobs::failed(JobRetry::Never));
+    db.backend().jobs()?.settle_jobs(&[settle], "worker").await?;
+    db.queue("paused").pause().await?;
+    db.rate("api").set(Rate::per_hour(1)).await?;
+    for name in ["nightly", "resting"] {
+        db.schedule(name).flow(sums::Flow, &vec![1]).cron("0 3 * * *").await?;
     }
-    looked_at(&program, &run)?;
-    watched(&program, url, &run, why).await;
+    db.schedule("resting").pause().await?;
+    let run = db.start(sums::Flow, &vec![1]).await?.id().to_string();
+    db.start(sums::Flow, &vec![2]).await?.cancel(None).await?;
+    // What is pruned has to be older than a second.
+    tokio::time::sleep(Duration::from_millis(1100)).await;
+    Ok(Kept { run, failed: failed.id().to_string(), token })
+}
+
+/// A command, what it ends with, and what is then to be seen.
+type Look<'a> = (Vec<&'a str>, i32, &'a str);
+
+/// What can be looked at, with something that is then to be seen, and what cannot be done.
+fn cases(kept: &Kept) -> (Vec<Look<'_>>, Vec<Vec<&str>>) {
+    let Kept { run, failed, token } = kept;
+    let looks = vec![
+        (vec!["ls"], 0, &**run),
+        (vec!["ls", "--workers", "--all"], 0, "stopped"),
+        (vec!["ls", "--queues"], 0, "sums"),
+        (vec!["ls", "--flows"], 0, "approval"),
+        (vec!["ls", "--jobs"], 0, "live-1"),
+        (vec!["ls", "--hooks"], 0, &**token),
+        (vec!["ls", "--schedules"], 0, "nightly"),
+        (vec!["schedule", "ls"], 0, "resting"),
+        (vec!["schedule", "next", "nightly"], 0, "T03:00:00"),
+        (vec!["job", "ls"], 0, "live-1"),
+        (vec!["job", "show", "live-1"], 0, "no worker serves"),
+        (vec!["dead", "ls"], 0, "dead-1"),
+        (vec!["queue", "depth", "n"], 0, "in flight"),
+        (vec!["queue", "rate"], 0, "api"),
+        (vec!["show", run], 0, "first"),
+        (vec!["show", "live-1"], 0, "READY"),
+        (vec!["why", run], 1, "no worker serves"),
+        (vec!["why", "live-1"], 1, "no worker serves"),
+        (vec!["graph", "sums"], 0, "double"),
+        (vec!["tail", run, "--limit", "1"], 0, "run:started"),
+        (vec!["cancel", run, "--dry-run"], 0, "would cancel"),
+        (vec!["retry", failed, "--dry-run"], 0, "would retry"),
+        (vec!["job", "cancel", "live-1", "--dry-run"], 0, "would cancel"),
+        (vec!["dead", "drop", "dead-1", "--dry-run"], 0, "would drop"),
+        (vec!["prune", "--older-than", "1s", "--dry-run"], 0, "would be deleted"),
+        (vec!["doctor"], 1, "read-only"),
+        (vec!["install"], 0, "up to date"),
+    ];
+    let refused = vec![
+        vec!["cancel", run],
+        vec!["retry", failed],
+        vec!["start", "sums", "[1]"],
+        vec!["prune", "--older-than", "1s"],
+        vec!["signal", token, "7"],
+        vec!["schedule", "add", "hourly", "sums", "0 * * * *", "[1]"],
+        vec!["schedule", "fire", "nightly"],
+        vec!["schedule", "pause", "nightly"],
+        vec!["schedule", "resume", "resting"],
+        vec!["schedule", "rm", "nightly"],
+        vec!["job", "submit", "n"],
+        vec!["job", "cancel", "live-1"],
+        vec!["job", "clear", "concern-1"],
+        vec!["job", "redrive", "dead-1"],
+        vec!["dead", "redrive", "dead-1"],
+        vec!["dead", "drop", "dead-1"],
+        vec!["queue", "pause", "n"],
+        vec!["queue", "resume", "paused"],
+        vec!["queue", "rate", "api", "5/s"],
+    ];
+    (looks, refused)
+}
+
+/// Whatever is tried on a database that is down is tried on one that is read-only.
+#[test]
+fn no_command_is_left_out() {
+    let kept = Kept { run: String::new(), failed: String::new(), token: String::new() };
+    let (looks, refused) = cases(&kept);
+    let tried: Vec<_> = looks.into_iter().map(|look| look.0).chain(refused).collect();
+    for command in COMMANDS {
+        // These go on; `watched` and `looked_at` try them.
+        let goes_on = ["top", "serve"].contains(&command[0]);
+        let has_leaves = pgflow_cli::command()
+            .find_subcommand(command[0])
+            .is_some_and(clap::Command::has_subcommands);
+        let words = if has_leaves || command[0] == "ls" { command.len().min(2) } else { 1 };
+        let is_tried = tried.iter().any(|it| it.starts_with(&command[..words]));
+        assert!(is_tried != goes_on, "{command:?}");
+    }
+}
+
+async fn looks_only(url: &str, server: &MariaDb) -> Outcome {
+    let db = Db::connect(url).await?;
+    let kept = kept(&db, url).await?;
+    let (program, why) = read_only(url, server).await?;
+    let (looks, refused) = cases(&kept);
+    let refused = refused.into_iter().map(|args| (args, 3, why));
+    let start = |(args, code, sentence): Look<'_>| {
+        let what = format!("{args:?} on {url}");
+        (code, sentence.to_owned(), what, tokio::spawn(ended(program(&args))))
+    };
+    let all: Vec<_> = looks.into_iter().chain(refused).map(start).collect();
+    looked_at(&program, &kept.run)?;
+    watched(&program, url, &kept.run, why).await;
     for (code, sentence, what, ran) in all {
         assert_says(&ran.await?, code, &sentence, &what);
     }

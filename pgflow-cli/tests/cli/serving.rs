@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use pgflow::{Db, RunStatus};
 use pgflow_test_support::{MariaDbDatabase, TestDb};
-use pgflow_worker_tests::Outcome;
+use pgflow_worker_tests::{Fresh, Outcome};
 use serde_json::Value;
 
 use crate::place::{Scratch, each, fields, program, sums};
+use crate::waits::approval;
 
 /// A program that goes on, and what it prints. It is killed when dropped.
 pub(crate) struct Running {
@@ -40,6 +41,12 @@ impl Running {
         Ok(self.lines.recv_timeout(Duration::from_mins(1))?)
     }
 
+    /// Reads on until a line is like this.
+    fn until(&self, is_it: impl Fn(&Value) -> bool) -> Outcome {
+        while !is_it(&serde_json::from_str(&self.line()?)?) {}
+        Ok(())
+    }
+
     /// What it says first: where it is.
     pub(crate) fn address(&self) -> Outcome<String> {
         let said: Value = serde_json::from_str(&self.line()?)?;
@@ -63,10 +70,15 @@ impl Drop for Running {
 
 /// The number of an answer, and all of it.
 pub(crate) fn ask(address: &str, request: &str) -> Outcome<(u16, String)> {
+    send(address, request, "", "")
+}
+
+fn send(address: &str, request: &str, headers: &str, body: &str) -> Outcome<(u16, String)> {
     let mut stream = TcpStream::connect(address)?;
     write!(
         stream,
-        "{request} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+        "{request} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n{headers}content-length: {}\r\n\r\n{body}",
+        body.len()
     )?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer)?;
@@ -124,10 +136,49 @@ async fn jobs_are_served(db: &Db, address: &str) -> Outcome {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn actions_stay_on_this_machine() -> Outcome {
-    let place = pgflow_worker_tests::Fresh::sqlite().await?;
-    let refused = ["serve", "--listen", "0.0.0.0:0", "--actions"];
-    let ran = crate::place::pgflow(&place.url, &refused).await;
-    assert!(ran.code() != 0 && ran.stderr().contains("auth"), "{}", ran.text());
+    let place = Fresh::sqlite().await?;
+    for what in ["--actions", "--hooks"] {
+        let refused = ["serve", "--listen", "0.0.0.0:0", what];
+        let ran = crate::place::pgflow(&place.url, &refused).await;
+        assert!(ran.code() != 0 && ran.stderr().contains("auth"), "{}", ran.text());
+    }
+    Ok(())
+}
+
+/// What a webhook of this key is answered.
+fn answer(address: &str, token: &str, key: &str, body: &str) -> Outcome<(u16, String)> {
+    send(
+        address,
+        &format!("POST /hooks/{token}"),
+        &format!("content-type: application/json\r\nidempotency-key: {key}\r\n"),
+        body,
+    )
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hooks_are_served_to_programs() -> Outcome {
+    for place in [Fresh::sqlite().await?, Fresh::postgres().await?, Fresh::mysql().await?] {
+        let worker = place.work(approval::Flow).await?;
+        let run = place.db.start(approval::Flow, 7).await?;
+        let token = crate::waits::token(&place).await?;
+        let serve = ["serve", "--listen", "127.0.0.1:0", "--json"];
+        let closed = Running::start(&place.url, &serve)?;
+        assert_eq!(answer(&closed.address()?, &token, "a", "7")?.0, 404, "nobody asked for hooks");
+        let running = Running::start(&place.url, &[&serve[..], &["--hooks"]].concat())?;
+        let address = running.address()?;
+        for (key, body, status, text) in [
+            ("a", "\"seven\"", 422, "path"),
+            ("b", "8", 200, "delivered"),
+            ("b", "8", 200, "duplicate"),
+            ("c", "9", 410, "nobody waits for this"),
+        ] {
+            let (given, said) = answer(&address, &token, key, body)?;
+            assert!(given == status && said.contains(text), "{body}: {said}");
+        }
+        assert_eq!(run.output().await?.asked, 8);
+        assert_eq!(running.end("TERM")?, 0);
+        worker.stop().await?;
+    }
     Ok(())
 }
 
@@ -144,6 +195,10 @@ async fn one_terminal_is_enough_for_development() -> Outcome {
         let run = db.start(sums::Flow, &vec![1]).await?.id().to_string();
         let event: Value = serde_json::from_str(&running.line()?)?;
         assert_eq!((&event["event"], event["run"].as_str()), (&"run:started".into(), Some(&*run)));
+        let job = db.submit_raw("page.scan", Value::Null).id("page-7").await?;
+        running.until(|line| line["job"] == "page-7" && line["status"] == "READY")?;
+        job.cancel("not needed").await?;
+        running.until(|line| line["job"] == "page-7" && line["status"] == "cancelled")?;
         let (status, text) = ask(&address, &format!("GET /runs/{run}"))?;
         assert!(status == 200 && text.contains("/cancel"), "a button: {text}");
         assert_eq!(running.end("TERM")?, 0, "it ends as it should");

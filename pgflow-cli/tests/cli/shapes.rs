@@ -1,6 +1,6 @@
 //! What `--json` prints is what docs/cli.md says, of every command.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use pgflow::RunStatus;
 use pgflow::Worker;
@@ -10,7 +10,7 @@ use pgflow_worker_tests::{Fresh, Outcome, Working};
 use serde_json::Value;
 
 use crate::jobs::{failed as failed_with, settle, take};
-use crate::place::{Scratch, change, fields, pgflow, slow, sums};
+use crate::place::{Scratch, change, fields, json, pgflow, slow, sums};
 use crate::waits::{approval, token};
 
 /// Fields of an object by name, with those of its elements if it is a list of objects.
@@ -105,90 +105,209 @@ async fn first(url: &str, command: &str, args: &[&str]) -> Value {
     serde_json::from_str(&line).unwrap_or_else(|error| panic!("{command}: {error}: {}", ran.text()))
 }
 
+/// Commands about a database, with arguments that are fine.
+fn asked(failed: &str) -> Vec<(&'static str, Vec<&str>)> {
+    vec![
+        ("ls", vec!["ls"]),
+        ("ls --flows", vec!["ls", "--flows"]),
+        ("ls --queues", vec!["ls", "--queues"]),
+        ("ls --workers", vec!["ls", "--workers"]),
+        ("ls --jobs", vec!["ls", "--jobs"]),
+        ("ls --hooks", vec!["ls", "--hooks"]),
+        ("signal", vec!["signal", "somebody", "1"]),
+        ("schedule add", vec!["schedule", "add", "nightly", "sums", "0 3 * * *", "[1]"]),
+        ("ls --schedules", vec!["ls", "--schedules"]),
+        ("schedule ls", vec!["schedule", "ls"]),
+        ("schedule next", vec!["schedule", "next", "nightly"]),
+        ("schedule fire", vec!["schedule", "fire", "nightly"]),
+        ("schedule pause", vec!["schedule", "pause", "nightly"]),
+        ("schedule resume", vec!["schedule", "resume", "nightly"]),
+        ("schedule rm", vec!["schedule", "rm", "nightly"]),
+        ("job ls", vec!["job", "ls"]),
+        ("show JOB", vec!["show", "shape-2"]),
+        ("job show", vec!["job", "show", "shape-2"]),
+        ("why JOB", vec!["why", "shape-1"]),
+        ("job submit", vec!["job", "submit", "n"]),
+        ("job submit --wait", vec!["job", "submit", "n", "--id", "shape-0", "--wait"]),
+        ("job cancel", vec!["job", "cancel", "shape-1", "--dry-run"]),
+        ("job clear", vec!["job", "clear", "shape-1", "--dry-run"]),
+        ("job redrive", vec!["job", "redrive", "shape-1", "--dry-run"]),
+        ("dead ls", vec!["dead", "ls"]),
+        ("dead redrive", vec!["dead", "redrive", "shape-3", "--dry-run"]),
+        ("dead drop", vec!["dead", "drop", "shape-3", "--dry-run"]),
+        ("queue depth", vec!["queue", "depth", "n"]),
+        ("queue pause", vec!["queue", "pause", "n"]),
+        ("queue resume", vec!["queue", "resume", "n"]),
+        ("queue rate", vec!["queue", "rate", "api", "5/s"]),
+        ("show RUN", vec!["show", failed]),
+        ("why", vec!["why", failed]),
+        ("start", vec!["start", "sums", "[1]"]),
+        ("start --wait", vec!["start", "sums", "[1]", "--wait"]),
+        ("graph", vec!["graph", failed]),
+        ("retry", vec!["retry", failed, "--dry-run"]),
+        ("cancel", vec!["cancel", "--flow", "slow", "--dry-run"]),
+        ("prune", vec!["prune", "--older-than", "1d", "--dry-run"]),
+        ("install", vec!["install"]),
+        ("doctor", vec!["doctor", "--quick"]),
+    ]
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn objects_are_as_documented() -> Outcome {
-    let place = Fresh::sqlite().await?;
-    let (failed, worker) = busy(&place).await?;
+    let documented: BTreeMap<_, _> = documented().into_iter().collect();
+    let shape = |command: &str| &documented[command];
+    let mut seen = Vec::new();
+    for place in [Fresh::sqlite().await?, Fresh::postgres().await?, Fresh::mysql().await?] {
+        let (failed, worker) = busy(&place).await?;
+        for (command, args) in asked(&failed) {
+            // The other servers of tests always have a finding.
+            if command == "doctor" && place.url.starts_with("sqlite:") {
+                let edited = "update pgflow_migrations set checksum = 'x' where name like '0001%'";
+                change(&place.url, edited, "").await?;
+            }
+            let on = format!("{command} on {}", place.url);
+            assert_is(&on, &first(&place.url, &on, &args).await, shape(command));
+            seen.push(command.to_owned());
+        }
+        worker.stop().await?;
+    }
     let source = Crate::new(&[("src/lib.rs", FLOW)]);
     let dir = source.dir.display().to_string();
     let scratch = Scratch::new("shapes")?;
     let (man, within) = (scratch.path().join("man"), scratch.path().display().to_string());
     let man = man.display().to_string();
-    let asked: &[(&str, &[&str])] = &[
-        ("ls", &["ls"]),
-        ("ls --flows", &["ls", "--flows"]),
-        ("ls --queues", &["ls", "--queues"]),
-        ("ls --workers", &["ls", "--workers"]),
-        ("ls --jobs", &["ls", "--jobs"]),
-        ("ls --hooks", &["ls", "--hooks"]),
-        ("signal", &["signal", "somebody", "1"]),
-        ("schedule add", &["schedule", "add", "nightly", "sums", "0 3 * * *", "[1]"]),
-        ("ls --schedules", &["ls", "--schedules"]),
-        ("schedule ls", &["schedule", "ls"]),
-        ("schedule next", &["schedule", "next", "nightly"]),
-        ("schedule fire", &["schedule", "fire", "nightly"]),
-        ("schedule pause", &["schedule", "pause", "nightly"]),
-        ("schedule resume", &["schedule", "resume", "nightly"]),
-        ("schedule rm", &["schedule", "rm", "nightly"]),
-        ("job ls", &["job", "ls"]),
-        ("show JOB", &["show", "shape-2"]),
-        ("job show", &["job", "show", "shape-2"]),
-        ("why JOB", &["why", "shape-1"]),
-        ("job submit", &["job", "submit", "n"]),
-        ("job submit --wait", &["job", "submit", "n", "--id", "shape-0", "--wait"]),
-        ("job cancel", &["job", "cancel", "shape-1", "--dry-run"]),
-        ("job clear", &["job", "clear", "shape-1", "--dry-run"]),
-        ("job redrive", &["job", "redrive", "shape-1", "--dry-run"]),
-        ("dead ls", &["dead", "ls"]),
-        ("dead redrive", &["dead", "redrive", "shape-3", "--dry-run"]),
-        ("dead drop", &["dead", "drop", "shape-3", "--dry-run"]),
-        ("queue depth", &["queue", "depth", "n"]),
-        ("queue pause", &["queue", "pause", "n"]),
-        ("queue resume", &["queue", "resume", "n"]),
-        ("queue rate", &["queue", "rate", "api", "5/s"]),
-        ("show RUN", &["show", &failed]),
-        ("why", &["why", &failed]),
-        ("start", &["start", "sums", "[1]"]),
-        ("start --wait", &["start", "sums", "[1]", "--wait"]),
-        ("tail", &["tail", &failed, "--limit", "1"]),
-        ("graph", &["graph", &failed]),
-        ("retry", &["retry", &failed, "--dry-run"]),
-        ("cancel", &["cancel", "--flow", "slow", "--dry-run"]),
-        ("prune", &["prune", "--older-than", "1d", "--dry-run"]),
-        ("install", &["install"]),
-        ("new", &["new", "shaped", "--within", &within]),
-        ("man", &["man", &man]),
-        ("check", &["check", "--dir", &dir]),
-        ("migrate", &["migrate", "--dir", &dir]),
-        ("undo", &["undo", "--dir", &dir]),
-        ("keep", &["keep", "--dir", &dir]),
-        ("doctor", &["doctor", "--quick"]),
-    ];
-    let mut documented: BTreeMap<_, _> = documented().into_iter().collect();
-    for (command, args) in asked {
-        let shape = documented.remove(*command).unwrap_or_else(|| panic!("{command} is missing"));
-        if *command == "doctor" {
-            let edited = "update pgflow_migrations set checksum = 'x' where name like '0001%'";
-            change(&place.url, edited, "").await?;
-        }
-        let mut value = first(&place.url, command, args).await;
-        // The events of the kind that comes first have these besides.
-        if *command == "tail" {
-            value.as_object_mut().expect("an object").retain(|name, _| shape.contains_key(name));
-        }
-        assert_is(command, &value, &shape);
+    for args in [
+        &["new", "shaped", "--within", &within][..],
+        &["man", &man],
+        &["check", "--dir", &dir],
+        &["migrate", "--dir", &dir],
+        &["undo", "--dir", &dir],
+        &["keep", "--dir", &dir],
+    ] {
+        assert_is(args[0], &first("sqlite:none.db", args[0], args).await, shape(args[0]));
+        seen.push(args[0].to_owned());
     }
-    worker.stop().await?;
-    // Each has a test of its own: they need a server that goes on, a compiler, or git.
-    let elsewhere = ["serve", "dev", "schema", "diff", "show FLOW"];
-    assert_eq!(documented.keys().map(String::as_str).collect::<Vec<_>>(), sorted(&elsewhere));
+    // Each has a test of its own: they need a server that goes on, a compiler, or git, or have another shape for each kind.
+    seen.extend(["serve", "dev", "schema", "diff", "show FLOW", "tail"].map(str::to_owned));
+    seen.sort_unstable();
+    seen.dedup();
+    assert_eq!(documented.keys().collect::<Vec<_>>(), seen.iter().collect::<Vec<_>>());
     Ok(())
 }
 
-fn sorted<'a>(names: &[&'a str]) -> Vec<&'a str> {
-    let mut names = names.to_vec();
-    names.sort_unstable();
-    names
+/// What events of each kind have besides what all have, as docs/cli.md says.
+fn documented_events() -> BTreeMap<String, Vec<String>> {
+    let manual = pgflow_cli::manual();
+    let text = manual.split("\nEvents (").nth(1).expect("events").split("\n\n").next();
+    let text = text.and_then(|text| text.split_once("no others: ")).expect("kinds").1;
+    let mut events = BTreeMap::new();
+    for part in text.split("\nThose of a job").next().unwrap_or(text).split(';') {
+        // What stands in brackets are values.
+        let part = part.split_once('(').map_or(part.to_owned(), |(before, rest)| {
+            before.to_owned() + rest.split_once(')').expect("it ends").1
+        });
+        let words: Vec<_> = part.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+        let (kinds, mut names): (Vec<_>, Vec<_>) =
+            words.into_iter().partition(|word| word.contains(':'));
+        names.sort_unstable();
+        events.extend(kinds.into_iter().map(|kind| (kind, names.clone())));
+    }
+    events
+}
+
+/// Each event has the fields of its kind, and its moments are texts.
+fn assert_events(events: &[Value], all_have: &[&str], seen: &mut BTreeSet<String>) {
+    let documented = documented_events();
+    for event in events {
+        let kind = event["event"].as_str().expect("a kind");
+        let of_kind = documented.get(kind).unwrap_or_else(|| panic!("{kind} is not documented"));
+        let mut names: Vec<_> =
+            of_kind.iter().map(String::as_str).chain(all_have.to_vec()).collect();
+        names.sort_unstable();
+        assert_eq!(fields(event), names, "{event}");
+        for moment in ["at", "until"] {
+            let moment = event.get(moment).filter(|at| !at.is_null());
+            let is_text = |at: &Value| at.as_str().is_some_and(|at| at.ends_with('Z'));
+            assert!(moment.is_none_or(is_text), "{event}");
+        }
+        seen.insert(kind.to_owned());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn events_have_the_fields_of_their_kind() -> Outcome {
+    let mut seen = BTreeSet::new();
+    for place in [Fresh::sqlite().await?, Fresh::postgres().await?, Fresh::mysql().await?] {
+        let url = &*place.url;
+        place.db.register(eventful::Flow).await?;
+        let worker = Working::start(Worker::new(&place.db).flow(eventful::Flow));
+        let run = place.db.start(eventful::Flow, 7).await?;
+        let id = run.id().to_string();
+        answer(url, &id).await?;
+        assert_eq!(run.wait().await?, RunStatus::Failed);
+        pgflow(url, &["retry", &id]).await;
+        run.wait().await?;
+        let good = place.db.start(eventful::Flow, 0).await?;
+        answer(url, &good.id().to_string()).await?;
+        assert_eq!(good.wait().await?, RunStatus::Completed);
+        worker.stop().await?;
+        let open = place.db.start(eventful::Flow, 0).await?;
+        open.cancel("not needed").await?;
+        for id in [id, good.id().to_string(), open.id().to_string()] {
+            let tailed = pgflow(url, &["tail", &id, "--json"]).await.stdout();
+            let lines = tailed.lines().map(serde_json::from_str).collect::<Result<Vec<_>, _>>()?;
+            assert_events(&lines, &["run", "flow", "seq", "at", "event"], &mut seen);
+            let shown = json(url, &["show", &id, "--events"]).await;
+            let events = shown["events"].as_array().expect("events");
+            assert_events(events, &["seq", "at", "event"], &mut seen);
+        }
+    }
+    let documented: BTreeSet<_> = documented_events().into_keys().collect();
+    assert_eq!(seen, documented, "each kind was seen");
+    Ok(())
+}
+
+/// Answers the step of a run that waits for that, once it does; others wait, too.
+async fn answer(url: &str, run: &str) -> Outcome {
+    loop {
+        let waits = json(url, &["ls", "--hooks"]).await;
+        let mut all = waits["waits"].as_array().ok_or("waits")?.iter();
+        if let Some(wait) = all.find(|wait| wait["run"] == run && wait["step"] == "asked") {
+            let token = wait["token"].as_str().ok_or("a token")?;
+            let signalled = json(url, &["signal", token, "7"]).await;
+            assert_eq!(signalled["outcome"], "delivered", "{signalled}");
+            return Ok(());
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+}
+
+/// Everything that can happen in a run.
+#[pgflow::flow(input = u32, max_attempts = 1, base_delay = 0)]
+mod eventful {
+    use std::time::Duration;
+
+    use pgflow::prelude::*;
+
+    #[step]
+    pub(crate) async fn asked(hook: Hook<u32>) -> Result<Waiting<u32>> {
+        Ok(hook.wait())
+    }
+
+    #[step]
+    pub(crate) async fn nap(ctx: Context) -> Result<Waiting<()>> {
+        Ok(ctx.sleep(Duration::from_millis(10)))
+    }
+
+    #[step(wait_timeout = 1, when_exhausted = skip)]
+    pub(crate) async fn late(hook: Hook<u32>) -> Result<Waiting<u32>> {
+        Ok(hook.wait())
+    }
+
+    #[step(depends_on = [asked])]
+    pub(crate) async fn last(run: u32, asked: u32) -> Result<u32> {
+        if run == asked { Err("no answer".into()) } else { Ok(run) }
+    }
 }
 
 #[test]

@@ -3,9 +3,12 @@
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
-use pgflow::RunStatus;
 use pgflow::job::JobOutcome;
+use pgflow::{Db, RunStatus};
+use pgflow_machine::FlowVersion;
 use pgflow_machine::job::JobRetry;
+use pgflow_model::{FlowShape, StepShape};
+use pgflow_test_support::{Server, ServerOptions, TestDb};
 use pgflow_worker_tests::Outcome;
 use serde_json::Value;
 
@@ -17,8 +20,7 @@ pub(crate) struct Terminal(String);
 
 impl Terminal {
     /// With `pgflow top` in a shell, so that what is left of the terminal can be seen.
-    fn open(url: &str) -> Self {
-        let name = url.split(':').next().unwrap_or_default();
+    fn open(name: &str, url: &str) -> Self {
         let program = format!("{} top --database '{url}'", env!("CARGO_BIN_EXE_pgflow"));
         Self::run(name, &program)
     }
@@ -43,6 +45,11 @@ impl Terminal {
         String::from_utf8_lossy(&self.tmux(&["capture-pane", "-p"]).stdout).into_owned()
     }
 
+    /// The screen with what its colours are written as.
+    pub(crate) fn coloured(&self) -> String {
+        String::from_utf8_lossy(&self.tmux(&["capture-pane", "-p", "-e"]).stdout).into_owned()
+    }
+
     pub(crate) fn press(&self, key: &str) {
         self.tmux(&["send-keys", key]);
     }
@@ -56,6 +63,17 @@ impl Terminal {
                 return screen;
             }
             assert!(Instant::now() < end, "no {texts:?} in:\n{screen}");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+}
+
+impl Terminal {
+    /// Waits until this is no longer to be seen.
+    async fn gone(&self, text: &str) {
+        let end = Instant::now() + Duration::from_mins(1);
+        while self.screen().contains(text) {
+            assert!(Instant::now() < end, "{text} is still in:\n{}", self.screen());
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }
@@ -75,7 +93,7 @@ async fn runs_are_watched_opened_cancelled_and_retried() -> Outcome {
         failed.wait().await?;
         worker.stop().await?;
         let run = place.db.start(sums::Flow, &vec![1]).await?;
-        let terminal = Terminal::open(&place.url);
+        let terminal = Terminal::open(kind(&place.url), &place.url);
         terminal
             .shows(&["queues", "runs", "workers", &run.id().to_string(), "started", "failed"])
             .await;
@@ -113,9 +131,7 @@ async fn jobs_are_watched_opened_cancelled_and_redriven() -> Outcome {
     for place in each_with_jobs().await? {
         let scan = place.db.submit_raw("page.scan", Value::Null).id("page-7").await?;
         place.db.submit_raw("page.scan", Value::Null).id("page-8").await?;
-        let name = format!("jobs-{}", place.url.split(':').next().unwrap_or_default());
-        let program = format!("{} top --database '{}'", env!("CARGO_BIN_EXE_pgflow"), place.url);
-        let terminal = Terminal::run(&name, &program);
+        let terminal = Terminal::open(&format!("jobs-{}", kind(&place.url)), &place.url);
         terminal.shows(&["jobs", "page-7", "page-8", "page.scan", "READY"]).await;
         terminal.press("Tab");
         terminal.press("Down");
@@ -138,4 +154,66 @@ async fn jobs_are_watched_opened_cancelled_and_redriven() -> Outcome {
         terminal.shows(&["ended with 0"]).await;
     }
     Ok(())
+}
+
+/// A run of more steps than fit the screen.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_is_a_tree_that_scrolls() -> Outcome {
+    let steps = (0..60).map(|n| {
+        let step = StepShape::new(format!("step_{n}"));
+        if n == 0 { step } else { step.after(format!("step_{}", (n - 1) / 2)) }
+    });
+    let shape = FlowShape { steps: steps.collect(), ..FlowShape::new("deep") };
+    let slug = || "deep".to_owned();
+    let version = FlowVersion { flow: slug(), version: 1, slug: slug(), shape };
+    for place in each().await? {
+        place.db.backend().ensure_flow(&version).await?;
+        place.db.start_by_name("deep", Value::from(1), None).await?;
+        let terminal = Terminal::open(&format!("tree-{}", kind(&place.url)), &place.url);
+        terminal.shows(&["deep", "started"]).await;
+        terminal.press("Enter");
+        let top = terminal
+            .shows(&["  ○ step_1  created", "    ○ step_3  created", "no worker serves `deep`"])
+            .await;
+        assert!(!top.contains("step_42"), "{top}");
+        terminal.press("End");
+        let end = terminal.shows(&["            ○ step_42  created"]).await;
+        assert!(!end.contains("step_1  "), "{end}");
+        terminal.press("Home");
+        terminal.shows(&["▶ step_0  started"]).await;
+        terminal.press("Escape");
+        terminal.shows(&["queues", "workers"]).await;
+        terminal.press("q");
+        terminal.shows(&["ended with 0"]).await;
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_is_gone_is_said_until_it_is_back() -> Outcome {
+    let mut server = Server::start(ServerOptions::default())?;
+    let database = TestDb::new_on(&server).await;
+    let db = Db::connect(&database.url()).await?;
+    db.migrate().await?;
+    db.register(sums::Flow).await?;
+    db.start(sums::Flow, &vec![1]).await?;
+    let terminal = Terminal::open("gone", &database.url());
+    terminal.shows(&["sums", "started", "q quit"]).await;
+    server.kill9();
+    terminal.shows(&["error: "]).await;
+    // Keys are read meanwhile.
+    terminal.press("Tab");
+    server.restart()?;
+    terminal.gone("error: ").await;
+    terminal.shows(&["q quit"]).await;
+    let late = Db::connect(&database.url()).await?.start(sums::Flow, &vec![2]).await?;
+    terminal.shows(&[&late.id().to_string()]).await;
+    terminal.press("q");
+    terminal.shows(&["ended with 0"]).await;
+    Ok(())
+}
+
+/// Which database a URL is of.
+fn kind(url: &str) -> &str {
+    url.split(':').next().unwrap_or_default()
 }

@@ -9,7 +9,7 @@ use pgflow_worker_tests::{Fresh, Outcome};
 use crate::place::{Ran, Scratch, change, each, ended, pgflow, program};
 
 /// Every command that needs a database with our schema, with arguments that are fine.
-const COMMANDS: &[&[&str]] = &[
+pub(crate) const COMMANDS: &[&[&str]] = &[
     &["ls"],
     &["ls", "--workers"],
     &["ls", "--queues"],
@@ -243,6 +243,16 @@ async fn misuse_is_told_apart() -> Outcome {
         (&["queue", "rate", "api", "5/week"], "is not a rate such as"),
         (&["queue", "rate", "api", "5/s", "--burst", "0"], "a burst of at least 1"),
         (&["queue", "rate", "api", "--burst", "2"], "AMOUNT"),
+        (&["queue", "pause", ""], "the name of the need is empty"),
+        (&["tail", "--limit", "0"], "0 is not in 1.."),
+        (&["tail", "nothere"], "is not the id of a run"),
+        (&["ls", "--limit", "1001"], "is not in 1..=1000"),
+        (&["ls", "--limit", "-1"], "unexpected argument"),
+        (&["ls", "--workers", "--after", "x"], "not what a page of workers ended with"),
+        (&["prune", "--older-than", "9999999999999999999999d"], "too long"),
+        (&["job", "submit", "n", "--priority", "99999999999"], "is not in"),
+        (&["job", "show", ""], "cannot be the id of a job"),
+        (&["signal", "x", "{"], "not JSON"),
         (&["top", "--json"], "for machines"),
         (&["new", "7up"], "begins with a letter"),
         (&["serve", "--listen", "here"], "invalid socket address"),
@@ -253,6 +263,14 @@ async fn misuse_is_told_apart() -> Outcome {
     }
     let none = pgflow(&place.url, &["why", "0123"]).await;
     assert!(none.code() == 1 && none.stderr().contains("there is no run 0123"), "{}", none.text());
+    let none = pgflow(&place.url, &["show", "seven", "--dir", "/"]).await;
+    let said = "help: `pgflow job show seven` shows a job";
+    assert!(none.code() == 1 && none.stderr().contains(said), "{}", none.text());
+    for odd in ["☃", "\u{1b}[31m", "' or 1=1 --", "0123-☃"] {
+        let none = pgflow(&place.url, &["why", odd]).await;
+        assert!(none.code() == 1 && none.stderr().contains("there is no"), "{}", none.text());
+        assert!(!none.stderr().contains('\u{1b}'), "shown and not obeyed: {}", none.text());
+    }
     let none = pgflow(&place.url, &["why", "seven"]).await;
     let said = "there is no job seven, and no run can be called that";
     assert!(none.code() == 1 && none.stderr().contains(said), "{}", none.text());

@@ -65,6 +65,19 @@ async fn nobody_serves_it_it_begins_later_and_others_wait() -> Outcome {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn whoever_started_it_wants_it_later() -> Outcome {
+    for place in each().await? {
+        let run = place.db.start(slow::Flow, &1).delay(Duration::from_hours(3)).await?.id();
+        assert_eq!(codes(&place, run).await[..2], ["delayed later", "delayed work"]);
+        let why = pgflow(&place.url, &["why", &run.to_string()]).await;
+        assert_eq!(why.code(), 0, "{}", why.text());
+        let said = "`work` begins in 2 h, as whoever started the run asked";
+        assert!(why.stdout().contains(said), "{}", why.text());
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn workers_have_it_are_busy_or_will_take_it() -> Outcome {
     for place in each().await? {
         let db = &place.db;
@@ -96,6 +109,8 @@ async fn attempts_failed_or_were_held_back() -> Outcome {
         assert_eq!(codes(&place, run).await[1], "backoff work");
         let why = pgflow(&place.url, &["why", &run.to_string()]).await;
         assert!(why.stdout().contains("the last error was: no answer"), "{}", why.text());
+        let shown = pgflow(&place.url, &["show", &run.to_string()]).await.stdout();
+        assert!(shown.contains("▶ work  started  1 attempt  "), "{shown}");
 
         let run = db.start(slow::Flow, &1).await?.id();
         let task = claim(db, card.id, "slow").await?.remove(0);

@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use super::problem::named;
+use super::submit::check_span;
 use super::transition::Transition;
 use super::{
     JobHold, JobId, JobLease, JobNeeds, JobProblem, JobRow, JobRows, JobState, JobToken, JobWrites,
     Jobs, TraceKind,
 };
+use crate::work::CLAIM_BYTES;
 use crate::{Command, Refusal, Timestamp};
 
 /// What a worker wants.
@@ -45,9 +47,44 @@ impl JobClaim {
     }
 }
 
-/// A lease must not be over at once.
+/// A lease must not be over at once, and end some time.
 pub(super) fn check_lease(lease: Duration) -> Result<(), JobProblem> {
-    if lease < Duration::from_micros(1) { Err(JobProblem::ShortLease(lease)) } else { Ok(()) }
+    if lease < Duration::from_micros(1) {
+        return Err(JobProblem::ShortLease(lease));
+    }
+    check_span("end of the lease", lease)
+}
+
+/// A job that may be taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadyJob {
+    /// The job.
+    pub id: JobId,
+    /// How many bytes its payload has.
+    pub bytes: usize,
+}
+
+/// Those of a line that a claim may hand out with what it has already, so many bytes: 64 MB in all, and one job in any case. What
+/// comes after the first that does not fit waits too: it would overtake for ever.
+///
+/// ```
+/// use pgflow_machine::job::{ReadyJob, fitting};
+///
+/// let job = |name: &str, bytes| ReadyJob { id: name.parse().expect("a name"), bytes };
+/// let line = [job("a", 60_000_000), job("b", 5_000_000), job("c", 1)];
+/// assert_eq!(fitting(&line, 0), &line[..1]);
+/// assert_eq!(fitting(&line, 1), &line[..1]);
+/// assert_eq!(fitting(&line[1..], 60_000_000), []);
+/// ```
+pub fn fitting(line: &[ReadyJob], taken: usize) -> &[ReadyJob] {
+    let mut all = taken;
+    let is_too_much = |job: &ReadyJob| {
+        let is_first = all == 0;
+        all = all.saturating_add(job.bytes);
+        !is_first && all > CLAIM_BYTES
+    };
+    let fitting = line.iter().position(is_too_much).unwrap_or(line.len());
+    &line[..fitting]
 }
 
 /// A job that was taken.

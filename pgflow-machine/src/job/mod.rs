@@ -54,7 +54,7 @@ mod writes;
 
 pub use beat::{BeatJobs, HoldsJob};
 pub use cancel::{CancelJobs, JobCancelled};
-pub use claim::{JobClaim, TakeJobs, TakenJob};
+pub use claim::{JobClaim, ReadyJob, TakeJobs, TakenJob, fitting};
 pub use dependency::{Dependency, Policy, Wait};
 pub use id::{InvalidJobId, JobId, JobToken, MAX_NAME};
 pub use operator::{ClearConcern, ConcernCleared, Operate, Operated, Unheld};
@@ -64,7 +64,7 @@ pub use rings::{RING_EDGES, rings};
 pub use row::{Asked, JobLease, JobOutcome, JobRow, JobSettings, JobState, JobStatus, Seq};
 pub use rows::{ArchivedJob, JobNeeds, JobRows, Jobs};
 pub use settle::SettleJobs;
-pub use submit::{Moment, NewJob, Submit, Submitted};
+pub use submit::{LONGEST, Moment, NewJob, Submit, Submitted};
 pub use trace::{TraceEntry, TraceKind};
 pub use upkeep::{ExpireJobs, LapseJobs, Lapses, RunsEnded, WakeJobs};
 pub use verdict::{

@@ -61,6 +61,11 @@ pub enum JobProblem {
         /// What there is.
         capacity: u32,
     },
+    /// A span or a moment that no clock will show: see [`LONGEST`](super::LONGEST).
+    #[error(
+        "the {0} is no time for a job: it may be a hundred years from now, and in the years 1 to 9998"
+    )]
+    Time(&'static str),
     /// A lease that is over at once.
     #[error("a lease must last longer than {0:?}")]
     ShortLease(Duration),

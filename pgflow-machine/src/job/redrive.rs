@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use super::submit::check_span;
 use super::transition::Transition;
-use super::{JobId, JobNeeds, JobOutcome, JobRow, JobRows, JobWrites, Jobs, TraceKind};
+use super::{JobId, JobNeeds, JobOutcome, JobProblem, JobRow, JobRows, JobWrites, Jobs, TraceKind};
 use crate::{Command, Refusal, Timestamp};
 
 /// What became of a redrive.
@@ -28,6 +29,14 @@ pub struct Redrive<'a> {
     pub by: &'a str,
     /// Each one may be claimed so much later than the one before.
     pub spacing: Duration,
+}
+
+impl Redrive<'_> {
+    /// Whether the last of them can be claimed in some time.
+    pub fn check(&self) -> Result<(), JobProblem> {
+        let many = u32::try_from(self.jobs.len()).unwrap_or(u32::MAX);
+        check_span("moment of the last one", self.spacing.saturating_mul(many))
+    }
 }
 
 impl Command<Jobs> for Redrive<'_> {
@@ -65,7 +74,7 @@ fn redrive(transition: &mut Transition<'_, '_>, id: &JobId, delay: Duration) -> 
         return Redriven::Live;
     }
     let Some(ended) = transition.rows.archived.get(id) else { return Redriven::Unknown };
-    if !matches!(ended.outcome, JobOutcome::Failed | JobOutcome::Crashed) {
+    if !ended.outcome.is_dead() {
         return Redriven::Ended(ended.outcome);
     }
     let row = ended.row.redriven(transition.now, delay);

@@ -68,6 +68,23 @@ words! {
     }
 }
 
+impl JobOutcome {
+    /// The ends of dead letters: what can be opened again, and forgotten on its own.
+    pub const DEAD: [Self; 2] = [Self::Failed, Self::Crashed];
+
+    /// Whether a job that ended so is a dead letter.
+    ///
+    /// ```
+    /// use pgflow_machine::job::JobOutcome;
+    ///
+    /// assert!(JobOutcome::Crashed.is_dead());
+    /// assert!(!JobOutcome::Cancelled.is_dead(), "somebody wanted that");
+    /// ```
+    pub fn is_dead(self) -> bool {
+        Self::DEAD.contains(&self)
+    }
+}
+
 /// A place in line: lower ones first. New jobs come after all that are there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Seq {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::problem::named;
-use super::submit::{check_attempts, not_itself, payload, submit};
+use super::submit::{check_attempts, check_moment, check_span, not_itself, payload, submit};
 use super::transition::{End, Transition};
 use super::{
     Dependency, HandOver, JobId, JobNeeds, JobOutcome, JobProblem, JobRetry, JobRows, JobSettle,
@@ -166,7 +166,10 @@ impl JobSettle {
         match &self.verdict {
             JobVerdict::Finished(output) => payload("the job's output", output, limits)?,
             JobVerdict::HandedOver(to) => to.check(&self.hold.job, limits)?,
-            JobVerdict::Failed { .. } | JobVerdict::Released => {}
+            JobVerdict::Failed { retry: JobRetry::After(delay), .. } => {
+                check_span("delay of the next attempt", *delay)?;
+            }
+            JobVerdict::Failed { retry: JobRetry::Never, .. } | JobVerdict::Released => {}
         }
         self.submits.iter().try_for_each(|new| new.check(limits))
     }
@@ -177,6 +180,7 @@ impl HandOver {
     pub fn check(&self, job: &JobId, limits: &Limits) -> Result<(), JobProblem> {
         named("need", &self.need)?;
         check_attempts(self.max_attempts)?;
+        check_moment("moment that it wakes", self.wake)?;
         if let Some(value) = &self.payload {
             payload("the job's payload", value, limits)?;
         }

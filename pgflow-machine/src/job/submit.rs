@@ -1,5 +1,6 @@
 //! New jobs.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -18,6 +19,26 @@ pub enum Moment {
     At(Timestamp),
     /// So long after the database's now.
     In(Duration),
+}
+
+/// The longest span that is taken: a hundred years.
+pub const LONGEST: Duration = Duration::from_hours(876_600);
+
+/// Moments that every database keeps, and every clock shows: the years 1 to 9998.
+const MOMENTS: RangeInclusive<i64> = -62_135_596_800_000_000..=253_370_764_800_000_000;
+
+/// Whether a span is one that somebody may wait for.
+pub(super) fn check_span(what: &'static str, span: Duration) -> Result<(), JobProblem> {
+    if span > LONGEST { Err(JobProblem::Time(what)) } else { Ok(()) }
+}
+
+/// Whether a moment is one that a clock will show, if there is one.
+pub(super) fn check_moment(what: &'static str, moment: Option<Moment>) -> Result<(), JobProblem> {
+    match moment {
+        Some(Moment::In(span)) => check_span(what, span),
+        Some(Moment::At(at)) if !MOMENTS.contains(&at.micros()) => Err(JobProblem::Time(what)),
+        Some(Moment::At(_)) | None => Ok(()),
+    }
 }
 
 impl Moment {
@@ -74,6 +95,8 @@ impl NewJob {
         named("need", &self.need)?;
         self.key.as_deref().map_or(Ok(()), |key| named("key", key))?;
         check_attempts(self.max_attempts)?;
+        check_moment("moment that it wakes", self.wake)?;
+        check_moment("moment that it expires", self.expires)?;
         payload("the job's payload", &self.payload, limits)?;
         not_itself(&self.id, &self.after)
     }

@@ -118,6 +118,8 @@ impl<'r, 'c> Transition<'r, 'c> {
         }
         self.disturbed.extend(row.key.clone());
         self.trace_with(id, ended(outcome), token, detail);
+        // Its row goes to the archive as it is now.
+        self.writes.updated.remove(id);
         self.writes.archived.push(ArchiveWrite { id: id.clone(), outcome, output });
         let word = (outcome != JobOutcome::Done).then(|| outcome.word());
         self.over.push_back((Dependency::Job(id.clone()), word));

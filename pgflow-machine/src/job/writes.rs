@@ -14,9 +14,9 @@ pub struct JobWrites<'c> {
     pub inserted: Vec<JobId>,
     /// Jobs that come back out of the archive, with their payloads.
     pub restored: BTreeSet<JobId>,
-    /// Jobs whose rows changed.
+    /// Jobs whose rows changed, and that have not ended.
     pub updated: BTreeSet<JobId>,
-    /// Payloads of jobs that are inserted or updated.
+    /// Payloads of jobs that are inserted, updated or archived.
     pub payloads: BTreeMap<JobId, &'c Value>,
     /// What attempts failed with.
     pub errors: BTreeMap<JobId, String>,
@@ -28,7 +28,7 @@ pub struct JobWrites<'c> {
     pub freed: BTreeSet<JobId>,
     /// New edges.
     pub edges: Vec<Edge>,
-    /// Jobs that move to the archive.
+    /// Jobs that move to the archive, with their rows as they are now.
     pub archived: Vec<ArchiveWrite<'c>>,
     /// Keys that are held by another job now, or by none.
     pub keys: BTreeSet<String>,

@@ -10,6 +10,7 @@
 //! | `fair` | the place of a message, so that no key starves the others |
 //! | `batch` | when a batch is ripe, and what is in it |
 //! | `plan` | all of that for one claim of one stage |
+//! | `grant` | what attempts get that all take the same: those at tasks of a step |
 //! | `message` | messages as they are pushed, and how their attempts end |
 //!
 //! ```
@@ -26,6 +27,7 @@
 
 mod batch;
 mod fair;
+mod grant;
 mod message;
 mod plan;
 mod problem;
@@ -36,6 +38,7 @@ mod tests;
 
 pub use batch::{BatchRule, Formed, Trigger, form};
 pub use fair::{place, place_of, priority_of};
+pub use grant::Grants;
 pub use message::{Columns, Message, MessageEnd, MessageLease, MessageSettle, Units, fits};
 pub use plan::{Pick, Plan, Planner, Stage, Waiting};
 pub use problem::PermitProblem;
@@ -85,6 +88,11 @@ impl PermitKey {
     /// The last place of a key of a queue. The length of the queue's name keeps two pairs apart.
     pub fn turn(queue: &str, key: &str) -> Self {
         Self::new(PermitKind::Turn, format!("{}:{queue}:{key}", queue.len()))
+    }
+
+    /// What claims of a step of a version of a flow take. The length of the flow's name keeps two pairs apart.
+    pub fn step(flow: &str, step: &str) -> Self {
+        Self::new(PermitKind::Stage, format!("{}:{flow}:{step}", flow.len()))
     }
 
     /// Where the keys of a queue are: from the first, up to what comes after the last.

@@ -8,6 +8,7 @@ use super::message::check_units;
 use super::{BatchRule, Bucket, Formed, PermitProblem, Resource, Rooms, Trigger, Units, form};
 use crate::Timestamp;
 use crate::job::JobId;
+use crate::work::CLAIM_BYTES;
 
 /// What a stage of a pipeline takes of its queue.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,6 +96,8 @@ pub struct Planner<'s> {
     room: usize,
     /// Whether rates leave less room than there would be.
     is_slowed: bool,
+    /// Bytes of payload that it still hands out.
+    left: u64,
     plan: Plan,
     groups: BTreeMap<Option<String>, Vec<Waiting>>,
 }
@@ -110,9 +113,9 @@ impl<'s> Planner<'s> {
     ) -> Self {
         let tokens = buckets.values().map(|bucket| bucket.available(now)).min();
         let room = tokens.map_or(max, |tokens| tokens.min(max)) as usize;
-        let (is_slowed, groups) = (room < max as usize, BTreeMap::new());
+        let (is_slowed, left) = (room < max as usize, CLAIM_BYTES as u64);
         let plan = Plan { rooms, buckets, ..Plan::default() };
-        Self { stage, now, room, is_slowed, plan, groups }
+        Self { stage, now, room, is_slowed, left, plan, groups: BTreeMap::new() }
     }
 
     /// More resources, which messages of the next page name.
@@ -128,6 +131,11 @@ impl<'s> Planner<'s> {
     pub fn is_full(&self) -> bool {
         let is_stuck = !self.plan.rooms.fit(&self.stage.resources);
         is_stuck || self.plan.picks.len() >= self.room || self.ripe() >= self.room
+    }
+
+    /// Attempts that it has picked messages for.
+    pub fn picked(&self) -> usize {
+        self.plan.picks.len()
     }
 
     /// Batches that are ripe whatever comes.
@@ -147,8 +155,7 @@ impl<'s> Planner<'s> {
             } else if self.stage.batch.is_some() {
                 self.groups.entry(waiting.batch_key.clone()).or_default().push(waiting);
             } else if self.plan.picks.len() < self.room {
-                let units = self.units(waiting.resources);
-                self.pick(vec![waiting.job], units, None, waiting.since);
+                self.pick(vec![waiting], None);
             }
         }
     }
@@ -163,9 +170,21 @@ impl<'s> Planner<'s> {
         units
     }
 
-    fn pick(&mut self, jobs: Vec<JobId>, units: Units, trigger: Option<Trigger>, since: Timestamp) {
+    /// Messages for an attempt, unless they are more than a claim hands out at once. What comes after the first that does not fit
+    /// waits too: it would overtake for ever. There is one attempt in any case.
+    fn pick(&mut self, messages: Vec<Waiting>, trigger: Option<Trigger>) {
+        let bytes = messages.iter().fold(0_u64, |all, waiting| all.saturating_add(waiting.bytes));
+        if bytes > self.left && !self.plan.picks.is_empty() {
+            self.room = self.plan.picks.len();
+            self.not_before(self.now);
+            return;
+        }
+        let units = self.units(most(&messages));
+        let since = messages.iter().map(|waiting| waiting.since).min().unwrap_or(self.now);
+        let jobs = messages.into_iter().map(|waiting| waiting.job).collect();
         // One that cannot get what it needs is passed over, and the others go on.
         if let Some(fences) = self.plan.rooms.take(&units) {
+            self.left = self.left.saturating_sub(bytes);
             self.plan.picks.push(Pick { jobs, trigger, since, units, fences });
         }
     }
@@ -197,17 +216,16 @@ impl<'s> Planner<'s> {
 
     /// Batches of groups that are ripe, the one that has waited longest first.
     fn batches(&mut self, rule: &BatchRule) {
+        let most = rule.bytes.unwrap_or(u64::MAX).min(CLAIM_BYTES as u64);
+        let rule = &BatchRule { bytes: Some(most), ..*rule };
         let mut groups: Vec<_> = std::mem::take(&mut self.groups).into_values().collect();
         groups.sort_by_key(|group| group.iter().map(|waiting| waiting.since).min());
         for mut group in groups {
             loop {
                 match form(rule, &group, self.now, self.stage.drains) {
                     Formed::Ripe { messages, trigger } if self.plan.picks.len() < self.room => {
-                        let batch: Vec<_> = group.drain(..messages).collect();
-                        let since = batch.iter().map(|waiting| waiting.since).min();
-                        let units = self.units(most(&batch));
-                        let jobs = batch.into_iter().map(|waiting| waiting.job).collect();
-                        self.pick(jobs, units, Some(trigger), since.unwrap_or(self.now));
+                        let batch = group.drain(..messages).collect();
+                        self.pick(batch, Some(trigger));
                     }
                     Formed::Later(moment) => {
                         self.not_before(moment);

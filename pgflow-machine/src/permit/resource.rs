@@ -13,6 +13,26 @@ pub struct Resource {
     pub capacity: u32,
     /// The number of its last grant: every grant has a greater one.
     pub fence: u64,
+    /// There is less of it than there was, and nothing was granted since: until then more may be held than there is.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lowered: bool,
+}
+
+impl Resource {
+    /// So many units, of what was there before.
+    ///
+    /// ```
+    /// use pgflow_machine::permit::Resource;
+    ///
+    /// let gpu = Resource::of(4, None);
+    /// assert!(Resource::of(2, Some(gpu)).lowered && !Resource::of(5, Some(gpu)).lowered);
+    /// ```
+    pub fn of(capacity: u32, before: Option<Self>) -> Self {
+        let (fence, lowered) = before.map_or((0, false), |before| {
+            (before.fence, before.lowered || capacity < before.capacity)
+        });
+        Self { capacity, fence, lowered }
+    }
 }
 
 /// What is left of resources, for one claim.
@@ -55,6 +75,17 @@ impl Rooms {
         })
     }
 
+    /// How often all of these can be had, up to `max` times. What is not there cannot.
+    pub fn times(&self, units: &Units, max: u32) -> u32 {
+        let times = |(slug, units): (&String, &u32)| {
+            let (resource, used) = self.all.get(slug)?;
+            let left = u64::from(resource.capacity).saturating_sub(*used);
+            u32::try_from(left / u64::from((*units).max(1))).ok()
+        };
+        let each = units.iter().map(|wanted| times(wanted).unwrap_or_default());
+        each.fold(max, u32::min)
+    }
+
     /// Takes all of these, or none; the fence of each.
     pub fn take(&mut self, units: &Units) -> Option<BTreeMap<String, u64>> {
         if !self.fit(units) {
@@ -65,6 +96,7 @@ impl Rooms {
             let (resource, used) = self.all.get_mut(slug)?;
             *used += u64::from(*units);
             resource.fence += 1;
+            resource.lowered = false;
             fences.insert(slug.clone(), resource.fence);
         }
         Some(fences)

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::{PlanStep, Timestamp};
 
 /// What a lease lasts longer than the step's timeout, and what a heartbeat may be late.
-pub(crate) const GRACE: Duration = Duration::from_secs(2);
+pub const GRACE: Duration = Duration::from_secs(2);
 
 /// How often a task may be lost and queued again. One more, and its step ends.
 pub const MAX_REQUEUES: u32 = 3;

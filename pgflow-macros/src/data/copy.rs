@@ -23,21 +23,21 @@ pub(super) fn expand(
     let (copy, checked) = (format_ident!("__{plain}"), format_ident!("{plain}_can_be_stored"));
     let copied = copied(item, held, pgflow);
     let checks = held.iter().map(|held| check(held, pgflow));
-    let types = types(held);
+    let (types, skipped) = (types(held, false), types(held, true));
     quote! {
         #known
         #item
 
         const _: () = {
             #[allow(unused_imports)]
-            use #pgflow::__private::{NotDerived as _, NotDescribed as _, NotHeld as _, Unknown as _};
+            use #pgflow::__private::{NotDerived as _, NotDescribed as _};
 
             #[allow(non_camel_case_types)]
             type #checked = (#(#checks,)*);
 
             #copied
 
-            #pgflow::__private::impl_data!(#name, #copy, #checked, [#(#types),*]);
+            #pgflow::__private::impl_data!(#name, #copy, #checked, [#(#types),*], [#(#skipped),*]);
         };
     }
 }
@@ -50,9 +50,11 @@ fn copied(item: &DeriveInput, held: &[HeldType<'_>], pgflow: &TokenStream) -> To
     each_attrs(&mut copy, &mut |attrs| attrs.retain(is_described));
     let derives = derive(true, pgflow);
     let (remote, name) = (pretty(&item.ident), item.ident.unraw().to_string());
-    let holdable = quote!(#pgflow::__private::Holdable<'a>);
-    let types = types(held);
-    copy.generics.where_clause = Some(parse_quote!(where #(for<'a> #types: #holdable),*));
+    let private = quote!(#pgflow::__private);
+    let (types, skipped) = (types(held, false), types(held, true));
+    copy.generics.where_clause = Some(parse_quote! {
+        where #(for<'a> #types: #private::Holdable<'a>,)* #(for<'a> #skipped: #private::Defaulted<'a>,)*
+    });
     quote! {
         #derives
         #[serde(remote = #remote, rename = #name)]
@@ -62,13 +64,27 @@ fn copied(item: &DeriveInput, held: &[HeldType<'_>], pgflow: &TokenStream) -> To
 }
 
 /// A type that cannot be evaluated if a field cannot be stored.
-fn check(held: &HeldType<'_>, pgflow: &TokenStream) -> TokenStream {
-    let HeldType { what, ty } = held;
+pub(super) fn check(held: &HeldType<'_>, pgflow: &TokenStream) -> TokenStream {
+    let HeldType { what, ty, is_skipped } = held;
     let of = quote!(<#pgflow::__private::Held<#ty>>);
     let (fail, can_derive) = (storable::fail(ty), can_derive(ty));
+    if *is_skipped {
+        return quote! {
+            [(); {
+                #[allow(unused_imports)]
+                use #pgflow::__private::NotHeld as _;
+                if let ::core::option::Option::Some(why) = #pgflow::__private::no_default(#what, #of::DEFAULT) {
+                    #fail
+                }
+                0
+            }]
+        };
+    }
     let storable = storable::check(what, ty, &quote!(#pgflow::__private));
     quote! {
         [(); {
+            #[allow(unused_imports)]
+            use #pgflow::__private::{NotHeld as _, Unknown as _};
             let has = [#of::SERIALIZE, #of::DESERIALIZE, #of::JSON_SCHEMA];
             if let ::core::option::Option::Some(why) = #pgflow::__private::missing(#what, has, #can_derive) {
                 #fail
@@ -87,11 +103,11 @@ fn can_derive(ty: &Type) -> bool {
     !text.contains(['*', '&']) && !words.any(|word| OTHERS.contains(&word))
 }
 
-/// Each type once.
-fn types(held: &[HeldType<'_>]) -> Vec<TokenStream> {
+/// Each type once, of the fields that are skipped or of the others.
+pub(super) fn types(held: &[HeldType<'_>], is_skipped: bool) -> Vec<TokenStream> {
     let mut seen = HashSet::new();
     let mut types = Vec::new();
-    for held in held {
+    for held in held.iter().filter(|held| held.is_skipped == is_skipped) {
         if seen.insert(pretty(held.ty)) {
             types.push(held.ty.to_token_stream());
         }

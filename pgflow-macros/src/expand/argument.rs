@@ -6,7 +6,7 @@ use quote::{ToTokens, quote};
 use syn::Type;
 
 use super::{Expand, short};
-use crate::span::{Ends, Member, OutputOf, Rule, ShownAt};
+use crate::span::{Ends, Member, OutputOf, Rule, ShownAt, local};
 
 /// How a parameter gets its value.
 pub(super) enum Argument {
@@ -19,7 +19,10 @@ pub(super) enum Argument {
 impl Argument {
     pub(super) fn value(self) -> TokenStream {
         match self {
-            Self::Taken(take) => quote!(#take(task)?),
+            Self::Taken(take) => {
+                let task = local("task");
+                quote!(#take(#task)?)
+            }
             Self::Made(value) => value,
         }
     }
@@ -99,7 +102,8 @@ fn passed(
     let shown = Ends::of(param.ty);
     let (ty, rule) = (ShownAt { ty: of, shown }, Rule(rule, &[param.ty, item, consumer]));
     let pass = Member { ty: &ty, rule: &rule, name: "pass", shown };
-    Argument::Made(quote!(#pass(task.item(#read)?)))
+    let task = local("task");
+    Argument::Made(quote!(#pass(#task.item(#read)?)))
 }
 
 /// Reads an element. Of a `Vec`, it is up to who outputs that to say that its elements cannot be read.

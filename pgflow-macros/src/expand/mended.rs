@@ -3,7 +3,7 @@
 //! An editor gets them as they were written: whoever is typing wants its help there.
 
 use pgflow_syntax::{
-    StepItem, first_of_many_states, is_bare_parameter, is_bare_result, is_bare_waiting,
+    StepItem, first_of_many_states, is_bare_parameter, is_bare_result, is_bare_waiting, is_no_state,
 };
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote};
@@ -29,5 +29,6 @@ pub(super) fn function(step: &StepItem) -> TokenStream {
 }
 
 fn is_bare_argument(arg: &FnArg) -> bool {
-    matches!(arg, FnArg::Typed(arg) if is_bare_parameter(&arg.ty) || first_of_many_states(&arg.ty).is_some())
+    let FnArg::Typed(arg) = arg else { return false };
+    is_bare_parameter(&arg.ty) || first_of_many_states(&arg.ty).is_some() || is_no_state(arg)
 }

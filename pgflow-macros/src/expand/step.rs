@@ -11,7 +11,7 @@ use super::argument::Argument;
 use super::output::seen;
 use super::{Expand, short};
 use crate::editor::is_editor;
-use crate::span::{Ends, Member, Rule, marker};
+use crate::span::{Ends, Member, Rule, local, marker};
 use crate::storable::fail;
 
 /// Parameters that can be taken with one call: there is a `take_2` and so on for each number.
@@ -108,9 +108,9 @@ impl Expand<'_> {
                 quote!(#private::waiting::<#name, _, _, _>(#future, #into_result, #is_waiting, #report))
             }
         };
-        let body = self.body(step, &called);
+        let (body, task) = (self.body(step, &called), local("task"));
         quote! {
-            fn #call(task: &#private::Task) -> #private::Called {
+            fn #call(#task: &#private::Task) -> #private::Called {
                 #(let _ = #deps;)*
                 #(let _: #private::Waits<#waits>;)*
                 #body
@@ -121,7 +121,7 @@ impl Expand<'_> {
     /// Takes all parameters with one call and passes them on, where that can be. The compiler's work on a function that
     /// takes one after the other grows with the square of what it must drop if a later one cannot be read.
     fn body(&self, step: &Step<'_>, called: &dyn Fn(&TokenStream) -> TokenStream) -> TokenStream {
-        let (name, private) = (step.name(), short());
+        let (name, private, task, it) = (step.name(), short(), local("task"), local("it"));
         let args = step.params.iter().map(|param| self.argument(step, param));
         let args: Vec<_> = args.collect();
         if step.takes(Source::Transaction) {
@@ -135,11 +135,11 @@ impl Expand<'_> {
         // At the name of the step, so that a future that is not `Send` is reported there.
         let boxed = |args: &TokenStream| quote_spanned!(name.span()=> <_ as #private::Sent>::sent(#name(#args)));
         let (taken, args) = match taken.as_deref() {
-            Some([take]) => (quote!(#take(task)), quote!(it)),
+            Some([take]) => (quote!(#take(#task)), quote!(#it)),
             Some(taken) if (2..=TAKEN_AT_ONCE).contains(&taken.len()) => {
                 let take = format_ident!("take_{}", taken.len());
                 let indices = (0..taken.len()).map(Index::from);
-                (quote!(#private::#take(task, #(#taken),*)), quote!(#(it.#indices),*))
+                (quote!(#private::#take(#task, #(#taken),*)), quote!(#(#it.#indices),*))
             }
             _ => {
                 let args = args.into_iter().map(Argument::value);
@@ -149,7 +149,7 @@ impl Expand<'_> {
         let called = called(&boxed(&args));
         quote! {
             match #taken {
-                #private::Ok(it) => #called,
+                #private::Ok(#it) => #called,
                 #private::Err(why) => #private::Err(why),
             }
         }
@@ -181,9 +181,9 @@ fn in_transaction(
     args: Vec<Argument>,
     called: &dyn Fn(&TokenStream) -> TokenStream,
 ) -> TokenStream {
-    let (name, private) = (step.name(), short());
+    let (name, private, task) = (step.name(), short(), local("task"));
     let mut names = Vec::new();
-    let mut before = quote!(let mut __lent = #private::tx(task)?;);
+    let mut before = quote!(let mut __lent = #private::tx(#task)?;);
     for (at, (param, arg)) in step.params.iter().zip(args).enumerate() {
         let (arg_name, value) = (format_ident!("__arg{at}"), arg.value());
         if param.source == Source::Transaction {

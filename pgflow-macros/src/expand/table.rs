@@ -1,7 +1,7 @@
 //! The table of steps: what a worker needs to know of them.
 
 use pgflow_model::{OnSkip, StepKind, StepOptions};
-use pgflow_syntax::{ConditionArg, Source, Step, pretty};
+use pgflow_syntax::{ConditionArg, Permits, Source, Step, pretty};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
 
@@ -65,7 +65,12 @@ fn more(step: &Step<'_>) -> TokenStream {
         let hook = step.takes(Source::Hook);
         quote!(.waits(#hook))
     });
-    quote!(#map #only_if #unless #unmet #exhausted #options #needs #takes_tx #takes_run #has_stream #waits)
+    let Permits { resources, rate } = &step.permits;
+    let resources = (!resources.is_empty()).then(|| quote!(.resources(&[#(#resources),*])));
+    let rate = rate.as_ref().map(|rate| quote!(.rate(#rate)));
+    quote!(
+        #map #only_if #unless #unmet #exhausted #options #needs #takes_tx #takes_run #has_stream #waits #resources #rate
+    )
 }
 
 fn needs(step: &Step<'_>) -> Option<TokenStream> {

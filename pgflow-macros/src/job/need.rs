@@ -1,13 +1,13 @@
 //! A need's type, and the function that calls it.
 
-use pgflow_syntax::{Need, NeedParam, NeedPermits, NeedSource, Output, has_name, pretty};
+use pgflow_syntax::{Need, NeedParam, NeedSource, Output, Permits, has_name, pretty};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Token, Type};
 
 use super::Expand;
 use crate::expand::short;
-use crate::span::{Ends, Member, Rule, marker};
+use crate::span::{Ends, Member, Rule, local, marker};
 
 impl Expand<'_> {
     /// A need's type and, if it is handled here and can be called, the function that calls it.
@@ -71,8 +71,9 @@ impl Expand<'_> {
             _ => &inferred,
         };
         let report = Member { ty: error, rule: &rule, name: "report", shown };
+        let task = local("task");
         quote! {
-            fn #call(task: &#private::JobTask) -> #private::CalledNeed {
+            fn #call(#task: &#private::JobTask) -> #private::CalledNeed {
                 #before
                 #private::need_future(#future, #into_result, #next, #report)
             }
@@ -89,7 +90,7 @@ fn def(need: &Need<'_>) -> TokenStream {
         let name = format_ident!("{name}");
         quote!(#name: ::core::option::Option::Some(#value),)
     });
-    let NeedPermits { resources, rate } = &need.permits;
+    let Permits { resources, rate } = &need.permits;
     let resources = (!resources.is_empty()).then(|| quote!(resources: &[#(#resources),*],));
     let rate = rate.iter().map(|rate| quote!(rate: ::core::option::Option::Some(#rate),));
     let states: Vec<_> = states(need).collect();
@@ -122,9 +123,9 @@ fn def(need: &Need<'_>) -> TokenStream {
 
 /// The call itself, and what comes before it. A transaction is lent for as long as the call takes.
 fn future(need: &Need<'_>) -> (TokenStream, TokenStream) {
-    let (name, private) = (need.name(), short());
+    let (name, private, task) = (need.name(), short(), local("task"));
     let takes_tx = need.param(NeedSource::Transaction).is_some();
-    let lent = takes_tx.then(|| quote!(let mut __lent = #private::tx(task.task())?;));
+    let lent = takes_tx.then(|| quote!(let mut __lent = #private::tx(#task.task())?;));
     let (mut before, mut args) = (lent.into_token_stream(), Vec::new());
     for (at, param) in need.params.iter().enumerate() {
         let (arg, arg_name) = (argument(need, param), format_ident!("__arg{at}"));
@@ -150,16 +151,16 @@ fn future(need: &Need<'_>) -> (TokenStream, TokenStream) {
 
 /// The value of a parameter.
 fn argument(need: &Need<'_>, param: &NeedParam<'_>) -> TokenStream {
-    let (private, name) = (short(), need.name());
+    let (private, name, task) = (short(), need.name(), local("task"));
     let taken = |rule: &'static str, member: &'static str, from: TokenStream| {
         let (rule, shown) = (Rule(rule, &[name]), Ends::of(param.ty));
         let member = Member { ty: param.ty, rule: &rule, name: member, shown };
         quote!(#member(#from)?)
     };
     match param.source {
-        NeedSource::Payload => quote!(#private::payload::<#name>(task)?),
-        NeedSource::Context => taken("IsJobContext", "from_job", quote!(task)),
-        NeedSource::State => taken("IsState", "from_task", quote!(task.task())),
+        NeedSource::Payload => quote!(#private::payload::<#name>(#task)?),
+        NeedSource::Context => taken("IsJobContext", "from_job", quote!(#task)),
+        NeedSource::State => taken("IsState", "from_task", quote!(#task.task())),
         NeedSource::Transaction => {
             let of: &dyn ToTokens = match param.ty {
                 Type::Reference(reference) => &reference.elem,

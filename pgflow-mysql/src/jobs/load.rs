@@ -224,7 +224,9 @@ pub(crate) async fn load<C: DerefMut<Target = MySqlConnection>>(
     }
     if !needs.waiters.is_empty() {
         let on: Vec<_> = needs.waiters.iter().map(On::from).collect();
-        for (on, waiter, policy) in edges(session, WAITERS, json_rows(&on)?).await? {
+        for (on, waiter, policy) in
+            edges(session, locking(session, WAITERS), json_rows(&on)?).await?
+        {
             rows.waiters.entry(on).or_default().push((waiter, policy));
         }
     }

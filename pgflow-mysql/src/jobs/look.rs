@@ -3,7 +3,7 @@
 
 use std::ops::DerefMut;
 
-use pgflow_machine::job::{JobHold, JobId, JobToken};
+use pgflow_machine::job::{JobHold, JobId, JobToken, ReadyJob};
 use pgflow_machine::{RunId, Timestamp, Version};
 use sqlx::MySqlConnection;
 use uuid::Uuid;
@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::session::MySqlSession;
 
 const READY: &str = "
-    select id, urgency, seq from pgflow_jobs force index (pgflow_jobs_ready)
+    select id, urgency, seq, payload_bytes from pgflow_jobs force index (pgflow_jobs_ready)
      where need = ? and state = 'ready' order by urgency, seq limit ? for update skip locked";
 
 const DUE: &str = "
@@ -64,15 +64,18 @@ pub(crate) async fn ready<C: DerefMut<Target = MySqlConnection>>(
     session: &mut MySqlSession<C>,
     needs: &[String],
     max: u32,
-) -> Result<Vec<JobId>> {
-    let mut found: Vec<(i64, i64, Vec<u8>)> = Vec::new();
+) -> Result<Vec<ReadyJob>> {
+    let mut found: Vec<(i64, i64, Vec<u8>, i64)> = Vec::new();
     for need in distinct(needs) {
         let query = sqlx::query_as(READY).bind(need.as_bytes()).bind(max);
-        let ready: Vec<(Vec<u8>, i64, i64)> = query.fetch_all(session.connection()).await?;
-        found.extend(ready.into_iter().map(|(id, urgency, seq)| (urgency, seq, id)));
+        let ready: Vec<(Vec<u8>, i64, i64, i64)> = query.fetch_all(session.connection()).await?;
+        found.extend(ready.into_iter().map(|(id, urgency, seq, bytes)| (urgency, seq, id, bytes)));
     }
     found.sort_unstable();
-    found.into_iter().take(max as usize).map(|(.., name)| id(name)).collect()
+    let ready = |(_, _, name, bytes): (i64, i64, Vec<u8>, i64)| {
+        Ok(ReadyJob { id: id(name)?, bytes: usize::try_from(bytes).unwrap_or(usize::MAX) })
+    };
+    found.into_iter().take(max as usize).map(ready).collect()
 }
 
 pub(crate) async fn due<C: DerefMut<Target = MySqlConnection>>(

@@ -2,7 +2,7 @@
 
 use pgflow_machine::Timestamp;
 use pgflow_machine::job::{
-    JobId, JobOutcome, JobRows, JobState, JobWrites, Policy, TraceEntry, TraceKind,
+    ArchiveWrite, JobId, JobOutcome, JobRows, JobState, JobWrites, Policy, TraceEntry, TraceKind,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -59,16 +59,18 @@ pub(super) struct Edge<'w> {
     pub(super) policy: Policy,
 }
 
+/// A job that goes to the archive.
 #[derive(Serialize)]
 pub(super) struct Ended<'w> {
-    pub(super) id: Name<'w>,
-    pub(super) outcome: JobOutcome,
+    #[serde(flatten)]
+    job: Job<'w>,
+    outcome: JobOutcome,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) output: Option<String>,
+    output: Option<String>,
 }
 
 #[derive(Serialize)]
-pub(super) struct Held<'w> {
+pub(super) struct HeldKey<'w> {
     pub(super) name: Name<'w>,
     pub(super) holder: Name<'w>,
 }
@@ -136,6 +138,18 @@ pub(super) fn jobs<'w>(
     ids: impl IntoIterator<Item = &'w JobId>,
 ) -> Result<Vec<Job<'w>>> {
     ids.into_iter().map(|id| job(rows, writes, id)).collect()
+}
+
+pub(super) fn ended<'w>(rows: &'w JobRows, writes: &'w JobWrites<'_>) -> Result<Vec<Ended<'w>>> {
+    let ended = |write: &'w ArchiveWrite<'_>| {
+        let (job, output) = (job(rows, writes, &write.id)?, write.output.map(Value::to_string));
+        Ok(Ended { job, outcome: write.outcome, output })
+    };
+    writes.archived.iter().map(ended).collect()
+}
+
+pub(super) fn size_of_ended(ended: &Ended<'_>) -> usize {
+    size(&ended.job) + ended.output.as_ref().map_or(0, String::len)
 }
 
 pub(super) fn size(job: &Job<'_>) -> usize {

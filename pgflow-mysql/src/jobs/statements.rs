@@ -2,7 +2,7 @@
 
 use super::load::names;
 
-/// The columns of a parameter with rows of jobs.
+/// The columns of a parameter with rows of jobs, and what became of those that have ended.
 macro_rules! jobs {
     () => {
         "json_table(?, '$[*]' columns (
@@ -18,7 +18,9 @@ macro_rules! jobs {
            cancel longtext character set utf8mb4 path '$.cancel',
            settled varchar(191) character set utf8mb4 path '$.settled', created_at bigint path '$.created_at',
            payload longtext character set utf8mb4 path '$.payload',
-           error longtext character set utf8mb4 path '$.error')) k"
+           error longtext character set utf8mb4 path '$.error',
+           outcome varchar(16) character set utf8mb4 path '$.outcome',
+           output longtext character set utf8mb4 path '$.output')) k"
     };
 }
 
@@ -111,15 +113,11 @@ pub(super) const EDGES: &str = "
 pub(super) const ARCHIVE: &str = concat!(
     "insert into pgflow_job_archive (",
     columns!(),
-    ", seq, payload, error, outcome, output, ended_at)
-     select j.id, j.need, j.priority, j.urgency, j.state, j.wake_at, j.waits, j.job_key, j.expires_at, j.attempts,
-            j.forgiven, j.failures, j.lapses, j.streak, j.max_attempts, j.cancel, j.settled, j.created_at,
-            j.seq, j.payload, j.error, k.outcome, k.output, ?
-       from json_table(?, '$[*]' columns (
-              id varchar(256) character set utf8mb4 path '$.id',
-              outcome varchar(16) character set utf8mb4 path '$.outcome',
-              output longtext character set utf8mb4 path '$.output')) k
-       straight_join pgflow_jobs j force index (pgflow_jobs_id) on j.id = unhex(k.id)"
+    ", seq, payload, error, outcome, output, ended_at) select ",
+    values!(),
+    ", j.seq, coalesce(k.payload, j.payload), coalesce(k.error, j.error), k.outcome, k.output, ? from ",
+    jobs!(),
+    " straight_join pgflow_jobs j force index (pgflow_jobs_id) on j.id = unhex(k.id)"
 );
 
 pub(super) const DELETE: &str = concat!(

@@ -4,12 +4,11 @@ use std::ops::DerefMut;
 
 use pgflow_machine::job::{JobId, JobRows, JobWrites};
 use serde::Serialize;
-use serde_json::Value;
 use sqlx::MySqlConnection;
 
 use super::load::On;
 use super::names::Name;
-use super::rows::{Edge, Ended, Held, Lease, Traced, jobs, size};
+use super::rows::{Edge, HeldKey, Lease, Traced, ended, jobs, size, size_of_ended};
 use super::statements::{
     ARCHIVE, DELETE, EDGES, FORGET, FREE, FREED, HOLD, INSERT, LEASE, OVER, RESTORE, TRACE,
     UNLEASE, UPDATE,
@@ -64,7 +63,7 @@ pub(crate) async fn write<C: DerefMut<Target = MySqlConnection>>(
     let edges: Vec<_> = writes.edges.iter().map(Edge::from).collect();
 
     execute(session, EDGES, &edges).await?;
-    archive(session, &writes).await?;
+    archive(session, rows, &writes).await?;
     keys(session, rows, &writes).await?;
     let trace: Vec<_> = writes.trace.iter().map(Traced::from).collect();
     execute(session, TRACE, &trace).await
@@ -97,15 +96,10 @@ async fn leases<C: DerefMut<Target = MySqlConnection>>(
 
 async fn archive<C: DerefMut<Target = MySqlConnection>>(
     session: &mut MySqlSession<C>,
+    rows: &JobRows,
     writes: &JobWrites<'_>,
 ) -> Result<()> {
-    let ended = writes.archived.iter().map(|ended| Ended {
-        id: Name::from(&ended.id),
-        outcome: ended.outcome,
-        output: ended.output.map(Value::to_string),
-    });
-    let output = |ended: &Ended<'_>| ended.output.as_ref().map_or(0, String::len);
-    execute_in_parts(session, ARCHIVE, ended.collect(), output).await?;
+    execute_in_parts(session, ARCHIVE, ended(rows, writes)?, size_of_ended).await?;
     execute(session, DELETE, &named(writes.archived.iter().map(|ended| &ended.id))).await
 }
 
@@ -117,7 +111,7 @@ async fn keys<C: DerefMut<Target = MySqlConnection>>(
 ) -> Result<()> {
     let held = writes.keys.iter().filter_map(|key| {
         let holder = rows.keys.get(key)?.as_ref()?;
-        Some(Held { name: Name(key), holder: Name::from(holder) })
+        Some(HeldKey { name: Name(key), holder: Name::from(holder) })
     });
     execute(session, HOLD, &held.collect::<Vec<_>>()).await?;
     let mut free: Vec<_> =

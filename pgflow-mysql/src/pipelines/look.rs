@@ -26,6 +26,12 @@ const HOLDS: &str = "
       straight_join pgflow_job_leases l force index (primary) on l.job = h.job and l.token = h.token
      where h.resource = ?";
 
+const HOLDS_OF_TASKS: &str = "
+    select concat(hex(h.run), '/', h.step, '/', h.task_index, '/', h.attempt), h.units, h.fence
+      from pgflow_task_holds h
+      straight_join pgflow_tasks t force index (primary) on t.run = h.run and t.step = h.step and t.task_index = h.task_index
+     where h.resource = ? and t.status = 'started' and t.attempts = h.attempt";
+
 macro_rules! waiting {
     ($after:literal) => {
         concat!(
@@ -130,6 +136,16 @@ pub(crate) async fn holds<C: DerefMut<Target = MySqlConnection>>(
             job,
             token,
             batch,
+            units,
+            fence: fence.unsigned_abs(),
+        }));
+        let query = sqlx::query_as(HOLDS_OF_TASKS).bind(resource.as_bytes());
+        let found: Vec<(String, u32, i64)> = query.fetch_all(session.connection()).await?;
+        holds.extend(found.into_iter().map(|(token, units, fence)| Hold {
+            resource: resource.clone(),
+            job: 0,
+            batch: token.clone(),
+            token,
             units,
             fence: fence.unsigned_abs(),
         }));

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::DerefMut;
 
-use pgflow_backend::backend::{Hold, MessageRow};
-use pgflow_machine::Timestamp;
-use pgflow_machine::job::{JobId, JobToken};
+use pgflow_backend::backend::{Hold, MessageRow, TaskHold};
+use pgflow_machine::job::{JobId, JobOutcome, JobToken};
 use pgflow_machine::permit::{PermitKey, Units};
+use pgflow_machine::{TaskLease, Timestamp};
 use serde_json::{Value, json};
 use sqlx::MySqlConnection;
 
@@ -31,6 +31,15 @@ const STALE: &str = "
 const HOLD: &str = "
     insert into pgflow_permit_holds (resource, job, token, batch, units, fence) values (?, ?, ?, ?, ?, ?)";
 
+const STALE_OF_TASKS: &str = "
+    delete h from pgflow_task_holds h
+      left join pgflow_tasks t on t.run = h.run and t.step = h.step and t.task_index = h.task_index
+                              and t.status = 'started' and t.attempts = h.attempt
+     where h.resource = ? and t.run is null";
+
+const TASK_HOLD: &str = "
+    insert into pgflow_task_holds (resource, run, step, task_index, attempt, units, fence) values (?, ?, ?, ?, ?, ?, ?)";
+
 const HELD_BY: &str = "select resource from pgflow_permit_holds where token = ?";
 
 const DROP_HOLD: &str = "delete from pgflow_permit_holds where token = ?";
@@ -46,8 +55,7 @@ const DEFER: &str = "
 
 const DROP_MESSAGE: &str = "delete from pgflow_messages where job = ?";
 
-const FORGET: &str =
-    "delete from pgflow_job_archive where id = ? and outcome in ('failed', 'crashed')";
+const FORGET: &str = "delete from pgflow_job_archive where id = ? and find_in_set(outcome, ?)";
 
 const FORGET_TRACE: &str = "delete from pgflow_job_trace where job = ?";
 
@@ -73,6 +81,28 @@ pub(crate) async fn add_holds<C: DerefMut<Target = MySqlConnection>>(
     for hold in holds {
         let query = sqlx::query(HOLD).bind(hold.resource.as_bytes()).bind(hold.job);
         let query = query.bind(&hold.token).bind(&hold.batch).bind(hold.units);
+        let fence = i64::try_from(hold.fence).unwrap_or(i64::MAX);
+        query.bind(fence).execute(session.connection()).await?;
+    }
+    Ok(())
+}
+
+pub(crate) async fn add_task_holds<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    holds: &[TaskHold],
+) -> Result<()> {
+    let resources: BTreeSet<_> = holds.iter().map(|hold| hold.resource.as_bytes()).collect();
+    for resource in resources {
+        sqlx::query(STALE_OF_TASKS).bind(resource).execute(session.connection()).await?;
+    }
+    for hold in holds {
+        let TaskLease { task, attempt } = &hold.lease;
+        let version = session.catalog.by_slug(&hold.flow);
+        let step = version.and_then(|version| version.plan.index(&task.step));
+        let step = step.and_then(|step| u16::try_from(step).ok());
+        let step = step.ok_or_else(|| broken(format!("there is no step {}", task.step)))?;
+        let query = sqlx::query(TASK_HOLD).bind(hold.resource.as_bytes()).bind(task.run.0);
+        let query = query.bind(step).bind(task.index).bind(attempt).bind(hold.units);
         let fence = i64::try_from(hold.fence).unwrap_or(i64::MAX);
         query.bind(fence).execute(session.connection()).await?;
     }
@@ -152,10 +182,11 @@ pub(crate) async fn forget_dead<C: DerefMut<Target = MySqlConnection>>(
     session: &mut MySqlSession<C>,
     jobs: &[JobId],
 ) -> Result<u64> {
-    let mut forgotten = 0;
+    let (mut forgotten, outcomes) = (0, JobOutcome::DEAD.map(JobOutcome::word).join(","));
     for id in jobs {
         let name = id.as_str().as_bytes();
-        let dead = sqlx::query(FORGET).bind(name).execute(session.connection()).await?;
+        let query = sqlx::query(FORGET).bind(name).bind(&outcomes);
+        let dead = query.execute(session.connection()).await?;
         if dead.rows_affected() > 0 {
             forgotten += 1;
             for delete in [FORGET_TRACE, DROP_MESSAGE] {

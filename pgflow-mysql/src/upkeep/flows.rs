@@ -8,7 +8,7 @@ use sqlx::AssertSqlSafe;
 
 use crate::MySql;
 use crate::claim::{SPAN, queue};
-use crate::connections::Held;
+use crate::connections::PooledConnection;
 use crate::error::{Result, broken};
 use crate::session::MySqlSession;
 use pgflow_backend::backend::{Definition, FlowRecord, QueueDepth};
@@ -74,7 +74,9 @@ pub(super) async fn set_input_schema(mysql: &MySql, version: &str, schema: &Valu
 }
 
 /// What each queue of a step has lent to each worker.
-pub(super) async fn held(session: &mut MySqlSession<Held>) -> Result<Vec<upkeep::Held>> {
+pub(super) async fn held(
+    session: &mut MySqlSession<PooledConnection>,
+) -> Result<Vec<upkeep::HeldByWorker>> {
     Ok(sqlx::query_as(HELD).fetch_all(session.connection()).await?)
 }
 
@@ -93,7 +95,10 @@ pub(super) async fn queues(mysql: &MySql) -> Result<Vec<QueueDepth>> {
 }
 
 /// What waits, by step.
-async fn depths(session: &mut MySqlSession<Held>, queues: &[i64]) -> Result<Vec<Depth>> {
+async fn depths(
+    session: &mut MySqlSession<PooledConnection>,
+    queues: &[i64],
+) -> Result<Vec<Depth>> {
     if queues.is_empty() {
         return Ok(Vec::new());
     }

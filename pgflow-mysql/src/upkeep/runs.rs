@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use crate::error::Result;
 use crate::load::word;
+use crate::recovery::prunable;
 use crate::{MySql, list};
 use pgflow_backend::backend::{RunSummary, StepTimes, TaskQuery, TaskRecord};
 use pgflow_backend::store::upkeep::{StoredTask, ago, times_of};
@@ -29,9 +30,7 @@ const TASKS: &str = "
      where s.run = ? and s.step = ? and t.task_index >= ? and (? = '' or find_in_set(t.status, ?))
      order by t.task_index limit ?";
 
-const PRUNABLE: &str = "
-    select count(*) from (
-      select 1 from pgflow_runs force index (pgflow_runs_ended) where ended_at <= ? limit ?) r";
+const PRUNABLE: &str = concat!("select count(*) from (select 1 ", prunable!(), " limit ?) r");
 
 type TimeColumns = (i64, u16, String, Option<i64>, Option<i64>);
 

@@ -4,7 +4,7 @@ use std::ops::DerefMut;
 
 use pgflow_machine::job::Dependency;
 use pgflow_machine::wait::{Child, ChildEnd, ChildStatus};
-use pgflow_machine::{RunId, TaskKey};
+use pgflow_machine::{RunId, TaskKey, Ties, Version};
 use serde::Serialize;
 use sqlx::MySqlConnection;
 use uuid::Uuid;
@@ -51,13 +51,27 @@ const CLOSE: &str = "
     delete from pgflow_awaited
      where run = ? and (? is null or step = ?) and (? is null or task_index = ?) and is_orphan = 0";
 
-const NOTE: &str = "
+/// How children ended, for all of their waits that are not orphans.
+macro_rules! set_ends {
+    () => {
+        "
     update json_table(?, '$[*]' columns (
              kind varchar(8) character set utf8mb4 path '$.kind', child varchar(256) character set utf8mb4 path '$.child',
              status varchar(16) character set utf8mb4 path '$.status', message longtext character set utf8mb4 path '$.message')) k
       straight_join pgflow_awaited a force index (pgflow_awaited_child) on a.child = unhex(k.child)
        set a.status = k.status, a.message = k.message, a.is_news = 1
-     where a.kind = k.kind and a.is_orphan = 0 and a.status is null";
+     where a.kind = k.kind and a.is_orphan = 0"
+    };
+}
+
+const NOTE: &str = concat!(set_ends!(), " and a.status is null");
+
+const REPLACE: &str = set_ends!();
+
+const TIED: &str = "
+    select r.id, exists (select 1 from pgflow_waits w force index (primary) where w.run = r.id), r.awaited
+      from pgflow_runs r force index (pgflow_runs_listed)
+     where r.flow = ? and (r.waits = 1 or r.awaited = 1) for update";
 
 const SEEN: &str = "
     update pgflow_awaited set is_news = 0 where run = ? and step = ? and task_index = ? and is_news = 1";
@@ -183,6 +197,25 @@ pub(crate) async fn note_ends<C: DerefMut<Target = MySqlConnection>>(
     let rows: Vec<_> = ends.iter().map(|(on, end)| end_row(on, Some(end))).collect();
     let query = sqlx::query(NOTE).bind(json_rows(&rows)?);
     Ok(query.execute(session.connection()).await?.rows_affected())
+}
+
+pub(crate) async fn replace_ends<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    ends: &[(Dependency, ChildEnd)],
+) -> Result<()> {
+    let rows: Vec<_> = ends.iter().map(|(on, end)| end_row(on, Some(end))).collect();
+    sqlx::query(REPLACE).bind(json_rows(&rows)?).execute(session.connection()).await?;
+    Ok(())
+}
+
+pub(crate) async fn tied_runs<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    version: &Version,
+) -> Result<Vec<(RunId, Ties)>> {
+    let query = sqlx::query_as(TIED).bind(version.id);
+    let found: Vec<(Uuid, bool, bool)> = query.fetch_all(session.connection()).await?;
+    let tied = found.into_iter().filter(|(_, waits, awaited)| *waits || *awaited);
+    Ok(tied.map(|(run, waits, awaited)| (RunId(run), Ties { waits, awaited })).collect())
 }
 
 pub(crate) async fn mark_seen<C: DerefMut<Target = MySqlConnection>>(

@@ -9,7 +9,9 @@ mod signal_in;
 mod signals;
 
 pub(crate) use check::INVARIANTS;
-pub(crate) use children::{forget, is_awaited, mark_seen, note_ends, orphans};
+pub(crate) use children::{
+    forget, is_awaited, mark_seen, note_ends, orphans, replace_ends, tied_runs,
+};
 pub(crate) use hooks::{announced, find_hook, lock_hook, set_hook};
 pub(crate) use read::{due, list, next};
 pub(crate) use rows::{close, load, open};

@@ -3,37 +3,30 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use pgflow_machine::job::{Moment, NewJob, Wait};
+use pgflow_machine::job::{LONGEST, Moment, NewJob, Wait};
 use serde_json::Value;
 use sqlx::types::Json;
 
 use crate::claim::int;
 use crate::engine::Statement;
 
-/// A hundred years, in milliseconds: the core takes no longer span.
-const LONGEST: i64 = 3_155_760_000_000;
-
-/// The end of the year 9998, in microseconds: the core takes no later moment.
-const LATEST: i64 = 253_370_764_800_000_000;
-
 /// A moment as the core takes it: microseconds since 1970, or milliseconds from now.
 pub(super) fn moment(moment: Option<Moment>) -> (Option<i64>, Option<i64>) {
     match moment {
         None => (None, None),
-        Some(Moment::At(at)) => (Some(at.micros().min(LATEST)), None),
+        Some(Moment::At(at)) => (Some(at.micros()), None),
         Some(Moment::In(span)) => (None, Some(span_of(span))),
     }
 }
 
-/// Milliseconds, rounded up, so that nothing wakes early.
+/// Milliseconds, rounded up, so that nothing wakes early. What is too long was refused before.
 pub(super) fn span_of(span: Duration) -> i64 {
-    let millis = span.as_nanos().div_ceil(1_000_000);
-    i64::try_from(millis).unwrap_or(LONGEST).min(LONGEST)
+    i64::try_from(span.as_nanos().div_ceil(1_000_000)).unwrap_or(i64::MAX)
 }
 
 /// How long a lease lasts, in seconds.
 pub(crate) fn seconds(lease: Duration) -> f64 {
-    lease.as_secs_f64().min(3_155_760_000.0)
+    lease.as_secs_f64().min(LONGEST.as_secs_f64())
 }
 
 /// What jobs wait for, with the position of each job, counted from 1.
@@ -136,11 +129,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spans_are_rounded_up_and_end_somewhere() {
+    fn spans_are_rounded_up() {
         assert_eq!(span_of(Duration::ZERO), 0);
         assert_eq!(span_of(Duration::from_nanos(1)), 1);
         assert_eq!(span_of(Duration::from_millis(7)), 7);
-        assert_eq!(span_of(Duration::MAX), LONGEST);
     }
 
     #[test]

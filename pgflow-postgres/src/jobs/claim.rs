@@ -39,7 +39,8 @@ const RELEASE_UNKNOWN: &str = "select pgflow.release_unknown_jobs($1, $2, $3) as
 const SWEEP: &str = concat!(
     "select lapsed, concerns, ended, expired, ",
     ready_needs!(),
-    ", nullif(current_setting('pgflow.job_rings', true), '')::text[] as rings from pgflow.sweep_jobs('sweep', $1)"
+    ", nullif(current_setting('pgflow.job_rings', true), '')::text[] as rings,
+       nullif(current_setting('pgflow.jobs_in_concern', true), '')::text[] as in_concern from pgflow.sweep_jobs('sweep', $1)"
 );
 
 impl Postgres {
@@ -97,7 +98,8 @@ impl Postgres {
             let (lapsed, ended) = (count("lapsed")?, count("ended")?);
             swept.lapses += Lapses { lapsed, concerns: count("concerns")?, ended };
             swept.expired += count("expired")?;
-            swept.rings = rings(&rows[0])?;
+            swept.rings = noted(&rows[0], "rings")?;
+            swept.in_concern = noted(&rows[0], "in_concern")?;
             if lapsed.max(ended).max(count("expired")?) < u64::from(BATCH.unsigned_abs()) {
                 return Ok(swept);
             }
@@ -105,10 +107,10 @@ impl Postgres {
     }
 }
 
-/// What the sweep has noted about jobs that wait for themselves.
-fn rings(row: &PgRow) -> Result<Vec<JobId>, BackendError> {
-    let rings: Option<Vec<String>> = row.try_get("rings").map_err(translate)?;
-    Ok(rings.unwrap_or_default().into_iter().map(JobId::from_stored).collect())
+/// Jobs that the sweep has noted: those that wait for themselves, or are in concern.
+fn noted(row: &PgRow, column: &str) -> Result<Vec<JobId>, BackendError> {
+    let jobs: Option<Vec<String>> = row.try_get(column).map_err(translate)?;
+    Ok(jobs.unwrap_or_default().into_iter().map(JobId::from_stored).collect())
 }
 
 fn beat(row: &PgRow) -> Result<JobBeat, BackendError> {

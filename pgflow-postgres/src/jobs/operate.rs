@@ -5,7 +5,7 @@ use std::time::Duration;
 use pgflow_machine::cut_error;
 use pgflow_machine::job::{
     ConcernCleared, HandOver, JobCancelled, JobId, JobOutcome, JobProblem, JobStatus, Operated,
-    Redriven, Unheld,
+    Redrive, Redriven, Unheld,
 };
 use serde_json::Value;
 use sqlx::Row;
@@ -88,6 +88,7 @@ impl Postgres {
         spacing: Duration,
     ) -> Result<Vec<Redriven>, BackendError> {
         check_caller(by)?;
+        Redrive { jobs, by, spacing }.check()?;
         if jobs.is_empty() {
             return Ok(Vec::new());
         }

@@ -21,10 +21,10 @@ use pgflow_backend::store::{Look, Looked, Stored};
 const LOOK: &str = concat!(
     "select w.*, ",
     now_at!(),
-    " from (select) o left join pgflow.look_at_queue($1, $2, $3, $4, $5, $6, $7) w on true"
+    " from (select) o left join pgflow.look_at_queue($1, $2, $3, $4, $5, $6) w on true"
 );
 
-const MORE: &str = "select * from pgflow.more_messages($1, $2, $3, $4, true)";
+const MORE: &str = "select * from pgflow.more_messages($1, $2, $3, $4)";
 
 /// A look, as parameters.
 pub(super) struct LookAt<'a> {
@@ -43,7 +43,7 @@ impl<'a> LookAt<'a> {
     pub(super) fn statement(&self) -> Statement<'_> {
         let query = sqlx::query(LOOK).bind(self.look.worker).bind(self.look.need);
         let query = query.bind(&self.kinds).bind(&self.names).bind(int(self.look.max));
-        query.bind(self.locks).bind(self.look.measures)
+        query.bind(self.locks)
     }
 }
 

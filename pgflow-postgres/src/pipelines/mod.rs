@@ -5,22 +5,24 @@ mod look;
 mod permits;
 mod push_in;
 mod session;
+mod tasks;
 mod transaction;
 mod work;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use pgflow_machine::Limits;
 use pgflow_machine::job::{JobHold, JobSettled};
 use pgflow_machine::permit::MessageSettle;
+use pgflow_machine::{Claim, Limits, TaskLease};
 
 use self::session::{Connected, PostgresSession};
+use super::claim::Handout;
 use super::engine::Lane;
 use super::error::{code, is_passing, translate};
-use super::jitter::jitter;
 use super::open::Postgres;
-use pgflow_backend::backend::{BackendError, SqlError};
+use pgflow_backend::backend::{BackendError, Claimed, SqlError};
+use pgflow_backend::backoff::jittered;
 use pgflow_backend::store::{Access, Cursors, Queues, Ready, Stored};
 use pgflow_backend::tx::StepTx;
 
@@ -31,6 +33,7 @@ const TRIES: u32 = 5;
 
 impl Queues for Postgres {
     type Session = PostgresSession<Connected>;
+    type Tasks = Vec<Handout>;
 
     async fn limits(&self) -> Stored<Limits> {
         self.job_limits().await
@@ -73,7 +76,26 @@ impl Queues for Postgres {
             self.forget_job_limits();
         }
         let again = is_limit || (tries < TRIES && is_passing(said.sqlx()));
-        again.then(|| jitter(Duration::from_millis(10) * tries))
+        again.then(|| jittered(Duration::from_millis(10) * tries))
+    }
+
+    /// A claim finds out.
+    async fn no_tasks_yet(&self, claim: &Claim) -> Stored<Option<Option<Duration>>> {
+        // A worker that the database does not know can claim nothing, and it is written in a transaction of its own.
+        self.register(claim).await.map_err(translate)?;
+        Ok(None)
+    }
+
+    async fn take_tasks(
+        &self,
+        session: &mut Self::Session,
+        claim: &Claim,
+    ) -> Stored<(Vec<TaskLease>, Vec<Handout>)> {
+        self.take_in(session, claim).await
+    }
+
+    async fn hand_on_tasks(&self, tasks: Vec<Handout>) -> Stored<Claimed> {
+        Ok(Claimed::of_tasks(self.hand_on(tasks).await?, None))
     }
 
     /// A look does that, as every claim of jobs does.

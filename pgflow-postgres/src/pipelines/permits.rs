@@ -15,7 +15,7 @@ use super::session::{PostgresSession, Speaks, now_at};
 use crate::batch::without_nul;
 use crate::claim::int;
 use crate::error::{translate, unexpected};
-use pgflow_backend::backend::{Hold, MessageRow};
+use pgflow_backend::backend::{Hold, MessageRow, TaskHold};
 use pgflow_backend::store::{EndedMessages, Look, Looked, PipelineSession, Stored};
 
 const LOAD: &str = concat!(
@@ -32,6 +32,8 @@ const HOLDS: &str = "
 const WRITE: &str = "select from pgflow.note_permits($1, $2, $3)";
 
 const HOLD: &str = "select from pgflow.hold_permits($1, $2, $3, $4, $5, $6)";
+
+const HOLD_FOR_TASKS: &str = "select from pgflow.hold_for_tasks($1, $2, $3, $4, $5, $6, $7)";
 
 const KEEP: &str = "select from pgflow.keep_messages($1, $2, $3)";
 
@@ -151,6 +153,23 @@ impl<C: Speaks> PipelineSession for PostgresSession<C> {
         let statement = || {
             let query = sqlx::query(HOLD).bind(&resources).bind(&jobs).bind(&tokens);
             query.bind(&batches).bind(&units).bind(&fences)
+        };
+        self.ask(statement).await.map(drop)
+    }
+
+    async fn add_task_holds(&mut self, holds: &[TaskHold]) -> Stored<()> {
+        let resources: Vec<_> = holds.iter().map(|hold| &*hold.resource).collect();
+        let task = |hold: &TaskHold| hold.lease.task.clone();
+        let runs: Vec<_> = holds.iter().map(|hold| task(hold).run.0).collect();
+        let steps: Vec<_> = holds.iter().map(|hold| task(hold).step).collect();
+        let indexes: Vec<_> = holds.iter().map(|hold| int(task(hold).index)).collect();
+        let attempts: Vec<_> = holds.iter().map(|hold| int(hold.lease.attempt)).collect();
+        let units: Vec<_> = holds.iter().map(|hold| int(hold.units)).collect();
+        let fences: Vec<_> =
+            holds.iter().map(|hold| i64::try_from(hold.fence).unwrap_or(i64::MAX)).collect();
+        let statement = || {
+            let query = sqlx::query(HOLD_FOR_TASKS).bind(&resources).bind(&runs).bind(&steps);
+            query.bind(&indexes).bind(&attempts).bind(&units).bind(&fences)
         };
         self.ask(statement).await.map(drop)
     }

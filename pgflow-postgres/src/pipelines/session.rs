@@ -94,7 +94,15 @@ impl<C: Speaks> PostgresSession<C> {
         &mut self,
         statement: impl Fn() -> Statement<'q> + Send + Sync + 'q,
     ) -> Stored<Vec<PgRow>> {
-        self.connection.ask(&statement).await.map_err(translate)
+        self.ask_raw(statement).await.map_err(translate)
+    }
+
+    /// The same, with the error as the database says it.
+    pub(super) async fn ask_raw<'q>(
+        &mut self,
+        statement: impl Fn() -> Statement<'q> + Send + Sync + 'q,
+    ) -> Result<Vec<PgRow>, sqlx::Error> {
+        self.connection.ask(&statement).await
     }
 
     /// The same for a statement that says what time it is.

@@ -9,6 +9,7 @@ use sqlx::types::Json;
 use crate::batch::Leases;
 use crate::engine::Statement;
 use crate::jobs::fork;
+use crate::moment::micros_of;
 use crate::streams::micros;
 
 /// Attempts that end by waiting, as columns.
@@ -66,7 +67,7 @@ fn what(on: &Awaited) -> Value {
     match on {
         Awaited::Hook(token) => json!({ "on": kind, "token": token.as_str() }),
         Awaited::Sleep(Moment::In(delay)) => json!({ "on": kind, "for": micros(*delay) }),
-        Awaited::Sleep(Moment::At(at)) => json!({ "on": kind, "at": at.micros() }),
+        Awaited::Sleep(Moment::At(at)) => json!({ "on": kind, "at": micros_of(*at) }),
         Awaited::Runs { children, each } => {
             json!({ "on": kind, "each": each, "children": children.iter().map(child).collect::<Vec<_>>() })
         }

@@ -4,12 +4,12 @@
 //! transaction that made it true, because NOTIFY takes a lock on the whole database until the commit.
 
 mod bell;
+mod listener;
 mod pace;
 mod session;
-mod side;
 
 pub(super) use bell::Bell;
-pub(super) use side::Side;
+pub(super) use listener::HintListener;
 
 /// What hints of all flows come on. Their payload is the slug of a flow's version, or nothing for
 /// "look at everything".

@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::super::error::timed_out;
 use super::bell::{Bell, read};
 use super::pace::Pace;
-use super::{CHANNEL, side::Side};
+use super::{CHANNEL, listener::HintListener};
 use pgflow_backend::backend::Wake;
 use pgflow_backend::backoff::after;
 
@@ -21,7 +21,7 @@ const ANSWER: Duration = Duration::from_secs(10);
 
 /// A connection on which hints are sent and, while somebody wants them, received.
 pub(super) struct Session<'s> {
-    side: &'s Side,
+    hints: &'s HintListener,
     listener: PgListener,
     /// Our own notifications come back to us; this is how to know them.
     process: u32,
@@ -47,20 +47,20 @@ impl Check {
 }
 
 impl<'s> Session<'s> {
-    pub(super) async fn open(side: &'s Side) -> Result<Self, sqlx::Error> {
-        let mut listener = in_time("connecting", open(&side.options)).await?;
+    pub(super) async fn open(hints: &'s HintListener) -> Result<Self, sqlx::Error> {
+        let mut listener = in_time("connecting", open(&hints.options)).await?;
         let process = in_time("a question", process(&mut listener)).await?;
         let echo = format!("pgflow_echo_{}", Uuid::now_v7().simple());
-        let check = Check::Ask(after(Instant::now(), side.check_every));
+        let check = Check::Ask(after(Instant::now(), hints.check_every));
         let pace = Pace::new();
-        Ok(Self { side, listener, process, is_listening: false, pace, echo, check })
+        Ok(Self { hints, listener, process, is_listening: false, pace, echo, check })
     }
 
     /// Until nobody needs it, or it fails.
     pub(super) async fn serve(&mut self) -> Result<(), sqlx::Error> {
-        let bell = Arc::clone(&self.side.bell);
+        let bell = Arc::clone(&self.hints.bell);
         loop {
-            if !self.side.is_pooled && bell.is_heard() && !self.is_listening {
+            if !self.hints.is_pooled && bell.is_heard() && !self.is_listening {
                 self.listen().await?;
             }
             if bell.has_news() && self.pace.next() <= Instant::now() {
@@ -87,14 +87,14 @@ impl<'s> Session<'s> {
         let channels = [CHANNEL, self.echo.as_str()];
         in_time("listening", self.listener.listen_all(channels)).await?;
         self.is_listening = true;
-        self.side.bell.tell_here(Wake::Gap);
+        self.hints.bell.tell_here(Wake::Gap);
         Ok(())
     }
 
     async fn ring(&mut self, bell: &Bell) -> Result<(), sqlx::Error> {
         let news = bell.take_news();
         let sent =
-            in_time("a hint", notify(&mut self.listener, CHANNEL, &news, self.side.is_pooled))
+            in_time("a hint", notify(&mut self.listener, CHANNEL, &news, self.hints.is_pooled))
                 .await;
         if sent.is_err() {
             bell.put_back(news);
@@ -105,15 +105,15 @@ impl<'s> Session<'s> {
 
     fn hear(&mut self, notification: &PgNotification) {
         if notification.channel() == self.echo {
-            self.check = Check::Ask(after(Instant::now(), self.side.check_every));
+            self.check = Check::Ask(after(Instant::now(), self.hints.check_every));
         } else if notification.process_id() != self.process {
-            self.side.bell.tell_here(read(notification.payload()));
+            self.hints.bell.tell_here(read(notification.payload()));
         }
     }
 
     /// A connection that is dead on the way looks like one on which nothing happens.
     async fn check(&mut self) -> Result<(), sqlx::Error> {
-        let patience = self.side.check_every / 3;
+        let patience = self.hints.check_every / 3;
         if matches!(self.check, Check::Expect(_)) {
             return Err(timed_out("a notification of our own", patience));
         }

@@ -55,7 +55,7 @@ impl<F> SomeRun for Run<F> {
 ///
 /// ```compile_fail
 /// struct Plain;
-/// fn wrong(stream: pgflow::NamedStream) {
+/// fn wrong(stream: pgflow::stream::NamedStream) {
 ///     let _ = stream.read::<Plain>();
 /// }
 /// ```
@@ -82,7 +82,7 @@ impl<T: DeserializeOwned + 'static, Who> Reads<T> for Who {
 ///
 /// ```compile_fail
 /// struct Plain;
-/// fn wrong(mut writer: pgflow::StreamWriter) {
+/// fn wrong(mut writer: pgflow::stream::StreamWriter) {
 ///     let _ = writer.send(&Plain);
 /// }
 /// ```

@@ -1,7 +1,7 @@
 //! What a run, a job or a test is given has the type that it takes.
 //!
-//! Functions take these as `&dyn`: of a wrong type, the compiler then says the sentence below at the argument and stops. With a
-//! plain `&F::Input` it would show our function as well.
+//! With a plain `&F::Input` in a signature, the compiler would show the call and our function at length; of a rule it says the sentence
+//! below, at the argument.
 
 /// A run is started with the input of its flow.
 ///
@@ -35,7 +35,7 @@ impl<Input> InputOf<Input> for &Input {
     }
 }
 
-/// A job is submitted with the payload of its need, by reference: to the payload, or to a `Box` or `Arc` of it.
+/// A job is submitted with the payload of its need, owned or borrowed, also in a `Box` or `Arc`.
 ///
 /// ```compile_fail
 /// # use pgflow::prelude::*;
@@ -47,10 +47,26 @@ impl<Input> InputOf<Input> for &Input {
 #[cfg(feature = "engine")]
 #[diagnostic::on_unimplemented(
     message = "the payload of this need is `{Payload}`, not `{Self}`",
-    label = "expected `&{Payload}`"
+    label = "expected `{Payload}`"
 )]
 pub trait PayloadOf<Payload> {
     #[doc(hidden)]
+    fn payload(&self) -> &Payload;
+}
+
+// By way of another trait: only of a rule that is broken inside an `impl` does the compiler not show the call as well.
+#[cfg(feature = "engine")]
+#[diagnostic::do_not_recommend]
+impl<Payload, Given: LeadsTo<Payload>> PayloadOf<Payload> for Given {
+    fn payload(&self) -> &Payload {
+        self.given()
+    }
+}
+
+/// The payload, or what points to it.
+#[cfg(feature = "engine")]
+#[doc(hidden)]
+pub trait LeadsTo<Payload> {
     fn given(&self) -> &Payload;
 }
 
@@ -96,6 +112,6 @@ macro_rules! kept {
 }
 
 #[cfg(feature = "engine")]
-kept!(PayloadOf, &T, Box<T>, std::sync::Arc<T>);
+kept!(LeadsTo, &T, &&T, Box<T>, &Box<T>, std::sync::Arc<T>, &std::sync::Arc<T>);
 #[cfg(feature = "engine")]
 kept!(OutputOf, &T, Box<T>, std::sync::Arc<T>);

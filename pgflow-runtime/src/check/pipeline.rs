@@ -1,8 +1,57 @@
 //! Pipelines: what queues take, and what stages keep to.
 
+use pgflow_machine::permit::Message;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
 use super::argument::Is;
 use super::given::InputOf;
-use crate::pipeline::Rate;
+use crate::DataError;
+use crate::pipeline::{Queue, Rate};
+
+/// A pipeline is for a [`Queue`], owned or borrowed.
+///
+/// ```compile_fail
+/// let _ = pgflow::pipeline::Pipeline::<String>::new("wrong", "words");
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "a pipeline is for a `Queue`, not for `{Given}`",
+    label = "expected a `Queue`, such as `Queue::<Doc>::named(\"docs\")`"
+)]
+pub trait Handles<Given, Message> {
+    #[doc(hidden)]
+    fn queue(given: &Given) -> &Queue<Message>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<Given: SomeQueue<Of = Message>, Message, Who> Handles<Given, Message> for Who {
+    fn queue(given: &Given) -> &Queue<Message> {
+        given.some()
+    }
+}
+
+/// By way of another trait: it says which messages a queue is of, so that the compiler need not be told.
+#[doc(hidden)]
+pub trait SomeQueue {
+    type Of;
+    fn some(&self) -> &Queue<Self::Of>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> SomeQueue for Queue<T> {
+    type Of = T;
+    fn some(&self) -> &Self {
+        self
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<Q: SomeQueue> SomeQueue for &Q {
+    type Of = Q::Of;
+    fn some(&self) -> &Queue<Q::Of> {
+        (**self).some()
+    }
+}
 
 /// What is emitted is what the queue takes.
 ///
@@ -23,9 +72,9 @@ pub trait Emits<Message> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<I: IntoIterator> Emits<I::Item> for I {
-    fn values(self) -> impl Iterator<Item = I::Item> {
-        self.into_iter()
+impl<I: IntoIterator<Item: Is<Message>>, Message> Emits<Message> for I {
+    fn values(self) -> impl Iterator<Item = Message> {
+        self.into_iter().map(Is::itself)
     }
 }
 
@@ -50,6 +99,30 @@ pub trait Carries<Given, Message> {
 impl<Given: InputOf<Message>, Message, Who> Carries<Given, Message> for Who {
     fn carried(given: &Given) -> &Message {
         given.given()
+    }
+}
+
+/// Messages can be written to the database and read back.
+///
+/// ```compile_fail
+/// struct Plain;
+/// async fn wrong(db: pgflow::Db) {
+///     let _ = pgflow::pipeline::Queue::<Plain>::named("plain").push(&db, Plain).await;
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "messages of this queue are `{T}`, which cannot be stored: derive `Serialize` and `Deserialize` for it and for what it holds, as `#[data]` does",
+    label = "`{T}` is not both `Serialize` and `Deserialize`"
+)]
+pub trait Keeps<T> {
+    #[doc(hidden)]
+    fn kept(&self, value: &T) -> Result<Message, DataError>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned> Keeps<T> for Queue<T> {
+    fn kept(&self, value: &T) -> Result<Message, DataError> {
+        self.message(value)
     }
 }
 

@@ -98,6 +98,29 @@ impl<Given: InputOf<Input>, Input, Who> Takes<Given, Input> for Who {
     }
 }
 
+/// A worker works for a database, owned or borrowed.
+///
+/// ```compile_fail
+/// let _ = pgflow::Worker::new("memory:");
+/// ```
+#[cfg(feature = "engine")]
+#[diagnostic::on_unimplemented(
+    message = "a worker works for a `Db`, not for `{D}`",
+    label = "expected a `Db`, such as that of `Db::connect(url).await?`"
+)]
+pub trait WorksFor<D> {
+    #[doc(hidden)]
+    fn db(of: &D) -> &crate::Db;
+}
+
+#[cfg(feature = "engine")]
+#[diagnostic::do_not_recommend]
+impl<D: AsRef<crate::Db>, Who> WorksFor<D> for Who {
+    fn db(of: &D) -> &crate::Db {
+        of.as_ref()
+    }
+}
+
 /// Workers are given kinds of jobs.
 ///
 /// ```compile_fail

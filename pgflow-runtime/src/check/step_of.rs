@@ -11,7 +11,7 @@ use crate::Step;
 /// #[flow]
 /// mod reminders { #[step] pub async fn remind() -> pgflow::Result<u32> { Ok(1) } }
 ///
-/// fn wrong(run: pgflow::RunOutputs<billing::Flow>) {
+/// fn wrong(run: pgflow::definition::RunOutputs<billing::Flow>) {
 ///     let _ = run.step::<reminders::remind>();
 /// }
 /// ```

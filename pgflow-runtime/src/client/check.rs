@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::ClientError;
 use crate::backend::BackendError;
-use crate::{DataError, FlowDef, WriteError};
+use crate::{DataError, FlowDef};
 
 /// The input of a run as JSON that every database takes.
 pub(crate) fn input_of(
@@ -24,15 +24,8 @@ pub(crate) fn input_of(
 /// The same errors have the same type, here and in the database.
 fn named(error: DataError) -> ClientError {
     match error {
-        DataError::Write { what, source: WriteError::NotFinite { path, number } } => {
-            ClientError::Payload { what, source: PayloadError::NotFinite { path, number } }
-        }
-        DataError::Write { what, source: WriteError::TooBig { path, number } } => {
-            ClientError::Payload { what, source: PayloadError::TooBig { path, number } }
-        }
-        DataError::Write { what, source: WriteError::TooDeep { path, limit } } => {
-            ClientError::Payload { what, source: PayloadError::TooDeep { path, limit } }
-        }
+        DataError::Write { source: PayloadError::NotJson { .. }, .. } => ClientError::Data(error),
+        DataError::Write { what, source } => ClientError::Payload { what, source },
         other => ClientError::Data(other),
     }
 }
@@ -48,12 +41,8 @@ fn check_map(flow: &FlowDef, input: &Value, limits: &Limits) -> Result<(), Clien
         let flow = flow.slug.to_owned();
         return Err(BackendError::NotAnArray { flow, found: kind(input) }.into());
     };
-    if elements.len() > limits.max_fanout {
-        let (elements, limit) = (elements.len(), limits.max_fanout);
-        let source = PayloadError::TooWide { elements, limit };
-        return Err(ClientError::Payload { what: "the run's input".to_owned(), source });
-    }
-    Ok(())
+    let too_wide = |source| ClientError::Payload { what: "the run's input".to_owned(), source };
+    limits.check_fanout(elements.len()).map(drop).map_err(too_wide)
 }
 
 fn kind(value: &Value) -> &'static str {

@@ -22,7 +22,7 @@ use crate::backend::BackendError;
 /// use pgflow::{ClientError, RunId};
 ///
 /// let missing = db.cancel(RunId::from_key("count", "none"), None).await;
-/// assert_eq!(missing?, pgflow::CancelOutcome::Unknown);
+/// assert_eq!(missing?, pgflow::client::CancelOutcome::Unknown);
 /// let run = db.start(count::Flow, &7).await?;
 /// run.cancel(Some("not needed")).await?;
 /// let error: ClientError = run.output().await.unwrap_err();

@@ -45,17 +45,15 @@ impl<F: Flow> Run<F> {
 impl Db {
     /// Everything that happened and happens in a run of any flow, after the event of this number, until it has ended.
     pub fn events_of(&self, run: RunId, after: u64) -> Events {
-        let reader = Reader::new(self, run, after);
-        let events = unfold(reader, |mut reader| async {
+        Events::of(unfold(Reader::new(self, run, after), |mut reader| async {
             let event = reader.next().await?;
             Some((event, reader))
-        });
-        Events(Box::pin(events.fuse()))
+        }))
     }
 }
 
-/// Events of a run, as a [`Stream`]. After an error it can be asked again, and goes on where it was; only if there is no
-/// such run, it ends.
+/// Events of a run, or of a job (`Events<JobEvent>`), as a [`Stream`]. After an error it can be asked again, and goes on where it was;
+/// only if there is no such run or job, it ends.
 ///
 /// ```
 /// # use pgflow::prelude::*;
@@ -65,30 +63,35 @@ impl Db {
 /// # let db = pgflow::Db::connect("memory:").await?;
 /// # db.register(count::Flow).await?;
 /// let run = db.start(count::Flow, &7).await?;
-/// let mut events: pgflow::Events = run.events();
+/// let mut events: pgflow::client::Events = run.events();
 /// let first = events.next().await.expect("a run begins")?;
 /// assert_eq!(first.what.to_string(), "run:started");
 /// # Ok(()) })
 /// # }
 /// ```
-pub struct Events(Pin<Box<dyn Stream<Item = Result<Event, ClientError>> + Send>>);
+pub struct Events<T = Event>(Pin<Box<dyn Stream<Item = Result<T, ClientError>> + Send>>);
 
-impl Events {
-    /// The next event; `None` after the last one of a run that has ended.
-    pub async fn next(&mut self) -> Option<Result<Event, ClientError>> {
+impl<T> Events<T> {
+    /// What a reader reads, until there is no more.
+    pub(super) fn of(events: impl Stream<Item = Result<T, ClientError>> + Send + 'static) -> Self {
+        Self(Box::pin(events.fuse()))
+    }
+
+    /// The next event; `None` after the last one of a run or job that has ended.
+    pub async fn next(&mut self) -> Option<Result<T, ClientError>> {
         StreamExt::next(self).await
     }
 }
 
-impl Stream for Events {
-    type Item = Result<Event, ClientError>;
+impl<T> Stream for Events<T> {
+    type Item = Result<T, ClientError>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         self.0.as_mut().poll_next(context)
     }
 }
 
-impl fmt::Debug for Events {
+impl<T> fmt::Debug for Events<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Events")
     }

@@ -14,13 +14,13 @@ use crate::db::Db;
 /// The beginning of a run's id, with or without hyphens; the whole id is one too.
 ///
 /// ```
-/// use pgflow::RunIdPrefix;
+/// use pgflow::client::RunIdPrefix;
 ///
 /// let prefix: RunIdPrefix = "018f3c1e-00".parse()?;
 /// assert!(prefix.contains("018f3c1e-0001-7000-8000-000000000001".parse()?));
 /// assert!(!prefix.contains("018f3c1e-0100-7000-8000-000000000001".parse()?));
 /// assert!("seven".parse::<RunIdPrefix>().is_err());
-/// # Ok::<(), pgflow::InvalidRunId>(())
+/// # Ok::<(), pgflow::client::InvalidRunId>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunIdPrefix {

@@ -15,7 +15,7 @@ use crate::db::Db;
 /// # let db = pgflow::Db::connect("memory:").await?;
 /// # db.register(count::Flow).await?;
 /// db.start(count::Flow, &7).await?;
-/// let page: pgflow::RunPage = db.list(&pgflow::RunQuery::default()).await?;
+/// let page: pgflow::client::RunPage = db.list(&pgflow::client::RunQuery::default()).await?;
 /// assert_eq!((page.runs.len(), page.next), (1, None));
 /// # Ok(()) })
 /// # }
@@ -33,7 +33,7 @@ impl Db {
     ///
     /// ```
     /// # async fn example(db: pgflow::Db) -> Result<(), pgflow::ClientError> {
-    /// use pgflow::{RunQuery, RunStatus};
+    /// use pgflow::{RunStatus, client::RunQuery};
     ///
     /// let mut query = Some(RunQuery { statuses: vec![RunStatus::Failed], ..RunQuery::default() });
     /// while let Some(asked) = query {

@@ -22,7 +22,7 @@ pub(super) async fn patiently<T: Send + 'static>(
     db: &Db,
     call: impl for<'a> Fn(&'a dyn Backend) -> Reply<'a, T> + Send + Sync + 'static,
 ) -> Result<T, BackendError> {
-    asked(db, call, false).await
+    call_apart(db, call, false).await
 }
 
 /// As [`patiently`]. Dropping it takes the call back: if the database has not got it yet, it never will.
@@ -30,17 +30,17 @@ pub(super) async fn unless_dropped<T: Send + 'static>(
     db: &Db,
     call: impl for<'a> Fn(&'a dyn Backend) -> Reply<'a, T> + Send + Sync + 'static,
 ) -> Result<T, BackendError> {
-    asked(db, call, true).await
+    call_apart(db, call, true).await
 }
 
-async fn asked<T: Send + 'static>(
+async fn call_apart<T: Send + 'static>(
     db: &Db,
     call: impl for<'a> Fn(&'a dyn Backend) -> Reply<'a, T> + Send + Sync + 'static,
     is_withdrawn: bool,
 ) -> Result<T, BackendError> {
     let backend = db.backend().clone();
     // What is in memory holds no connection, and tests of flows use it without a runtime that could run a task.
-    if !backend.abilities().multi_process {
+    if !backend.abilities().holds_connections {
         return ask(backend, call).await;
     }
     let asked = calls::spawn(Scope::here().around(ask(backend, call)));

@@ -16,7 +16,7 @@ use crate::backend::{Parts, StepRecord, StepWork, WaitRecord};
 /// # let db = pgflow::Db::connect("memory:").await?;
 /// # db.register(count::Flow).await?;
 /// let run = db.start(count::Flow, &7).await?;
-/// let steps: Vec<pgflow::StepProgress> = run.progress().await?;
+/// let steps: Vec<pgflow::client::StepProgress> = run.progress().await?;
 /// assert_eq!((steps[0].done, steps[0].tasks), (0, Some(1)));
 /// # Ok(()) })
 /// # }

@@ -149,7 +149,7 @@ pub(super) async fn ended(
     until: Option<Instant>,
 ) -> Result<Option<RunStatus>, ClientError> {
     // What is in memory costs nothing to look at, and may be used without a runtime that could run a task.
-    if !db.backend().abilities().multi_process {
+    if !db.backend().abilities().holds_connections {
         return ended_alone(db, run, until).await;
     }
     match db.waiting().ended(db.backend(), &run, until).await? {

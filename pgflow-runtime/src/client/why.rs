@@ -3,6 +3,9 @@
 mod reason;
 mod words;
 
+use std::time::Duration;
+
+use pgflow_machine::permit::PermitKey;
 use pgflow_machine::{RunId, RunStatus, StepStatus, TaskStatus, Timestamp};
 
 pub use reason::{Reason, Why};
@@ -10,13 +13,22 @@ pub(super) use words::{alive, many, one_of, spoken, taken, times};
 
 use super::ClientError;
 use crate::backend::{
-    Definition, Parts, RunRecord, StepRecord, TaskQuery, TaskRecord, WaitRecord, WorkerQuery,
-    WorkerRecord,
+    Definition, Parts, RunRecord, StepRecord, TaskQuery, TaskRecord, WaitRecord, WaitingFor,
+    WorkerQuery, WorkerRecord,
 };
 use crate::db::Db;
 
 /// Tasks of a step that are looked at; the first of them speak for the others.
 const TASKS: u32 = 200;
+
+/// Children of a step that are looked at until one is found that goes on.
+const CHILDREN: usize = 5;
+
+/// Children of children that are looked at.
+const GENERATIONS: u32 = 5;
+
+/// What a start and its tasks may lie apart.
+const SLACK: Duration = Duration::from_secs(1);
 
 impl Db {
     /// Why a run does not move: what each of its open steps waits for, or how it ended.
@@ -30,12 +42,17 @@ impl Db {
     /// # db.register(count::Flow).await?;
     /// let run = db.start(count::Flow, &7).await?;
     /// let why = db.why(run.id()).await?;
-    /// assert!(matches!(why.reasons[0], pgflow::Reason::NoWorker { .. }));
+    /// assert!(matches!(why.reasons[0], pgflow::client::Reason::NoWorker { .. }));
     /// assert!(why.to_string().contains("no worker serves `count`"), "{why}");
     /// # Ok(()) })
     /// # }
     /// ```
     pub async fn why(&self, run: RunId) -> Result<Why, ClientError> {
+        self.why_within(run, GENERATIONS).await
+    }
+
+    /// Follows so many generations of children.
+    async fn why_within(&self, run: RunId, generations: u32) -> Result<Why, ClientError> {
         let record = self.record(run, Parts::Steps).await?;
         let now = self.now().await?;
         if record.status != RunStatus::Started {
@@ -44,16 +61,65 @@ impl Db {
         }
         let all = WorkerQuery { max: 1_000, ..WorkerQuery::default() };
         let workers = self.workers(&all).await?;
-        let look = Look { flow: &record.flow, workers: &workers, now };
+        let definition = self.definition(&record.flow).await?;
+        let look =
+            Look { record: &record, definition: definition.as_ref(), workers: &workers, now };
         let mut reasons = Vec::new();
         for step in record.steps.iter().filter(|step| step.status == StepStatus::Started) {
             let tasks = self.open_tasks(run, &step.slug).await?;
             look.at_step(step, &tasks, &mut reasons);
+            for reason in reasons.iter_mut().filter(|it| it.step() == Some(&step.slug)) {
+                self.at_permits(&record.flow, now, reason).await?;
+            }
         }
-        reasons.extend(waits(&self.open_waits(&record).await?));
-        let definition = self.definition(&record.flow).await?;
+        let waits = waits(&self.open_waits(&record).await?);
+        let children = self.why_children(&waits, generations).await?;
+        reasons.extend(waits);
+        reasons.extend(children);
         reasons.extend(waiting(&record, definition.as_ref()));
         Ok(Why { run, flow: record.flow.clone(), status: record.status, now, reasons })
+    }
+
+    /// Why runs that steps wait for do not move: the first of each step speaks for the others.
+    async fn why_children(
+        &self,
+        waits: &[Reason],
+        generations: u32,
+    ) -> Result<Vec<Reason>, ClientError> {
+        let mut reasons = Vec::new();
+        for wait in waits.iter().filter(|_| generations > 0) {
+            let Reason::Waiting { step, on: WaitingFor::Runs(children), .. } = wait else {
+                continue;
+            };
+            for child in children.iter().take(CHILDREN) {
+                // It holds itself.
+                let why = match Box::pin(self.why_within(*child, generations - 1)).await {
+                    Err(ClientError::UnknownRun { .. }) => continue,
+                    why => why?,
+                };
+                if why.status == RunStatus::Started {
+                    reasons.extend(why.of_child(step));
+                    break;
+                }
+            }
+        }
+        Ok(reasons)
+    }
+
+    /// Tasks that a worker would take may have to wait for what their attempts need besides.
+    async fn at_permits(
+        &self,
+        flow: &str,
+        now: Timestamp,
+        reason: &mut Reason,
+    ) -> Result<(), ClientError> {
+        let Reason::Ready { step, tasks, since, .. } = &*reason else { return Ok(()) };
+        let (step, tasks, since) = (step.clone(), *tasks, *since);
+        let stage = self.stage_of(&PermitKey::step(flow, &step).name).await?;
+        if let Some(on) = self.why_no_permit(&stage, now).await? {
+            *reason = Reason::Permit { step, tasks, on, since };
+        }
+        Ok(())
     }
 
     async fn open_tasks(&self, run: RunId, step: &str) -> Result<Vec<TaskRecord>, ClientError> {
@@ -119,7 +185,8 @@ fn waits(all: &[WaitRecord]) -> Vec<Reason> {
 
 /// What is known of who could work.
 struct Look<'a> {
-    flow: &'a str,
+    record: &'a RunRecord,
+    definition: Option<&'a Definition>,
     workers: &'a [WorkerRecord],
     now: Timestamp,
 }
@@ -134,7 +201,7 @@ impl Look<'_> {
             queued.into_iter().partition(|task| task.ready_at.is_none_or(|at| at <= self.now));
         // The one that comes next speaks for all that wait for their time.
         if let Some(next) = later.iter().min_by_key(|task| task.ready_at) {
-            reasons.push(later_reason(slug, next, later.len()));
+            reasons.push(self.later_reason(slug, next, later.len()));
         }
         if let Some(first) = ready.first() {
             reasons.push(self.ready_reason(slug, first, ready.len()));
@@ -168,13 +235,13 @@ impl Look<'_> {
     fn ready_reason(&self, slug: &str, first: &TaskRecord, tasks: usize) -> Reason {
         let step = slug.to_owned();
         let serves = |worker: &&WorkerRecord| {
-            worker.is_alive(self.now) && worker.queues.iter().any(|queue| queue == self.flow)
+            worker.is_alive(self.now) && worker.queues.contains(&self.record.flow)
         };
         let serving: Vec<_> = self.workers.iter().filter(serves).collect();
         let since = first.ready_at.unwrap_or(self.now);
         if serving.is_empty() {
             let alive = self.workers.iter().filter(|worker| worker.is_alive(self.now)).count();
-            let version = self.flow.to_owned();
+            let version = self.record.flow.clone();
             return Reason::NoWorker { step, tasks, version, alive, since };
         }
         let slots: u32 = serving.iter().filter_map(|worker| worker.slots).sum();
@@ -185,17 +252,31 @@ impl Look<'_> {
         }
         Reason::Ready { step, tasks, workers, since }
     }
-}
 
-fn later_reason(slug: &str, next: &TaskRecord, tasks: usize) -> Reason {
-    let (step, index) = (slug.to_owned(), next.index);
-    let until = next.ready_at.unwrap_or_default();
-    match (&next.yielded, &next.error) {
-        (Some(why), _) => Reason::HeldBack { step, tasks, until, why: why.clone() },
-        (None, Some(error)) => {
-            let attempts = next.attempts;
-            Reason::Backoff { step, index, tasks, attempts, until, error: error.clone() }
+    fn later_reason(&self, slug: &str, next: &TaskRecord, tasks: usize) -> Reason {
+        let (step, index) = (slug.to_owned(), next.index);
+        let until = next.ready_at.unwrap_or_default();
+        match (&next.yielded, &next.error) {
+            (Some(why), _) => Reason::HeldBack { step, tasks, until, why: why.clone() },
+            (None, Some(error)) => {
+                let attempts = next.attempts;
+                Reason::Backoff { step, index, tasks, attempts, until, error: error.clone() }
+            }
+            (None, None) => {
+                let is_asked = self.is_asked(slug, until);
+                Reason::Delayed { step, tasks, until, is_asked }
+            }
         }
-        (None, None) => Reason::Delayed { step, tasks, until },
+    }
+
+    /// Whether a first step begins later than the flow alone would let it.
+    fn is_asked(&self, slug: &str, until: Timestamp) -> bool {
+        let Some(shape) = self.definition.map(|definition| &definition.shape) else { return false };
+        let Some(step) = shape.step(slug).filter(|step| step.depends_on.is_empty()) else {
+            return false;
+        };
+        let delay = step.options.start_delay.or(shape.options.start_delay).unwrap_or(0);
+        let delay = Duration::from_secs(delay.into());
+        self.record.started_at.saturating_until(until) > delay + SLACK
     }
 }

@@ -20,6 +20,8 @@ impl Db {
     ///
     /// Anything else is an error that says what was probably meant; it never makes a file.
     ///
+    /// The variable `WORKFLOW_POSTGRES_JOB_PREFIX` is refused: names of queues have no prefix here.
+    ///
     /// A database that does not answer is asked again for some seconds, as with every other call. See
     /// [`connect_when_up`](Self::connect_when_up) for programs that are started before their database.
     pub async fn connect(url: &str) -> Result<Self, ConnectError> {
@@ -63,6 +65,7 @@ impl Db {
 }
 
 fn read(url: &str) -> Result<(&str, Kind), UrlError> {
+    environment::refuse_prefix(environment::variable)?;
     let url = url.trim();
     if url.is_empty() {
         return Err(UrlError::Empty { source_name: "the database URL".to_owned() });

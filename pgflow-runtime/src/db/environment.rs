@@ -1,5 +1,6 @@
-//! Where the URL of the database comes from.
+//! What the environment says about the database.
 
+use std::env::VarError;
 use std::sync::Once;
 
 use super::url::UrlError;
@@ -9,6 +10,8 @@ const VARIABLES: [&str; 4] =
     ["PGFLOW_DATABASE_URL", "WORKFLOW_DATABASE_URL", DEPRECATED, "DATABASE_URL"];
 
 const DEPRECATED: &str = "WORKFLOW_POSTGRES_URL";
+
+const PREFIX: &str = "WORKFLOW_POSTGRES_JOB_PREFIX";
 
 /// The URL: what was given on the command line, or the first variable that is set.
 pub(super) fn find(
@@ -29,6 +32,23 @@ pub(super) fn find(
         return Err(UrlError::Empty { source_name: source.to_owned() });
     }
     Ok(url)
+}
+
+/// Whether nobody asks for a prefix. Ignoring one would let the workers of an environment take what is another's.
+pub(crate) fn refuse_prefix(variable: impl Fn(&str) -> Option<String>) -> Result<(), UrlError> {
+    match variable(PREFIX).map(|prefix| prefix.trim().to_owned()) {
+        Some(prefix) if !prefix.is_empty() => Err(UrlError::Prefix { prefix }),
+        _ => Ok(()),
+    }
+}
+
+/// Of this process. What is no text is wrong, and not as if it were not there.
+pub(crate) fn variable(name: &str) -> Option<String> {
+    match std::env::var(name) {
+        Ok(value) => Some(value),
+        Err(VarError::NotUnicode(value)) => Some(value.to_string_lossy().into_owned()),
+        Err(VarError::NotPresent) => None,
+    }
 }
 
 fn warn_once() {
@@ -53,6 +73,19 @@ mod tests {
             assert_eq!(found(None, &VARIABLES[at..]), Ok(format!("memory:{name}")));
         }
         assert_eq!(found(None, &[]), Err(UrlError::NotGiven));
+    }
+
+    #[test]
+    fn a_prefix_is_refused_with_a_sentence() {
+        let refused = |value: &'static str| {
+            refuse_prefix(move |name| (name == PREFIX).then(|| value.to_owned()))
+        };
+        let error = refused(" staging_ ").unwrap_err();
+        assert_eq!(error, UrlError::Prefix { prefix: "staging_".to_owned() });
+        let text = error.to_string();
+        assert!(text.starts_with("WORKFLOW_POSTGRES_JOB_PREFIX is `staging_`, and"), "{text}");
+        assert_eq!((refused(""), refused(" ")), (Ok(()), Ok(())), "it prefixed nothing");
+        assert_eq!(refuse_prefix(|_| None), Ok(()));
     }
 
     #[test]

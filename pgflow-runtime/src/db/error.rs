@@ -47,7 +47,7 @@ pgflow_model::debug_with_causes!(ConnectError);
 /// Why a flow can't be registered.
 ///
 /// ```
-/// use pgflow::RegisterFlowError;
+/// use pgflow::client::RegisterFlowError;
 ///
 /// let differences = vec!["step `pay` is new".to_owned()];
 /// let error = RegisterFlowError::Conflict { slug: "order".to_owned(), differences };

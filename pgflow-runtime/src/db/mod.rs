@@ -2,7 +2,7 @@
 
 mod apply;
 mod connect;
-mod environment;
+pub(crate) mod environment;
 mod error;
 mod programs;
 mod register;
@@ -51,6 +51,12 @@ pub struct Db {
     waiting: Arc<Waiting<RunEnds>>,
     job_waiting: Arc<Waiting<JobEnds>>,
     hub: Arc<Hub>,
+}
+
+impl AsRef<Self> for Db {
+    fn as_ref(&self) -> &Self {
+        self
+    }
 }
 
 impl Db {

@@ -26,7 +26,7 @@ pub(super) enum Kind {
 /// password.
 ///
 /// ```
-/// assert!(pgflow::UrlError::NotGiven.to_string().contains("PGFLOW_DATABASE_URL"));
+/// assert!(pgflow::client::UrlError::NotGiven.to_string().contains("PGFLOW_DATABASE_URL"));
 /// ```
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -77,6 +77,14 @@ pub enum UrlError {
         scheme: String,
         /// What to enable.
         feature: &'static str,
+    },
+    /// Names of queues have no prefix.
+    #[error(
+        "WORKFLOW_POSTGRES_JOB_PREFIX is `{prefix}`, and names of queues and needs have no prefix here\nhelp: give each environment a database of its own, and unset the variable"
+    )]
+    Prefix {
+        /// What the variable holds.
+        prefix: String,
     },
 }
 

@@ -60,6 +60,14 @@ impl StepDef {
         Self { waits: Some(Waits { takes_hook }), ..self }
     }
 
+    pub const fn resources(self, resources: &'static [&'static str]) -> Self {
+        Self { resources, ..self }
+    }
+
+    pub const fn rate(self, rate: &'static str) -> Self {
+        Self { rate: Some(rate), ..self }
+    }
+
     pub const fn takes_run(self) -> Self {
         Self { takes_run: true, ..self }
     }

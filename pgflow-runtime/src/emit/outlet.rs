@@ -8,7 +8,7 @@ use pgflow_machine::log::{End, StreamProblem};
 use pgflow_machine::{Limits, TaskLease};
 use tokio::sync::Notify;
 
-use super::writing::{self, Place};
+use super::writing::{self, TaskStream};
 use crate::DataError;
 use crate::backend::{Backend, BackendError};
 
@@ -42,7 +42,7 @@ pub(crate) struct Outlet(pub(super) Arc<Shared>);
 
 #[derive(Default)]
 pub(super) struct Shared {
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<TaskStream>,
     state: Mutex<State>,
     /// Something was written, or never will be.
     pub(super) written: Notify,
@@ -78,7 +78,7 @@ impl Failure {
 impl Outlet {
     /// Where an attempt writes.
     pub(crate) fn new(backend: Arc<dyn Backend>, lease: &TaskLease, limits: Limits) -> Self {
-        let place = Some(Place::new(backend, lease, limits));
+        let place = Some(TaskStream::new(backend, lease, limits));
         Self(Arc::new(Shared { place, ..Shared::default() }))
     }
 

@@ -15,14 +15,14 @@ use crate::client::again;
 
 /// The stream of a task, as an attempt writes it.
 #[derive(Clone)]
-pub(super) struct Place {
+pub(super) struct TaskStream {
     backend: Arc<dyn Backend>,
     stream: StreamKey,
     pub(super) attempt: u32,
     limits: Limits,
 }
 
-impl Place {
+impl TaskStream {
     pub(super) fn new(backend: Arc<dyn Backend>, lease: &TaskLease, limits: Limits) -> Self {
         let stream = StreamKey::Task(lease.task.clone());
         Self { backend, stream, attempt: lease.attempt, limits }
@@ -60,7 +60,7 @@ impl Place {
         &self,
         call: impl Future<Output = Result<T, BackendError>> + Send + 'static,
     ) -> Result<T, BackendError> {
-        if !self.backend.abilities().multi_process {
+        if !self.backend.abilities().holds_connections {
             return call.await;
         }
         let answer = calls::spawn(call).await;
@@ -73,10 +73,10 @@ impl Place {
 }
 
 /// Begins to write: as a task, so that the step goes on meanwhile.
-pub(super) async fn begin(shared: &Arc<Shared>, place: &Place) {
+pub(super) async fn begin(shared: &Arc<Shared>, place: &TaskStream) {
     let (shared, place) = (Arc::clone(shared), place.clone());
     // What is in memory costs nothing to write, and tests of flows use it without a runtime that could run a task.
-    if place.backend.abilities().multi_process {
+    if place.backend.abilities().holds_connections {
         calls::spawn(async move { write(&shared, &place).await });
     } else {
         write(&shared, &place).await;
@@ -84,7 +84,7 @@ pub(super) async fn begin(shared: &Arc<Shared>, place: &Place) {
 }
 
 /// Until nothing waits.
-async fn write(shared: &Shared, place: &Place) {
+async fn write(shared: &Shared, place: &TaskStream) {
     while let Some((first, group)) = next(shared, place.limits.max_bytes) {
         let written = place.append(first, &group).await;
         let mut state = shared.lock();

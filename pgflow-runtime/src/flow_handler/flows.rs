@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::excuses::Excuses;
+use super::gated::Gated;
 use super::limits::StepLimits;
 use super::run_inputs::RunInputs;
 use super::shared::Shared;
@@ -70,10 +71,12 @@ impl Flows {
         served::check_program(&registry, &states, backend.as_ref())?;
         let step_limits = step_limits(&registry, &asked)?;
         let served = served::known(&registry, backend.as_ref()).await?;
+        let gated = Gated::of(&served);
+        gated.declare(backend.as_ref()).await?;
         let limits = persistently(|| backend.limits()).await?;
         let (inputs, excuses) = (RunInputs::default(), Excuses::default());
         let shared = Shared { backend, served, states, limits, inputs, excuses };
-        Ok(FlowHandler { shared: Arc::new(shared), limits: step_limits })
+        Ok(FlowHandler { shared: Arc::new(shared), limits: step_limits, gated })
     }
 }
 

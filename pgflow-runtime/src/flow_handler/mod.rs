@@ -3,6 +3,7 @@
 //! | file | concern |
 //! |---|---|
 //! | `flows`, `served` | what a program brings along, compared with what the database has |
+//! | `gated` | steps whose attempts need resources or a rate |
 //! | `limits` | steps that fewer tasks of may run at once |
 //! | `attempt`, `task_input`, `run_inputs`, `verdict`, `span` | one attempt |
 //! | `waiting` | attempts that end by waiting |
@@ -11,6 +12,7 @@
 pub(crate) mod attempt;
 mod excuses;
 mod flows;
+mod gated;
 mod limits;
 mod run_inputs;
 pub(crate) mod served;
@@ -30,6 +32,7 @@ pub(crate) use flows::Flows;
 use crate::backend::ClaimedWork;
 use crate::worker::{Handler, Label, Prepared, Signals};
 use attempt::Attempt;
+use gated::Gated;
 use limits::StepLimits;
 use shared::Shared;
 
@@ -38,6 +41,7 @@ use shared::Shared;
 pub(crate) struct FlowHandler {
     shared: Arc<Shared>,
     limits: StepLimits,
+    gated: Gated,
 }
 
 impl Handler for FlowHandler {
@@ -46,7 +50,11 @@ impl Handler for FlowHandler {
     }
 
     fn wants(&mut self) -> Vec<Want> {
-        self.limits.wants(&self.shared.served)
+        self.gated.apart(self.limits.wants(&self.shared.served))
+    }
+
+    fn takes(&self, slug: &str) -> bool {
+        self.gated.takes(slug)
     }
 
     fn call(&mut self, work: ClaimedWork, signals: Signals) -> Result<Prepared, String> {

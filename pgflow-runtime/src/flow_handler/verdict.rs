@@ -33,9 +33,7 @@ fn check(
             .iter()
             .any(|next| next.kind == StepKind::Map && next.depends_on.first() == Some(&step.slug));
     match output {
-        Value::Array(elements) if is_mapped_over && elements.len() > limits.max_fanout => {
-            Err(PayloadError::TooWide { elements: elements.len(), limit: limits.max_fanout })
-        }
+        Value::Array(elements) if is_mapped_over => limits.check_fanout(elements.len()).map(drop),
         _ => Ok(()),
     }
 }

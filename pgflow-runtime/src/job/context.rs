@@ -127,7 +127,7 @@ impl JobContext {
 
     /// Forks: a job that exists if and only if this attempt ends well, since it is submitted in the transaction that
     /// records the end. A crash before leaves nothing, and a second attempt forks anew.
-    pub fn submit<N: Need>(&self, payload: &dyn PayloadOf<N::Payload>) -> Result<JobId, DataError> {
+    pub fn submit<N: Need>(&self, payload: impl PayloadOf<N::Payload>) -> Result<JobId, DataError> {
         Ok(self.submit_spec(JobSpec::<N>::new(payload)?))
     }
 

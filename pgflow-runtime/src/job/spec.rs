@@ -31,8 +31,9 @@ pub struct JobSpec<N> {
 
 impl<N: Need> JobSpec<N> {
     /// A job that needs this first. Its id is made, in the order of time, unless it is [given](Self::id).
-    pub fn new(payload: &dyn PayloadOf<N::Payload>) -> Result<Self, DataError> {
-        let payload = ((N::KEPT)().write)(payload.given())?;
+    #[expect(clippy::needless_pass_by_value, reason = "it may be owned")]
+    pub fn new(payload: impl PayloadOf<N::Payload>) -> Result<Self, DataError> {
+        let payload = ((N::KEPT)().write)(payload.payload())?;
         let mut job = NewJob::new(JobId::new(), N::DEF.name, payload);
         job.max_attempts = N::DEF.max_attempts;
         Ok(Self { job, need: PhantomData })

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use pgflow_machine::Verdict;
-use pgflow_machine::job::{JobEnd, JobRetry, JobVerdict, NewJob};
+use pgflow_machine::job::{JobEnd, JobRetry, JobVerdict, LONGEST, NewJob};
 use pgflow_machine::permit::{Message, MessageEnd, MessageLease};
 use pgflow_model::with_causes;
 
@@ -121,7 +121,7 @@ fn verdict(ending: Ending) -> JobVerdict {
 fn failed(error: &Error, later: JobRetry) -> JobVerdict {
     let retry = match error.retry() {
         Retry::Later => later,
-        Retry::After(delay) => JobRetry::After(delay),
+        Retry::After(delay) => JobRetry::After(delay.min(LONGEST)),
         Retry::Never | Retry::Skip => JobRetry::Never,
     };
     JobVerdict::Failed { error: tidy(&with_causes(error.as_source())), retry }

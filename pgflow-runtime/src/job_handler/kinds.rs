@@ -1,19 +1,19 @@
 //! The kinds of jobs that a program brings along.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pgflow_machine::permit::{PermitProblem, Stage};
+use pgflow_machine::permit::Stage;
 use serde_json::Value;
 
 use super::{JobHandler, NeedLimit};
-use crate::backend::{Backend, BackendError};
+use crate::backend::Backend;
 use crate::job::{Ending, Job, JobContext, JobTask, NeedDef, Next};
 use crate::tx::TxSlot;
-use crate::worker::{InUse, WorkerError, persistently};
+use crate::worker::{InUse, WorkerError, taking};
 use crate::{Error, Result, States};
 
 /// What a need's function leads to, behind JSON.
@@ -65,12 +65,7 @@ impl Code {
     /// What a claim has to get for an attempt, if that is anything.
     pub(crate) fn stage(&self) -> Option<Stage> {
         let Self::Typed(NeedDef { resources, rate, .. }) = self else { return None };
-        let stage = Stage {
-            resources: resources.iter().map(|slug| ((*slug).to_owned(), 1)).collect(),
-            rates: rate.iter().map(|slug| (*slug).to_owned()).collect(),
-            ..Stage::default()
-        };
-        (stage != Stage::default()).then_some(stage)
+        taking::stage(resources, *rate)
     }
 
     /// How long a lease lasts, if it says so.
@@ -164,9 +159,11 @@ impl Kinds {
         backend.jobs()?;
         let stages: Vec<_> = needs.values().filter_map(|code| code.stage()).collect();
         for stage in &stages {
-            check_permits(backend.as_ref(), stage).await?;
+            taking::check(backend.as_ref(), stage).await?;
         }
-        note_stages(backend.as_ref(), &needs).await?;
+        let stages =
+            needs.iter().map(|(need, code)| ((*need).to_owned(), code.stage().unwrap_or_default()));
+        taking::note(backend.as_ref(), stages.collect()).await?;
         for (need, code) in &needs {
             let Code::Typed(def) = &**code else { continue };
             if def.takes_tx && !backend.abilities().transactions {
@@ -187,29 +184,4 @@ impl Kinds {
         let limits = limits.into_iter().map(limit).collect();
         Ok(JobHandler { needs, states, backend, limits })
     }
-}
-
-/// Notes what attempts take, for those who ask why a job is not taken.
-async fn note_stages(
-    backend: &dyn Backend,
-    needs: &HashMap<&'static str, Arc<Code>>,
-) -> Result<(), BackendError> {
-    let Ok(queues) = backend.pipelines() else { return Ok(()) };
-    let stage =
-        |(need, code): (&&str, &Arc<Code>)| ((*need).to_owned(), code.stage().unwrap_or_default());
-    let stages = needs.iter().map(stage).collect();
-    persistently(|| queues.note_stages(&stages)).await
-}
-
-/// An error if there is no such resource or rate.
-async fn check_permits(backend: &dyn Backend, stage: &Stage) -> Result<(), BackendError> {
-    let queues = backend.pipelines()?;
-    let none = BTreeMap::new();
-    persistently(|| queues.declare(&none, &stage.resources)).await?;
-    for slug in &stage.rates {
-        if persistently(|| queues.rate(slug)).await?.is_none() {
-            return Err(PermitProblem::UnknownRate(slug.clone()).into());
-        }
-    }
-    Ok(())
 }

@@ -2,57 +2,8 @@
 
 use std::fmt;
 
+use pgflow_machine::PayloadError;
 use serde_json::Value;
-
-/// Why a Rust value can't be stored. Paths are like `$.lines[3].price`.
-///
-/// ```
-/// # use pgflow::prelude::*;
-/// # #[flow(input = Vec<f64>)] mod sum { #[step] pub async fn all(run: Vec<f64>) -> pgflow::Result<f64> { Ok(run.iter().sum()) } }
-/// let error = sum::Flow::start(&vec![1.0, f64::NAN]).unwrap_err();
-/// assert_eq!(
-///     error.to_string(),
-///     "cannot store the run's input: the number at $[1] is NaN, which JSON has no form for",
-/// );
-/// ```
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum WriteError {
-    /// A number is not finite.
-    #[error("the number at {path} is {number}, which JSON has no form for")]
-    NotFinite {
-        /// Where.
-        path: String,
-        /// `NaN`, `inf` or `-inf`.
-        number: String,
-    },
-    /// A number does not fit 64 bits.
-    #[error("the number at {path} is {number}, which does not fit 64 bits")]
-    TooBig {
-        /// Where.
-        path: String,
-        /// The number.
-        number: String,
-    },
-    /// More levels than can be read back.
-    #[error("the value at {path} is nested deeper than {limit} levels")]
-    TooDeep {
-        /// Where the limit is passed.
-        path: String,
-        /// The limit.
-        limit: usize,
-    },
-    /// A type's own `Serialize` gave up, or a key of a map is not a text.
-    #[error("the value at {path} has no form in JSON: {reason}")]
-    Other {
-        /// Where.
-        path: String,
-        /// Why.
-        reason: String,
-    },
-}
-
-pgflow_model::debug_with_causes!(WriteError);
 
 /// A step on the way to a value.
 #[derive(Debug)]
@@ -87,13 +38,13 @@ impl Failed {
         self
     }
 
-    pub(super) fn finish(self) -> WriteError {
+    pub(super) fn finish(self) -> PayloadError {
         let path = self.path();
         match self.why {
-            Why::NotFinite(number) => WriteError::NotFinite { path, number: number.to_string() },
-            Why::TooBig(number) => WriteError::TooBig { path, number },
-            Why::TooDeep(limit) => WriteError::TooDeep { path, limit },
-            Why::Other(reason) => WriteError::Other { path, reason },
+            Why::NotFinite(number) => PayloadError::NotFinite { path, number: number.to_string() },
+            Why::TooBig(number) => PayloadError::TooBig { path, number },
+            Why::TooDeep(limit) => PayloadError::TooDeep { path, limit },
+            Why::Other(reason) => PayloadError::NotJson { path, reason },
         }
     }
 

@@ -9,13 +9,12 @@ mod key;
 mod variant;
 mod writer;
 
+use pgflow_machine::PayloadError;
 use serde::Serialize;
 use serde_json::Value;
 
-pub use error::WriteError;
-
 /// A value as JSON, or where it can't be JSON.
-pub(crate) fn to_value<T: Serialize + ?Sized>(value: &T) -> Result<Value, WriteError> {
+pub(crate) fn to_value<T: Serialize + ?Sized>(value: &T) -> Result<Value, PayloadError> {
     value.serialize(writer::Writer::default()).map_err(error::Failed::finish)
 }
 

@@ -1,9 +1,10 @@
 use std::collections::BTreeMap;
 
+use pgflow_machine::PayloadError;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::{WriteError, to_value};
+use super::to_value;
 
 #[derive(Serialize, Deserialize, Debug, PartialEq)]
 enum Shape {
@@ -19,16 +20,17 @@ struct Line {
     price: Option<f32>,
 }
 
-fn path_of(error: &WriteError) -> &str {
+fn path_of(error: &PayloadError) -> &str {
     match error {
-        WriteError::NotFinite { path, .. }
-        | WriteError::TooBig { path, .. }
-        | WriteError::TooDeep { path, .. }
-        | WriteError::Other { path, .. } => path,
+        PayloadError::NotFinite { path, .. }
+        | PayloadError::TooBig { path, .. }
+        | PayloadError::TooDeep { path, .. }
+        | PayloadError::NotJson { path, .. } => path,
+        other => panic!("it is about no place: {other}"),
     }
 }
 
-fn failure<T: Serialize>(value: &T) -> WriteError {
+fn failure<T: Serialize>(value: &T) -> PayloadError {
     to_value(value).expect_err("it has no form in JSON")
 }
 
@@ -55,8 +57,8 @@ fn keeps_64_bits_exactly() {
 fn refuses_what_does_not_fit_64_bits() {
     let error = failure(&[0, u128::from(u64::MAX) + 1]);
     let number = "18446744073709551616".to_owned();
-    assert_eq!(error, WriteError::TooBig { path: "$[1]".into(), number });
-    assert!(matches!(failure(&i128::MIN), WriteError::TooBig { .. }));
+    assert_eq!(error, PayloadError::TooBig { path: "$[1]".into(), number });
+    assert!(matches!(failure(&i128::MIN), PayloadError::TooBig { .. }));
 }
 
 #[test]
@@ -69,7 +71,7 @@ fn says_where_a_number_is_not_finite() {
         (line(Shape::Named { x: f64::NAN }, None), r#"$["a line"][0].shape.Named.x"#, "NaN"),
     ];
     for (value, path, number) in cases {
-        let expected = WriteError::NotFinite { path: path.into(), number: number.into() };
+        let expected = PayloadError::NotFinite { path: path.into(), number: number.into() };
         assert_eq!(failure(&value), expected);
     }
 }
@@ -88,7 +90,7 @@ fn stops_before_the_stack_does() {
         }
     }
     let error = failure(&Endless);
-    assert!(matches!(error, WriteError::TooDeep { limit: 127, .. }), "{error}");
+    assert!(matches!(error, PayloadError::TooDeep { limit: 127, .. }), "{error}");
 }
 
 #[test]
@@ -110,5 +112,5 @@ fn says_where_a_type_gave_up() {
     let error = failure(&vec![Moody]);
     assert_eq!(path_of(&error), "$[0]");
     assert!(error.to_string().ends_with("not today"));
-    assert!(matches!(failure(&BTreeMap::from([([1_u8], 2)])), WriteError::Other { .. }));
+    assert!(matches!(failure(&BTreeMap::from([([1_u8], 2)])), PayloadError::NotJson { .. }));
 }

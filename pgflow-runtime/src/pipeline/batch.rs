@@ -59,8 +59,9 @@ impl<T> Batch<T> {
         self
     }
 
-    /// Only messages of one key are in a batch. Without `process` before it, the queue has to say so:
-    /// [`Queue::batch_by`](super::Queue::batch_by).
+    /// Only messages of one key are in a batch. Without `process` before it, the queue has to say so
+    /// ([`Queue::batch_by`](super::Queue::batch_by)), since claims go by what was known when a message was pushed: a worker with a
+    /// pipeline that says it here instead does not start.
     pub fn key(mut self, key: impl Fn(&T) -> String + Send + Sync + 'static) -> Self {
         self.key = Some(Arc::new(key));
         self
@@ -88,7 +89,7 @@ impl<T> Batch<T> {
     #[rustfmt::skip] // One line, which the compiler shows.
     pub fn lease<D>(mut self, lease: D) -> Self where Self: Lasts<D> {
         let lease = <Self as Lasts<D>>::time(lease);
-        self.permits.lease = lease;
+        self.permits.lease = Some(lease);
         self
     }
 }

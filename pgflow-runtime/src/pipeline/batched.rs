@@ -44,12 +44,14 @@ impl<T, U> Batched<T, U> {
         call: Call<Items<T>, Settled<U>>,
         takes_tx: bool,
     ) -> Self {
-        let Pipeline { spec, queue, permits } = pipeline;
+        let Pipeline { mut spec, queue, permits } = pipeline;
+        spec.has_late_key = batch.key.is_some();
         let (rule, need, on_failure) = (batch.rule, queue.name, queue.on_failure());
         let mut all = batch.permits;
         all.resources.extend(permits.resources);
         all.rates.extend(permits.rates);
         all.concurrency = all.concurrency.or(permits.concurrency);
+        all.lease = all.lease.or(permits.lease);
         all.prefetch = permits.prefetch;
         all.names_resources = permits.names_resources;
         Self { spec, need, rule, permits: all, call, takes_tx, emits: Vec::new(), on_failure }

@@ -10,7 +10,7 @@ use super::code::{Call, Given, InTx};
 use super::preload::{Preload, Shared};
 use super::spec::Permits;
 use super::{Batch, Batched, Items, MessageContext, PipelineSpec, Processed, Queue, Settled};
-use crate::check::{KeepsTo, Lasts};
+use crate::check::{Handles, KeepsTo, Lasts};
 use crate::tx::Tx;
 use crate::{Error, Result};
 
@@ -34,7 +34,13 @@ impl<T> fmt::Debug for Pipeline<T> {
 
 impl<T> Pipeline<T> {
     /// A pipeline of this name, for what is pushed to this queue.
-    pub fn new(name: &'static str, queue: &Queue<T>) -> Self {
+    #[expect(clippy::needless_pass_by_value, reason = "it may be owned")]
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn new<Q>(name: &'static str, queue: Q) -> Self where Self: Handles<Q, T> {
+        Self::of(name, <Self as Handles<Q, T>>::queue(&queue))
+    }
+
+    fn of(name: &'static str, queue: &Queue<T>) -> Self {
         let (mut spec, mut permits) = (PipelineSpec::new(name), Permits::default());
         permits.names_resources = queue.names_resources();
         spec.keep = queue.keep;
@@ -54,7 +60,8 @@ impl<T> Pipeline<T> {
         self
     }
 
-    /// So many attempts at once, over all processes.
+    /// So many attempts at once, over all processes that share the database. One in memory (`memory:`, `sqlite::memory:`) is that of
+    /// one process, and so is the limit.
     pub fn global_concurrency(mut self, attempts: u32) -> Self {
         let slug = format!("{OWN}{}", self.spec.name);
         self.permits.resources.insert(slug.clone(), 1);
@@ -81,7 +88,7 @@ impl<T> Pipeline<T> {
     #[rustfmt::skip] // One line, which the compiler shows.
     pub fn lease<D>(mut self, lease: D) -> Self where Self: Lasts<D> {
         let lease = <Self as Lasts<D>>::time(lease);
-        self.permits.lease = lease;
+        self.permits.lease = Some(lease);
         self
     }
 
@@ -96,12 +103,8 @@ impl<T> Pipeline<T> {
 impl<T: Serialize + DeserializeOwned + Send + 'static> Pipeline<T> {
     /// Works on messages one by one. An error is that of the message: it is tried again, with a growing pause, until it is
     /// dead.
-    pub fn process<U, F, R>(self, function: F) -> Processed<T, U>
-    where
-        U: Send + 'static,
-        F: Fn(T, MessageContext) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<U>> + Send + 'static,
-    {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn process<U: Send + 'static, F, R: Future<Output = Result<U>> + Send + 'static>(self, function: F) -> Processed<T, U> where F: Fn(T, MessageContext) -> R + Send + Sync + 'static {
         let call: Call<T, U> = Arc::new(move |message, ctx, _| Box::pin(function(message, ctx)));
         Processed::new(self, call, None, false)
     }
@@ -147,12 +150,8 @@ impl<T: Serialize + DeserializeOwned + Send + 'static> Pipeline<T> {
     ///     .process(|article, prices, _ctx| async move { Ok(prices[&article]) });
     /// # let _ = pipeline;
     /// ```
-    pub fn preload<S, F, R>(self, load: F) -> Preloaded<T, S>
-    where
-        S: Send + Sync + 'static,
-        F: Fn(Vec<T>) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<S>> + Send + 'static,
-    {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn preload<S: Send + Sync + 'static, F, R: Future<Output = Result<S>> + Send + 'static>(self, load: F) -> Preloaded<T, S> where F: Fn(Vec<T>) -> R + Send + Sync + 'static {
         let (load, queue) = (Arc::new(load), self.queue.clone());
         let preload: Preload = Arc::new(move |payloads| {
             // Those that nobody can read are dead anyway.
@@ -167,12 +166,8 @@ impl<T: Serialize + DeserializeOwned + Send + 'static> Pipeline<T> {
     }
 
     /// Works on batches of messages as they were pushed.
-    pub fn batch<U, F, R>(self, batch: Batch<T>, function: F) -> Batched<T, U>
-    where
-        U: Send + 'static,
-        F: Fn(Items<T>, MessageContext) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<Settled<U>>> + Send + 'static,
-    {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn batch<U: Send + 'static, F, R: Future<Output = Result<Settled<U>>> + Send + 'static>(self, batch: Batch<T>, function: F) -> Batched<T, U> where F: Fn(Items<T>, MessageContext) -> R + Send + Sync + 'static {
         let call: Call<_, _> = Arc::new(move |items, ctx, _| Box::pin(function(items, ctx)));
         Batched::of_queue(self, batch, call, false)
     }

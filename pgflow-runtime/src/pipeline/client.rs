@@ -4,17 +4,21 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use pgflow_machine::job::{JobId, Redriven, check_name};
+use pgflow_machine::job::{JobId, JobOutcome, Redriven, check_name};
 use pgflow_machine::permit::{Bucket, Rate, Resource, Stage};
 
 use super::builder::OWN;
 use super::processed::batches_of;
 use crate::Db;
-use crate::backend::{Backend, BackendError, JobSearch, JobSummary, PausedNeed};
+use crate::backend::{Backend, BackendError, JobSearch, JobSummary, JobsOf, PausedNeed};
 use crate::client::{BATCH, ClientError, ask_pipelines, ask_upkeep};
 
 /// Dead messages that are counted.
 const COUNTED: u32 = 10_000;
+
+/// Messages that a rate is known by, and for how long.
+const SAMPLE: u32 = 500;
+const MINUTE: Duration = Duration::from_mins(1);
 
 /// Who pauses queues, for those who look later.
 const BY: &str = "operator";
@@ -166,6 +170,8 @@ pub struct QueueStats {
     pub oldest: Option<Duration>,
     /// Messages that are dead, up to 10,000 of each kind.
     pub dead: u64,
+    /// Messages that were done in a minute: in the last one, or at the pace of the last 500 if those took less.
+    pub rate: u64,
 }
 
 impl QueueHandle {
@@ -177,7 +183,20 @@ impl QueueHandle {
     pub async fn stats(&self) -> Result<QueueStats, ClientError> {
         let mut stats = self.counts().await?;
         stats.dead = self.dead(COUNTED).await?.len() as u64;
+        stats.rate = self.per_minute().await?;
         Ok(stats)
+    }
+
+    async fn per_minute(&self) -> Result<u64, ClientError> {
+        let (now, mut all) = (self.db.now().await?, 0);
+        for need in self.needs() {
+            let of = JobsOf::EndedAs(JobOutcome::Done);
+            let search = JobSearch { of, need: Some(need), max: SAMPLE, ..JobSearch::default() };
+            let done = self.db.find_jobs(&search).await?.jobs.into_iter();
+            let ages = done.filter_map(|job| Some(job.ended_at?.saturating_until(now)));
+            all += pace(&ages.filter(|age| *age < MINUTE).collect::<Vec<_>>());
+        }
+        Ok(all)
     }
 
     /// How many messages wait, for whatever.
@@ -355,5 +374,30 @@ impl ResourceHandle {
     /// What it is, and how many units are held.
     pub async fn get(&self) -> Result<Option<(Resource, u32)>, ClientError> {
         ask_pipelines(&self.db, self.slug.clone(), |queues, slug| queues.resource(slug)).await
+    }
+}
+
+/// How many a minute has, by how long ago these were done.
+fn pace(ages: &[Duration]) -> u64 {
+    let many = ages.len() as u64;
+    match ages.iter().max() {
+        Some(oldest) if many >= u64::from(SAMPLE) => {
+            let micros = u64::try_from(oldest.as_micros()).unwrap_or(u64::MAX).max(1);
+            many.saturating_mul(60_000_000) / micros
+        }
+        _ => many,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_that_of_a_minute_or_of_what_is_known_of_it() {
+        let seconds = |many: usize, seconds| vec![Duration::from_secs(seconds); many];
+        assert_eq!((pace(&[]), pace(&seconds(7, 1))), (0, 7), "few, and nobody knows more");
+        assert_eq!(pace(&seconds(SAMPLE as usize, 30)), 1_000, "500 in half a minute");
+        assert_eq!(pace(&seconds(SAMPLE as usize, 0)), 30_000_000_000);
     }
 }

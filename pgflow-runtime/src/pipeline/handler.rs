@@ -62,6 +62,9 @@ impl Pipelines {
     ) -> Result<PipelineHandler, WorkerError> {
         let mut stages = HashMap::new();
         for pipeline in self.0 {
+            if pipeline.has_late_key {
+                return Err(WorkerError::LateKey { pipeline: pipeline.name });
+            }
             declare(backend.as_ref(), &pipeline).await?;
             let PipelineSpec { name, stages: own, flushes, on_dead, .. } = pipeline;
             for spec in own {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pgflow_machine::job::{HandOver, JobRetry, JobRow, JobVerdict, Moment};
+use pgflow_machine::job::{HandOver, JobRetry, JobRow, JobVerdict, LONGEST, Moment};
 use pgflow_machine::permit::{Message, MessageEnd};
 use pgflow_model::with_causes;
 use serde::Serialize;
@@ -90,7 +90,7 @@ impl<U: Serialize> Onward<U> {
         let retry = match error.retry() {
             Retry::Skip => return JobVerdict::Finished(Value::Null).into(),
             Retry::Never => JobRetry::Never,
-            Retry::After(delay) => JobRetry::After(delay),
+            Retry::After(delay) => JobRetry::After(delay.min(LONGEST)),
             Retry::Later => JobRetry::After(back_off(1, row.failures)),
         };
         self.on_failure.end(&with_causes(error.as_source()), retry, row)

@@ -91,13 +91,8 @@ impl<T: Serialize + DeserializeOwned + Send + 'static, U: Serialize + Send + 'st
 
     /// Works on batches of what was processed: each message is handed over with its new payload, in the transaction that
     /// settles it.
-    pub fn batch<W, F, R>(self, batch: Batch<U>, function: F) -> Batched<U, W>
-    where
-        U: DeserializeOwned,
-        W: Send + 'static,
-        F: Fn(Items<U>, MessageContext) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<Settled<W>>> + Send + 'static,
-    {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn batch<W: Send + 'static, F, R: Future<Output = Result<Settled<W>>> + Send + 'static>(self, batch: Batch<U>, function: F) -> Batched<U, W> where U: DeserializeOwned, F: Fn(Items<U>, MessageContext) -> R + Send + Sync + 'static {
         let call: Call<_, _> = Arc::new(move |items, ctx, _| Box::pin(function(items, ctx)));
         self.batched(batch, call, false)
     }

@@ -6,18 +6,71 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pgflow_machine::job::{JobId, NewJob};
+use pgflow_machine::payload_bytes;
 use pgflow_machine::permit::{Columns, Message};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::{Dead, QueueSink};
-use crate::check::Carries;
+use crate::check::{Carries, Keeps};
 use crate::client::{ClientError, ask_pipelines};
 use crate::data_error::{What, read, write};
 use crate::{DataError, Db, SubmitIn};
 
 /// Messages that one call pushes.
-pub(super) const AT_ONCE: usize = 500;
+const AT_ONCE: usize = 500;
+
+/// Bytes of payload that one call pushes, unless it is one message: what a database takes in one statement is limited, and so is
+/// what others wait for.
+const BYTES_AT_ONCE: usize = 8_000_000;
+
+/// Messages that go in one call, as they are gathered.
+#[derive(Debug, Default)]
+pub(super) struct Bundle {
+    messages: Vec<Message>,
+    bytes: usize,
+}
+
+impl Bundle {
+    pub(super) fn add(&mut self, message: Message) {
+        self.bytes = self.bytes.saturating_add(payload_bytes(&message.job.payload));
+        self.messages.push(message);
+    }
+
+    /// Whether it goes before anything is added.
+    pub(super) fn is_full(&self) -> bool {
+        self.messages.len() >= AT_ONCE || self.bytes >= BYTES_AT_ONCE
+    }
+
+    /// Whether this message is to go with the next one.
+    fn has_no_room_for(&self, message: &Message) -> bool {
+        let bytes = self.bytes.saturating_add(payload_bytes(&message.job.payload));
+        self.is_full() || (!self.messages.is_empty() && bytes > BYTES_AT_ONCE)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.messages.len()
+    }
+
+    /// All that is in it; it is empty then.
+    pub(super) fn take(&mut self) -> Vec<Message> {
+        std::mem::take(self).messages
+    }
+
+    /// As many as it takes, in their order.
+    fn of(messages: Vec<Message>) -> Vec<Self> {
+        let mut all = vec![Self::default()];
+        for message in messages {
+            if all.last().is_none_or(|bundle| bundle.has_no_room_for(&message)) {
+                all.push(Self::default());
+            }
+            if let Some(bundle) = all.last_mut() {
+                bundle.add(message);
+            }
+        }
+        all
+    }
+}
 
 /// How often a message is tried, unless its queue says otherwise.
 const ATTEMPTS: u32 = 5;
@@ -182,15 +235,7 @@ impl<T: Serialize + DeserializeOwned> Queue<T> {
         Ok(Message { job, fair: self.fair.as_ref().map(|key| key(value)), columns })
     }
 
-    /// Pushes a message, owned or borrowed.
-    #[expect(clippy::needless_pass_by_value, reason = "a message may be owned")]
-    #[rustfmt::skip] // One line, which the compiler shows.
-    pub fn push<V>(&self, db: &Db, value: V) -> Pushing where Self: Carries<V, T> {
-        let (db, message) = (db.clone(), self.message(<Self as Carries<V, T>>::carried(&value)));
-        Box::pin(async move { send(&db, vec![message?]).await?.pop().ok_or_else(no_answer) })
-    }
-
-    /// Pushes messages, in few calls. Those that are refused are an error, after the others were pushed.
+    /// Pushes messages, in few calls: up to 500 or 8 MB in each. Those that are refused are an error, after the others were pushed.
     pub async fn push_all<'v>(
         &self,
         db: &Db,
@@ -202,8 +247,8 @@ impl<T: Serialize + DeserializeOwned> Queue<T> {
         let messages = values.into_iter().map(|value| self.message(value));
         let messages = messages.collect::<Result<Vec<_>, _>>()?;
         let (mut pushed, mut refused) = (Vec::with_capacity(messages.len()), None);
-        for batch in messages.chunks(AT_ONCE) {
-            match send(db, batch.to_vec()).await {
+        for mut bundle in Bundle::of(messages) {
+            match send(db, bundle.take()).await {
                 Ok(ids) => pushed.extend(ids),
                 Err(error @ ClientError::Job { .. }) => refused = refused.or(Some(error)),
                 Err(error) => return Err(error),
@@ -232,6 +277,16 @@ impl<T: Serialize + DeserializeOwned> Queue<T> {
     }
 }
 
+impl<T> Queue<T> {
+    /// Pushes a message, owned or borrowed.
+    #[expect(clippy::needless_pass_by_value, reason = "a message may be owned")]
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn push<V>(&self, db: &Db, value: V) -> Pushing where Self: Keeps<T> + Carries<V, T> {
+        let (db, message) = (db.clone(), self.kept(<Self as Carries<V, T>>::carried(&value)));
+        Box::pin(async move { send(&db, vec![message?]).await?.pop().ok_or_else(no_answer) })
+    }
+}
+
 /// A type that does not mention the message: of a wrong one, the compiler would say so at each mention.
 type Pushing = Pin<Box<dyn Future<Output = Result<JobId, ClientError>> + Send>>;
 
@@ -250,4 +305,25 @@ pub(super) async fn send(db: &Db, messages: Vec<Message>) -> Result<Vec<JobId>, 
         Ok(id)
     });
     pushed.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sizes(payloads: &[usize]) -> Vec<Vec<usize>> {
+        let queue = Queue::<String>::named("q");
+        let message = |bytes: &usize| queue.message(&"x".repeat(bytes - 2)).expect("a message");
+        let bundles = Bundle::of(payloads.iter().map(message).collect());
+        let bytes = |message: &Message| payload_bytes(&message.job.payload);
+        bundles.iter().map(|bundle| bundle.messages.iter().map(bytes).collect()).collect()
+    }
+
+    #[test]
+    fn a_call_is_bounded_in_messages_and_bytes() {
+        const MB: usize = 1_000_000;
+        assert_eq!(sizes(&[3 * MB; 5]), [vec![3 * MB; 2], vec![3 * MB; 2], vec![3 * MB]]);
+        assert_eq!(sizes(&[MB, 9 * MB, MB]), [[MB], [9 * MB], [MB]], "a large one goes alone");
+        assert_eq!(sizes(&[2; 1100]).iter().map(Vec::len).collect::<Vec<_>>(), [500, 500, 100]);
+    }
 }

@@ -7,13 +7,12 @@ use std::time::Duration;
 
 use futures_util::Sink;
 use pgflow_machine::job::JobId;
-use pgflow_machine::permit::Message;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::Queue;
 use super::code::BoxFuture;
-use super::queue::{AT_ONCE, send};
+use super::queue::{Bundle, send};
 use crate::Db;
 use crate::client::ClientError;
 
@@ -23,7 +22,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Pushes messages, and waits while the queue is too deep: a [`Sink`], for streams that are to be forwarded, and
 /// [`send`](Self::send) for messages one by one.
 ///
-/// What a sink was given is gathered, and pushed when it is flushed or 500 messages wait.
+/// What a sink was given is gathered, and pushed when it is flushed, or when 500 messages or 8 MB wait.
 ///
 /// ```
 /// use futures_util::{StreamExt, stream};
@@ -46,7 +45,7 @@ pub struct QueueSink<T> {
     /// So many more may be pushed before the next look.
     room: u64,
     /// What is still to be pushed.
-    gathered: Vec<Message>,
+    gathered: Bundle,
     looking: Option<BoxFuture<Result<u64, ClientError>>>,
     pushing: Option<BoxFuture<Result<(), ClientError>>>,
 }
@@ -67,7 +66,15 @@ impl<T> Unpin for QueueSink<T> {}
 impl<T> QueueSink<T> {
     pub(super) fn new(queue: Queue<T>, db: Db) -> Self {
         let (looking, pushing) = (None, None);
-        Self { queue, db, high_water: 10_000, room: 0, gathered: Vec::new(), looking, pushing }
+        Self {
+            queue,
+            db,
+            high_water: 10_000,
+            room: 0,
+            gathered: Bundle::default(),
+            looking,
+            pushing,
+        }
     }
 
     /// Waits while so many messages are in the queue: 10,000 if it is not said. Other producers may push in the meantime.
@@ -93,10 +100,10 @@ impl<T> QueueSink<T> {
                 let pushed = ready!(pushing.as_mut().poll(cx));
                 self.pushing = None;
                 pushed?;
-            } else if self.gathered.is_empty() {
+            } else if self.gathered.len() == 0 {
                 return Poll::Ready(Ok(()));
             } else {
-                let (db, messages) = (self.db.clone(), std::mem::take(&mut self.gathered));
+                let (db, messages) = (self.db.clone(), self.gathered.take());
                 self.pushing = Some(Box::pin(async move { send(&db, messages).await.map(drop) }));
             }
         }
@@ -131,7 +138,7 @@ impl<T: Serialize + DeserializeOwned> Sink<T> for QueueSink<T> {
     type Error = ClientError;
 
     fn poll_ready(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), ClientError>> {
-        if self.room == 0 || self.gathered.len() >= AT_ONCE || self.pushing.is_some() {
+        if self.room == 0 || self.gathered.is_full() || self.pushing.is_some() {
             // What was gathered counts before the queue is looked at again.
             ready!(self.poll_pushed(cx))?;
         }
@@ -140,7 +147,7 @@ impl<T: Serialize + DeserializeOwned> Sink<T> for QueueSink<T> {
 
     fn start_send(mut self: Pin<&mut Self>, value: T) -> Result<(), ClientError> {
         let message = self.queue.message(&value)?;
-        self.gathered.push(message);
+        self.gathered.add(message);
         self.room = self.room.saturating_sub(1);
         Ok(())
     }

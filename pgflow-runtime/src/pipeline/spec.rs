@@ -14,29 +14,15 @@ use super::preload::{Loading, Preload};
 use crate::backend::ClaimedBatch;
 
 /// What it takes to work on something of a stage.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Permits {
     pub(super) concurrency: Option<usize>,
     pub(super) resources: Units,
     pub(super) rates: BTreeMap<String, Rate>,
-    pub(super) lease: Duration,
+    pub(super) lease: Option<Duration>,
     pub(super) prefetch: u32,
     /// Whether messages name resources of their own.
     pub(super) names_resources: bool,
-}
-
-impl Default for Permits {
-    fn default() -> Self {
-        let lease = crate::worker::LEASE;
-        Self {
-            concurrency: None,
-            resources: Units::new(),
-            rates: BTreeMap::new(),
-            lease,
-            prefetch: 0,
-            names_resources: false,
-        }
-    }
 }
 
 /// A pipeline that a worker can run: what [`Pipeline`](super::Pipeline) is with its last function.
@@ -52,6 +38,8 @@ pub struct PipelineSpec {
     /// How long its dead messages are kept, if that is said.
     pub(crate) keep: Option<Duration>,
     pub(crate) on_dead: Option<OnDead>,
+    /// Whether its batches have a key that nobody asked for when messages were pushed.
+    pub(crate) has_late_key: bool,
 }
 
 impl fmt::Debug for PipelineSpec {
@@ -118,12 +106,13 @@ impl PipelineSpec {
     pub(super) fn new(name: &'static str) -> Self {
         let (rates, limits) = (BTreeMap::new(), BTreeMap::new());
         let (stages, flushes, keep, on_dead) = (Vec::new(), false, None, None);
-        Self { name, stages, rates, limits, flushes, keep, on_dead }
+        Self { name, stages, rates, limits, flushes, keep, on_dead, has_late_key: false }
     }
 
     pub(super) fn add(&mut self, parts: StageParts) {
         let StageParts { need, permits, batch, code, preload, takes_tx, on_failure } = parts;
         let Permits { concurrency, resources, rates, lease, prefetch, names_resources } = permits;
+        let lease = lease.unwrap_or(crate::worker::LEASE);
         let word = if batch.is_some() { "batch" } else { "process" };
         let stage =
             Stage { batch, resources, rates: rates.keys().cloned().collect(), drains: false };

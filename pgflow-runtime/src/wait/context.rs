@@ -32,7 +32,40 @@ impl Context {
         Waiting::new(Wait::on(On::Sleep(Moment::In(time))))
     }
 
-    /// Ends the attempt: the step is done at this moment, by the database's clock.
+    /// Ends the attempt: the step is done at this moment, by the database's clock; at once, if it is over.
+    ///
+    /// ```
+    /// use pgflow::prelude::*;
+    /// use pgflow::Timestamp;
+    /// use pgflow::testing::Sim;
+    /// use std::time::{Duration, SystemTime};
+    ///
+    /// /// The new year that clocks in London begin with.
+    /// fn new_year_2030() -> Timestamp {
+    ///     let since_1970 = Duration::from_secs(1_893_456_000);
+    ///     (SystemTime::UNIX_EPOCH + since_1970).into()
+    /// }
+    ///
+    /// #[flow]
+    /// mod fireworks {
+    ///     use super::*;
+    ///     #[step]
+    ///     pub async fn midnight(ctx: Context) -> Result<Waiting<()>> {
+    ///         Ok(ctx.sleep_until(new_year_2030()))
+    ///     }
+    ///     #[step(depends_on = [midnight])]
+    ///     pub async fn bang() -> Result<String> { Ok("bang".into()) }
+    /// }
+    ///
+    /// # fn main() -> std::result::Result<(), pgflow::testing::SimError> {
+    /// let mut sim = Sim::new().flow(fireworks::Flow); // begins with the year 2000
+    /// let run = sim.start(fireworks::Flow, ())?;
+    /// sim.run_until_idle();
+    /// assert_eq!(sim.output(&run)?.bang, "bang");
+    /// assert_eq!(sim.elapsed(), Duration::from_hours(24 * (365 * 30 + 8)));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[rustfmt::skip] // One line, which the compiler shows.
     pub fn sleep_until<O>(&self, moment: Timestamp) -> Waiting<O> where Self: PutsOut<(), O> {
         Waiting::new(Wait::on(On::Sleep(Moment::At(moment))))

@@ -50,7 +50,7 @@ impl<T> Hook<T> {
     /// let hook = Hook::<bool>::named("order-42-approval")?;
     /// assert_eq!(hook.token(), "order-42-approval");
     /// assert!(Hook::<bool>::named("").is_err());
-    /// # Ok::<(), pgflow::InvalidToken>(())
+    /// # Ok::<(), pgflow::wait::InvalidToken>(())
     /// ```
     pub fn named(name: impl AsRef<str>) -> Result<Self, InvalidToken> {
         HookToken::named(name.as_ref()).map(Self::new)

@@ -54,7 +54,7 @@ impl Context {
     /// # }
     /// ```
     #[rustfmt::skip] // One line, which the compiler shows.
-    pub fn submit<N: Need>(&self, payload: &dyn PayloadOf<N::Payload>) -> Ready<Result<ChildJob, DataError>> {
+    pub fn submit<N: Need>(&self, payload: impl PayloadOf<N::Payload>) -> Ready<Result<ChildJob, DataError>> {
         ready(JobSpec::<N>::new(payload).map(|job| self.submit_spec(job)))
     }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// How a run or job ended, for a step that wants to know instead of failing with it: `Waiting<Outcome<T>>`.
 ///
 /// ```
-/// use pgflow::{ChildStatus, Outcome};
+/// use pgflow::wait::{ChildStatus, Outcome};
 /// use serde_json::json;
 ///
 /// let outcome: Outcome<u8> = serde_json::from_value(json!({ "ok": 7 })).unwrap();
@@ -60,7 +60,7 @@ impl<T> Outcome<T> {
     /// For `?`.
     ///
     /// ```
-    /// # use pgflow::Outcome;
+    /// # use pgflow::wait::Outcome;
     /// fn both(first: Outcome<u8>, second: Outcome<u8>) -> pgflow::Result<u8> {
     ///     Ok(first.into_result()? + second.into_result()?)
     /// }

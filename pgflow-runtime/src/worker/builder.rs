@@ -15,7 +15,7 @@ use super::report::WorkerReport;
 use super::trip::BoxFuture;
 use super::{WorkerError, backlog, retention, signals, startup, thread};
 use crate::backend::{BackendError, Wakes};
-use crate::check::{Lasts, Runs, Shares, WorksOn, WorksThrough};
+use crate::check::{Lasts, Runs, Shares, WorksFor, WorksOn, WorksThrough};
 use crate::db::Db;
 use crate::flow_handler::Flows;
 use crate::job::{JobContext, Next};
@@ -76,9 +76,15 @@ impl<T: Clone + Send + Sync + 'static> Shares<T> for Worker {
 impl Worker {
     /// A worker without flows, for up to 16 tasks at once, with a grace period of 20 seconds. The variable
     /// `PGFLOW_WORKER_CONCURRENCY`, or else `WORKFLOW_POSTGRES_WORKER_CONCURRENCY`, sets another number of tasks.
-    pub fn new(db: &Db) -> Self {
+    #[expect(clippy::needless_pass_by_value, reason = "it may be owned")]
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn new<D>(db: D) -> Self where Self: WorksFor<D> {
+        Self::of(<Self as WorksFor<D>>::db(&db).clone())
+    }
+
+    fn of(db: Db) -> Self {
         Self {
-            db: db.clone(),
+            db,
             flows: Flows::default(),
             jobs: Kinds::default(),
             pipelines: Pipelines::default(),

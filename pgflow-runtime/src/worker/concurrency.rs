@@ -1,7 +1,5 @@
 //! How many tasks run at once.
 
-use std::env::VarError;
-
 use super::WorkerError;
 
 /// Variables that may say so, the more important first.
@@ -24,15 +22,6 @@ pub(super) fn find(
     match value.trim().parse() {
         Ok(number) if number > 0 => Ok(number),
         _ => Err(WorkerError::Variable { name, value }),
-    }
-}
-
-/// Of this process. What is no text is wrong, and not as if it were not there.
-pub(super) fn variable(name: &str) -> Option<String> {
-    match std::env::var(name) {
-        Ok(value) => Some(value),
-        Err(VarError::NotUnicode(value)) => Some(value.to_string_lossy().into_owned()),
-        Err(VarError::NotPresent) => None,
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::RegisterError;
 use crate::backend::BackendError;
 use crate::client::ClientError;
+use crate::db::UrlError;
 
 /// Why a worker does not start.
 ///
@@ -39,6 +40,15 @@ pub enum WorkerError {
         need: String,
         /// The limit.
         max: usize,
+    },
+    /// A pipeline batches messages as they were pushed, by a key that they were pushed without.
+    #[error(
+        "pipeline `{pipeline}` batches messages as they were pushed, and `Batch::key` comes too late for those\n\
+         help: say it when they are pushed, with `Queue::batch_by`"
+    )]
+    LateKey {
+        /// Its name.
+        pipeline: &'static str,
     },
     /// A need takes a transaction.
     #[error(
@@ -132,6 +142,12 @@ pub enum WorkerError {
     /// The operating system has no thread for us.
     #[error("cannot start the worker's own thread")]
     Thread(#[source] std::io::Error),
+    /// The runtime of a [spawned](super::Worker::spawn) worker has ended before it.
+    #[error("the runtime that the worker was spawned on has ended")]
+    RuntimeEnded,
+    /// The environment asks for something that there is not.
+    #[error(transparent)]
+    Environment(#[from] UrlError),
     /// The database refused.
     #[error(transparent)]
     Backend(#[from] BackendError),

@@ -12,10 +12,10 @@ use std::time::Instant;
 /// # tokio::runtime::Runtime::new()?.block_on(async {
 /// # let db = pgflow::Db::connect("memory:").await?;
 /// # db.register(count::Flow).await?;
-/// use pgflow::{Phase, Worker};
+/// use pgflow::{Worker, worker::Phase};
 ///
 /// let worker = Worker::new(&db).flow(count::Flow);
-/// let health: pgflow::Health = worker.health();
+/// let health: pgflow::worker::Health = worker.health();
 /// worker.run(std::future::ready(())).await?;
 /// assert_eq!(health.snapshot().phase, Phase::Stopped);
 /// # Ok(()) })
@@ -27,7 +27,7 @@ pub struct Health(Arc<Mutex<HealthSnapshot>>);
 /// How a worker was doing at one moment.
 ///
 /// ```
-/// let now: pgflow::HealthSnapshot = pgflow::Health::default().snapshot();
+/// let now: pgflow::worker::HealthSnapshot = pgflow::worker::Health::default().snapshot();
 /// assert_eq!((now.running, now.last_error), (0, None));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub struct HealthSnapshot {
 /// What a worker is up to.
 ///
 /// ```
-/// assert_eq!(pgflow::Phase::default(), pgflow::Phase::Starting);
+/// assert_eq!(pgflow::worker::Phase::default(), pgflow::worker::Phase::Starting);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -70,7 +70,7 @@ impl Health {
     /// How it is doing now.
     ///
     /// ```
-    /// let health = pgflow::Health::default();
+    /// let health = pgflow::worker::Health::default();
     /// assert_eq!(health.snapshot().running, 0);
     /// ```
     pub fn snapshot(&self) -> HealthSnapshot {

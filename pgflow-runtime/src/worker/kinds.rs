@@ -7,11 +7,15 @@ use std::time::Duration;
 use pgflow_machine::job::{JobBeat, JobHold, JobId};
 use pgflow_machine::{Beat, Lease, Settle, WorkerId};
 
+use super::metrics;
 use crate::backend::{Backend, BackendError, Claim, Claimed, Settlement, Source, Swept, Trip};
 use pgflow_backend::backoff::random;
 
 /// Rings that were reported.
 static RINGS: Mutex<Vec<JobId>> = Mutex::new(Vec::new());
+
+/// Jobs in concern that were named.
+static CONCERNS: Mutex<Vec<JobId>> = Mutex::new(Vec::new());
 
 /// Claims of every kind that is wanted, for one room.
 pub(super) async fn claim(backend: &dyn Backend, claim: &Claim) -> Result<Claimed, BackendError> {
@@ -91,6 +95,7 @@ pub(super) async fn sweep(backend: &dyn Backend, with_jobs: bool) -> Result<Swep
             tracing::warn!(lapses = swept.lapses.lapsed, "leases of jobs have lapsed");
         }
         report_rings(swept.rings);
+        report_concerns(swept.in_concern);
     }
     backend.sweep().await
 }
@@ -105,6 +110,18 @@ fn report_rings(rings: Vec<JobId>) {
         }
         *said = rings;
     }
+}
+
+/// Shows how many jobs are set aside because they lost too many workers, and names those that are new, once.
+fn report_concerns(jobs: Vec<JobId>) {
+    ::metrics::gauge!(metrics::IN_CONCERN).set(metrics::gauged(jobs.len()));
+    let mut said = CONCERNS.lock().unwrap_or_else(PoisonError::into_inner);
+    let new = jobs.iter().filter(|job| !said.contains(job)).take(10);
+    let new: Vec<_> = new.map(JobId::as_str).collect();
+    if !new.is_empty() {
+        tracing::warn!(jobs = ?new, "jobs have lost too many workers in a row: clear or cancel them");
+    }
+    *said = jobs;
 }
 
 /// Gives back what the worker does not know of, of every kind that it asks for.

@@ -3,11 +3,9 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use pgflow_machine::{Lease, RunId};
+use pgflow_machine::{GRACE, Lease, RunId};
 use tokio::time::Instant;
 
-/// A lease outlasts the timeout by this.
-const LEASE_MARGIN: Duration = Duration::from_secs(2);
 /// Cancellations are noticed after this at the latest, however long a step may take.
 const LONGEST_BEAT: Duration = Duration::from_secs(15);
 /// Between two calls because of hints that do not say what happened.
@@ -34,7 +32,7 @@ struct Beating {
 impl Leases {
     /// A task was claimed, of a step with this timeout.
     pub(super) fn insert(&mut self, lease: Lease, timeout: Duration) {
-        let every = (timeout.saturating_add(LEASE_MARGIN) / 4).min(LONGEST_BEAT);
+        let every = (timeout.saturating_add(GRACE) / 4).min(LONGEST_BEAT);
         let at = Instant::now() + every;
         self.next = Some(self.next.map_or(at, |next| next.min(at)));
         self.beats.insert(lease, Beating { every, at });

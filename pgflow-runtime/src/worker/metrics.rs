@@ -26,6 +26,8 @@ pub(super) const HEARTBEATS: &str = "pgflow_heartbeats_total";
 pub(super) const REQUEUED: &str = "pgflow_requeued_total";
 /// Tasks of claims whose answer got lost, given back.
 pub(super) const GIVEN_BACK: &str = "pgflow_given_back_total";
+/// Jobs that have lost too many workers in a row, as the last sweep has seen them, up to a hundred.
+pub(super) const IN_CONCERN: &str = "pgflow_jobs_in_concern";
 /// Calls that the database did not answer, by `doing`.
 pub(super) const DATABASE_ERRORS: &str = "pgflow_database_errors_total";
 /// Runs that have not ended, by `flow`: its version.
@@ -93,9 +95,11 @@ pub(super) fn describe() {
     describe_histogram!(BATCH, Unit::Count, "Results per trip to the database");
     describe_histogram!(TRIP_SECONDS, Unit::Seconds, "How long a trip to the database took");
     describe_gauge!(RUNNING, Unit::Count, "Handlers that run");
+    describe_counter!(BLOCKED, "Attempts that blocked a thread of the worker");
     describe_counter!(HEARTBEATS, "Heartbeats, by their answer");
     describe_counter!(REQUEUED, "Tasks of lost workers that were queued again");
     describe_counter!(GIVEN_BACK, "Tasks of claims whose answer got lost, given back");
+    describe_gauge!(IN_CONCERN, Unit::Count, "Jobs that have lost too many workers in a row");
     describe_counter!(DATABASE_ERRORS, "Calls that the database did not answer");
     describe_histogram!(BATCH_SIZE, Unit::Count, "Messages of an attempt");
     describe_histogram!(

@@ -4,9 +4,10 @@
 //! | file | concern |
 //! |---|---|
 //! | `builder`, `startup`, `concurrency` | what it is made of, and what is checked before the first claim |
-//! | `engine`, `thread`, `home` | the one loop, where it runs, and where attempts do |
+//! | `engine`, `thread`, `home`, `spawned` | the one loop, where it runs, and where attempts do |
 //! | `handler` | what a kind of work says and is asked |
 //! | `pace`, `slots`, `permit`, `claiming` | when to claim, how much, and what comes of it |
+//! | `taking` | what attempts take besides a slot |
 //! | `ahead` | what was claimed before there was room for it |
 //! | `kinds`, `stages` | tasks, jobs and messages in one trip |
 //! | `settles`, `refused`, `trip` | results gather while a batch is on its way; the next claim goes along |
@@ -45,9 +46,11 @@ mod settles;
 mod shutdown;
 mod signals;
 mod slots;
+mod spawned;
 mod stages;
 mod startup;
 mod sweep;
+pub(crate) mod taking;
 mod thread;
 mod ticks;
 mod trip;
@@ -67,4 +70,5 @@ pub use builder::Worker;
 pub use error::WorkerError;
 pub use health::{Health, HealthSnapshot, Phase};
 pub use report::WorkerReport;
+pub use spawned::WorkerHandle;
 pub(crate) use startup::persistently;

@@ -9,7 +9,7 @@ use pgflow_machine::{Settled, Until, Verdict};
 /// ```
 /// use std::process::ExitCode;
 ///
-/// let report = pgflow::WorkerReport::default();
+/// let report = pgflow::worker::WorkerReport::default();
 /// assert!(report.is_clean());
 /// assert_eq!(format!("{:?}", report.exit_code()), format!("{:?}", ExitCode::SUCCESS));
 /// ```

@@ -10,7 +10,7 @@ use pgflow_machine::{Beat, Lease, Retry, Settle, Settled, Verdict, Want, WorkerI
 
 use super::kinds;
 use crate::backend::{
-    Backend, BackendError, Claim, Claimed, LEASE, Settlement, Source, StageClaim,
+    Backend, BackendError, Claim, Claimed, LEASE, Settlement, Source, StageClaim, StepClaim,
 };
 
 /// Before the next attempt at a message whose function did not come to an end of its own.
@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_secs(5);
 /// Stages and other kinds of work come first in turn, and so do stages among themselves.
 static CLAIMS: AtomicUsize = AtomicUsize::new(0);
 
-fn is_stage(want: &Want) -> bool {
+pub(super) fn is_stage(want: &Want) -> bool {
     want.stage.is_some()
 }
 
@@ -70,12 +70,13 @@ async fn claim_stage(
     room: u32,
 ) -> Result<Claimed, BackendError> {
     let max = want.quotas.first().map_or(room, |quota| quota.max.min(room));
-    let (Some(need), Some(stage)) = (want.source.as_need(), &want.stage) else {
+    let Some(stage) = want.stage.as_ref().filter(|_| max > 0) else {
         return Ok(Claimed::default());
     };
-    if max == 0 {
-        return Ok(Claimed::default());
-    }
+    let need = match &want.source {
+        Source::Need(need) => need,
+        Source::Queue(flow) => return claim_step(backend, claim, flow, want, max).await,
+    };
     let claim = StageClaim {
         lease: want.lease.unwrap_or(LEASE),
         stage: stage.clone(),
@@ -83,6 +84,28 @@ async fn claim_stage(
     };
     let got = backend.pipelines()?.claim_stage(&claim).await?;
     Ok(Claimed { batches: got.batches, next_in: got.next_in, ..Claimed::default() })
+}
+
+/// Tasks of the step that a want names first.
+async fn claim_step(
+    backend: &dyn Backend,
+    claim: &Claim,
+    flow: &str,
+    want: &Want,
+    max: u32,
+) -> Result<Claimed, BackendError> {
+    let (Some((step, others)), Some(stage)) = (want.quotas.split_first(), &want.stage) else {
+        return Ok(Claimed::default());
+    };
+    let claim = StepClaim {
+        worker: claim.worker,
+        flow: flow.to_owned(),
+        step: step.step.clone(),
+        others: others.iter().map(|other| other.step.clone()).collect(),
+        max,
+        stage: stage.clone(),
+    };
+    backend.pipelines()?.claim_step(&claim).await
 }
 
 fn room(claim: &Claim, claimed: &Claimed) -> u32 {

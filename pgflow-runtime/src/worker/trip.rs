@@ -102,10 +102,11 @@ async fn swept_and_claimed(
     backend: &dyn Backend,
     claim: &Claim,
 ) -> Result<(Swept, Claimed), BackendError> {
-    if !kinds::has_needs(claim) {
+    let has_needs = kinds::has_needs(claim);
+    if !has_needs && !claim.wants.iter().any(stages::is_stage) {
         return backend.sweep_and_claim(claim).await;
     }
-    let swept = kinds::sweep(backend, true).await?;
+    let swept = kinds::sweep(backend, has_needs).await?;
     Ok((swept, stages::claim(backend, claim).await?))
 }
 

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use pgflow::backend::DueQuery;
 use pgflow::prelude::*;
 use pgflow::testing::{Sim, SimError, block_on, every_crash};
-use pgflow::{RunQuery, RunStatus, Signalled};
+use pgflow::{RunStatus, Timestamp, client::RunQuery, wait::Signalled};
 
 const DAY: Duration = Duration::from_hours(24);
 
@@ -55,6 +56,21 @@ mod letter {
     }
 }
 
+#[flow(input = i64)]
+mod dawn {
+    use super::*;
+
+    #[step]
+    pub(super) async fn night(run: i64, ctx: Context) -> Result<Waiting<()>> {
+        Ok(ctx.sleep_until(Timestamp::from_micros(run)))
+    }
+
+    #[step(depends_on = [night])]
+    pub(super) async fn rise() -> Result<u8> {
+        Ok(1)
+    }
+}
+
 #[flow(schedule = "30 2 * * *", timezone = "Europe/Berlin")]
 mod nightly {
     #[step]
@@ -90,6 +106,25 @@ fn days_go_by_at_once() -> Result<(), SimError> {
     let log = sim.log(&ignored);
     let timeouts = log.iter().filter(|line| line.starts_with("step:wait_timed_out answer"));
     assert_eq!(timeouts.count(), 2, "{log:?}");
+    Ok(())
+}
+
+#[test]
+fn a_moment_comes_when_it_comes() -> Result<(), SimError> {
+    let mut sim = Sim::new().flow(dawn::Flow);
+    let begun = sim.db().backend().schedules().expect("there are schedules");
+    let begun = block_on(begun.due_schedules(&DueQuery::default())).expect("a clock").now;
+    let over = sim.start(dawn::Flow, begun.micros() - 1)?;
+    let later = sim.start(dawn::Flow, (begun + DAY).micros())?;
+    sim.run_ready();
+    assert_eq!(sim.status(&over), RunStatus::Completed, "that moment is over");
+    sim.advance(DAY.saturating_sub(Duration::from_secs(1)));
+    sim.run_ready();
+    assert_eq!(sim.status(&later), RunStatus::Started);
+    assert_eq!(sim.calls::<dawn::rise>(), 1);
+    sim.run_until_idle();
+    assert_eq!(sim.status(&later), RunStatus::Completed);
+    assert_eq!(sim.elapsed(), DAY, "not a moment later");
     Ok(())
 }
 

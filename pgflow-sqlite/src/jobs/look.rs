@@ -1,6 +1,6 @@
 //! Which jobs a claim or sweep finds.
 
-use pgflow_machine::job::{JobHold, JobId, JobToken};
+use pgflow_machine::job::{JobHold, JobId, JobToken, ReadyJob};
 use pgflow_machine::{RunId, Timestamp, Version};
 use uuid::Uuid;
 
@@ -8,9 +8,9 @@ use super::names;
 use crate::error::Result;
 use crate::session::{Conn, SqliteSession};
 
-/// The first of each need, and of those the first.
+/// The first of each need, and of those the first. A length is known from the row's header.
 pub(crate) const READY: &str = "
-    select j.id from json_each(?1) n cross join pgflow_jobs j on j.seq in (
+    select j.id, octet_length(j.payload) from json_each(?1) n cross join pgflow_jobs j on j.seq in (
       select p.seq from pgflow_jobs p
        where p.need = n.value and p.state = 'ready' order by p.priority desc, p.seq limit ?2)
      order by j.priority desc, j.seq limit ?2";
@@ -67,9 +67,14 @@ pub(super) async fn ready<C: Conn>(
     session: &mut SqliteSession<C>,
     needs: &[String],
     max: u32,
-) -> Result<Vec<JobId>> {
-    let query = sqlx::query_scalar(READY).bind(of(needs)).bind(max);
-    Ok(found(query.fetch_all(&mut *session.connection).await?))
+) -> Result<Vec<ReadyJob>> {
+    let query = sqlx::query_as(READY).bind(of(needs)).bind(max);
+    let found: Vec<(String, i64)> = query.fetch_all(&mut *session.connection).await?;
+    let ready = |(id, bytes)| ReadyJob {
+        id: JobId::from_stored(id),
+        bytes: usize::try_from(bytes).unwrap_or(usize::MAX),
+    };
+    Ok(found.into_iter().map(ready).collect())
 }
 
 pub(super) async fn due<C: Conn>(

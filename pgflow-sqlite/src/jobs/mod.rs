@@ -11,7 +11,7 @@ mod write;
 
 use std::collections::HashMap;
 
-use pgflow_machine::job::{JobHold, JobId, JobNeeds, JobRows, JobSettings, JobWrites};
+use pgflow_machine::job::{JobHold, JobId, JobNeeds, JobRows, JobSettings, JobWrites, ReadyJob};
 use pgflow_machine::{RunId, Timestamp, Version};
 use serde_json::Value;
 
@@ -49,7 +49,7 @@ impl<C: Conn> JobSession for SqliteSession<C> {
         Ok(write::write(self, rows, writes).await?)
     }
 
-    async fn ready_jobs(&mut self, needs: &[String], max: u32) -> Stored<Vec<JobId>> {
+    async fn ready_jobs(&mut self, needs: &[String], max: u32) -> Stored<Vec<ReadyJob>> {
         Ok(look::ready(self, needs, max).await?)
     }
 

@@ -1,7 +1,9 @@
 //! What commands decided about jobs, written with a few statements.
 
 use pgflow_machine::Timestamp;
-use pgflow_machine::job::{JobId, JobRow, JobRows, JobSettings, JobWrites, TraceEntry};
+use pgflow_machine::job::{
+    ArchiveWrite, JobId, JobRow, JobRows, JobSettings, JobWrites, TraceEntry,
+};
 use serde_json::{Value, json};
 
 use super::{ids, names};
@@ -78,10 +80,9 @@ const EDGES: &str = "
 const ARCHIVE: &str = concat!(
     "insert into pgflow_job_archive (",
     columns!(),
-    ", seq, payload, error, outcome, output, ended_at)
-     select j.id, j.need, j.priority, j.state, j.wake_at, j.waits, j.key, j.expires_at, j.attempts, j.forgiven,
-            j.failures, j.lapses, j.streak, j.max_attempts, j.cancel, j.settled, j.created_at, j.seq, j.payload,
-            j.error, k.value ->> 1, k.value ->> 2, ?2
+    ", seq, payload, error, outcome, output, ended_at) select ",
+    values!(),
+    ", j.seq, coalesce(k.value ->> 17, j.payload), coalesce(k.value ->> 18, j.error), k.value ->> 19, k.value ->> 20, ?2
        from json_each(?1) k cross join pgflow_jobs j on j.id = k.value ->> 0"
 );
 
@@ -143,10 +144,15 @@ struct Written<'w, 'c> {
 
 impl Written<'_, '_> {
     fn rows<'i>(&self, ids: impl IntoIterator<Item = &'i JobId>) -> Result<Vec<Value>> {
-        ids.into_iter().map(|id| self.row(id)).collect()
+        ids.into_iter().map(|id| self.row(id, None)).collect()
     }
 
-    fn row(&self, id: &JobId) -> Result<Value> {
+    /// Jobs that go to the archive.
+    fn ended(&self) -> Result<Vec<Value>> {
+        self.writes.archived.iter().map(|end| self.row(&end.id, Some(end))).collect()
+    }
+
+    fn row(&self, id: &JobId, end: Option<&ArchiveWrite<'_>>) -> Result<Value> {
         let row = self.rows.row(id).ok_or_else(|| broken(format!("job {id} was not loaded")))?;
         let cancel = row.cancel.as_ref().map(serde_json::to_string).transpose().map_err(broken)?;
         let payload = self.writes.payloads.get(id).map(ToString::to_string);
@@ -171,6 +177,8 @@ impl Written<'_, '_> {
             row.created_at,
             payload,
             self.writes.errors.get(id),
+            end.map(|end| end.outcome),
+            end.and_then(|end| end.output).map(Value::to_string),
         ]))
     }
 }
@@ -195,7 +203,7 @@ pub(super) async fn write<C: Conn>(
         json!([edge.wait.on.kind(), edge.wait.on.name(), edge.waiter, edge.wait.policy])
     };
     execute(session, EDGES, writes.edges.iter().map(edge).collect()).await?;
-    archive(session, &writes).await?;
+    archive(session, rows, &writes).await?;
     keys(session, rows, &writes).await?;
     execute(session, TRACE, writes.trace.iter().map(trace).collect()).await
 }
@@ -215,12 +223,12 @@ async fn leases<C: Conn>(
     execute(session, LEASE, held).await
 }
 
-async fn archive<C: Conn>(session: &mut SqliteSession<C>, writes: &JobWrites<'_>) -> Result<()> {
-    let ended = writes
-        .archived
-        .iter()
-        .map(|ended| json!([ended.id, ended.outcome, ended.output.map(Value::to_string)]));
-    execute(session, ARCHIVE, ended.collect()).await?;
+async fn archive<C: Conn>(
+    session: &mut SqliteSession<C>,
+    rows: &JobRows,
+    writes: &JobWrites<'_>,
+) -> Result<()> {
+    execute(session, ARCHIVE, Written { rows, writes }.ended()?).await?;
     execute(session, DELETE, writes.archived.iter().map(|ended| json!(ended.id)).collect()).await
 }
 

@@ -25,7 +25,16 @@ const HOLDS: &str = "
     select h.resource, h.job, h.token, h.batch, h.units, h.fence
       from json_each(?1) k
       cross join pgflow_permit_holds h on h.resource = k.value
-      cross join pgflow_job_leases l on l.job = h.job and l.token = h.token";
+      cross join pgflow_job_leases l on l.job = h.job and l.token = h.token
+    union all
+    select h.resource, 0, hex(h.run) || '/' || h.step || '/' || h.task_index || '/' || h.attempt,
+           hex(h.run) || '/' || h.step || '/' || h.task_index || '/' || h.attempt, h.units, h.fence
+      from json_each(?1) k
+      cross join pgflow_task_holds h on h.resource = k.value
+      cross join pgflow_runs r on r.run_id = h.run
+      cross join pgflow_steps s on s.id = (r.id << 16) + h.step
+      cross join pgflow_tasks t on t.id = s.first_task + h.task_index
+     where t.status = 'started' and t.attempts = h.attempt";
 
 /// The first of a queue, as far as the index goes: their order is its order.
 macro_rules! waiting {

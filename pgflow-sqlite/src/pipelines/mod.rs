@@ -7,7 +7,7 @@ mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pgflow_backend::backend::{Hold, MessageRow};
+use pgflow_backend::backend::{Hold, MessageRow, TaskHold};
 use pgflow_backend::store::{PipelineSession, Stored};
 use pgflow_machine::Timestamp;
 use pgflow_machine::job::{JobId, JobToken};
@@ -54,6 +54,10 @@ impl<C: Conn> PipelineSession for SqliteSession<C> {
 
     async fn add_holds(&mut self, holds: &[Hold]) -> Stored<()> {
         Ok(write::add_holds(self, holds).await?)
+    }
+
+    async fn add_task_holds(&mut self, holds: &[TaskHold]) -> Stored<()> {
+        Ok(write::add_task_holds(self, holds).await?)
     }
 
     async fn drop_holds(&mut self, tokens: &[JobToken]) -> Stored<BTreeSet<String>> {

@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pgflow_backend::backend::{Hold, MessageRow};
-use pgflow_machine::Timestamp;
-use pgflow_machine::job::{JobId, JobToken};
+use pgflow_backend::backend::{Hold, MessageRow, TaskHold};
+use pgflow_machine::job::{JobId, JobOutcome, JobToken};
 use pgflow_machine::permit::{PermitKey, Units};
+use pgflow_machine::{TaskLease, Timestamp};
 use serde_json::{Value, json};
 
 use super::parameter;
-use crate::error::Result;
+use crate::definitions::place;
+use crate::error::{Result, broken};
 use crate::session::{Conn, SqliteSession};
 
 const PERMITS: &str = "
@@ -34,6 +35,18 @@ const HOLDS: &str = "
     insert into pgflow_permit_holds (resource, job, token, batch, units, fence)
     select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5 from json_each(?1)";
 
+const STALE_OF_TASKS: &str = "
+    delete from pgflow_task_holds
+     where resource in (select value from json_each(?1))
+       and not exists (
+         select 1 from pgflow_runs r
+           join pgflow_steps s on s.id = (r.id << 16) + pgflow_task_holds.step
+           join pgflow_tasks t on t.id = s.first_task + pgflow_task_holds.task_index
+          where r.run_id = pgflow_task_holds.run and t.status = 'started' and t.attempts = pgflow_task_holds.attempt)";
+
+const TASK_HOLD: &str = "
+    insert into pgflow_task_holds (resource, run, step, task_index, attempt, units, fence) values (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+
 const DROP_HOLDS: &str = "delete from pgflow_permit_holds where token in (select value from json_each(?1)) returning resource";
 
 const MESSAGES: &str = "
@@ -51,7 +64,7 @@ const DROP_MESSAGES: &str =
 
 const DEAD: &str = "
     select a.id from json_each(?1) k cross join pgflow_job_archive a on a.id = k.value
-     where a.outcome in ('failed', 'crashed')";
+     where a.outcome in (select value from json_each(?2))";
 
 const FORGET: [&str; 3] = [
     "delete from pgflow_job_archive where id in (select value from json_each(?1))",
@@ -100,6 +113,25 @@ pub(super) async fn add_holds<C: Conn>(
     execute(session, HOLDS, holds.iter().map(row)).await.map(drop)
 }
 
+pub(super) async fn add_task_holds<C: Conn>(
+    session: &mut SqliteSession<C>,
+    holds: &[TaskHold],
+) -> Result<()> {
+    let resources: BTreeSet<_> = holds.iter().map(|hold| hold.resource.as_str()).collect();
+    execute(session, STALE_OF_TASKS, resources.into_iter().map(Value::from)).await?;
+    for hold in holds {
+        let TaskLease { task, attempt } = &hold.lease;
+        let version = session.catalog.by_slug(&hold.flow);
+        let step = version.and_then(|version| version.plan.index(&task.step));
+        let step = step.ok_or_else(|| broken(format!("there is no step {}", task.step)))?;
+        let query = sqlx::query(TASK_HOLD).bind(&hold.resource).bind(task.run.0);
+        let query = query.bind(place(step)).bind(task.index).bind(attempt).bind(hold.units);
+        let fence = i64::try_from(hold.fence).unwrap_or(i64::MAX);
+        query.bind(fence).execute(&mut *session.connection).await?;
+    }
+    Ok(())
+}
+
 pub(super) async fn drop_holds<C: Conn>(
     session: &mut SqliteSession<C>,
     tokens: &[JobToken],
@@ -139,8 +171,11 @@ pub(super) async fn forget_dead<C: Conn>(
     jobs: &[JobId],
 ) -> Result<u64> {
     let asked = parameter(jobs.iter().map(|id| json!(id)));
-    let dead: Vec<String> =
-        sqlx::query_scalar(DEAD).bind(asked).fetch_all(&mut *session.connection).await?;
+    let dead: Vec<String> = sqlx::query_scalar(DEAD)
+        .bind(asked)
+        .bind(json!(JobOutcome::DEAD).to_string())
+        .fetch_all(&mut *session.connection)
+        .await?;
     for delete in FORGET {
         execute(session, delete, dead.iter().map(|id| json!(id))).await?;
     }

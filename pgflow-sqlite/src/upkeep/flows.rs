@@ -11,7 +11,7 @@ use crate::Sqlite;
 use crate::definitions::{SPAN, queue};
 use crate::error::{Result, broken};
 use pgflow_backend::backend::{Definition, FlowRecord, QueueDepth};
-use pgflow_backend::store::upkeep::{self, Depth, Held, flow_record};
+use pgflow_backend::store::upkeep::{self, Depth, HeldByWorker, flow_record};
 
 const CREATED: &str = "select id, created_at from pgflow_flows";
 
@@ -82,7 +82,7 @@ pub(super) async fn set_input_schema(sqlite: &Sqlite, version: &str, schema: &Va
 }
 
 /// What each queue of a step has lent to each worker.
-pub(super) async fn held(connection: &mut SqliteConnection) -> Result<Vec<Held>> {
+pub(super) async fn held(connection: &mut SqliteConnection) -> Result<Vec<HeldByWorker>> {
     Ok(sqlx::query_as(HELD).fetch_all(connection).await?)
 }
 

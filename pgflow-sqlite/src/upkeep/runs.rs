@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use crate::error::Result;
 use crate::load::word;
+use crate::prune::prunable;
 use crate::{Sqlite, clock, list};
 use pgflow_backend::backend::{RunSummary, StepTimes, TaskQuery, TaskRecord};
 use pgflow_backend::store::upkeep::{StoredTask, micros, times_of};
@@ -39,11 +40,7 @@ pub(crate) const TASKS: &str = "
      where id > ?1 and id < ?2 and (?3 = '[]' or status in (select value from json_each(?3)))
      order by id limit ?4";
 
-const PRUNABLE: &str = "
-    select count(*) from (
-      select 1 from pgflow_flows f cross join pgflow_runs r on r.flow = f.id
-       where r.status in ('completed', 'failed', 'cancelled') and r.started_at <= ?1 and r.ended_at <= ?1
-       limit ?2)";
+const PRUNABLE: &str = concat!("select count(*) from (select 1 ", prunable!(), ")");
 
 /// A row of [`TASKS`].
 type TaskRow = (

@@ -2,7 +2,7 @@
 
 use pgflow_machine::job::Dependency;
 use pgflow_machine::wait::{Child, ChildEnd, ChildStatus};
-use pgflow_machine::{RunId, TaskKey};
+use pgflow_machine::{RunId, TaskKey, Ties, Version};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -38,11 +38,24 @@ const CLOSE: &str = "
     delete from pgflow_awaited
      where run_id = ?1 and (?2 is null or step = ?2) and (?3 is null or task_index = ?3) and orphaned is null";
 
-const NOTE: &str = "
+/// How children ended, for all of their waits that are not orphans.
+macro_rules! set_ends {
+    () => {
+        "
     update pgflow_awaited set status = k.value ->> 2, message = k.value ->> 3, is_news = 1
       from json_each(?1) k
      where pgflow_awaited.child = k.value ->> 1 and pgflow_awaited.kind = k.value ->> 0
-       and pgflow_awaited.orphaned is null and pgflow_awaited.status is null";
+       and pgflow_awaited.orphaned is null"
+    };
+}
+
+const NOTE: &str = concat!(set_ends!(), " and pgflow_awaited.status is null");
+
+const REPLACE: &str = set_ends!();
+
+const TIED: &str = "
+    select run_id, exists (select 1 from pgflow_waits w where w.run_id = r.run_id), awaited from pgflow_runs r
+     where flow = ?1 and (waits = 1 or awaited = 1)";
 
 const SEEN: &str = "
     update pgflow_awaited set is_news = 0 where run_id = ?1 and step = ?2 and task_index = ?3 and is_news = 1";
@@ -126,12 +139,34 @@ pub(super) async fn note_ends<C: Conn>(
     session: &mut SqliteSession<C>,
     ends: &[(Dependency, ChildEnd)],
 ) -> Result<u64> {
+    let query = sqlx::query(NOTE).bind(end_rows(ends));
+    Ok(query.execute(&mut *session.connection).await?.rows_affected())
+}
+
+pub(super) async fn replace_ends<C: Conn>(
+    session: &mut SqliteSession<C>,
+    ends: &[(Dependency, ChildEnd)],
+) -> Result<()> {
+    sqlx::query(REPLACE).bind(end_rows(ends)).execute(&mut *session.connection).await?;
+    Ok(())
+}
+
+fn end_rows(ends: &[(Dependency, ChildEnd)]) -> String {
     let end = |(on, end): &(Dependency, ChildEnd)| {
         json!([on.kind(), on.name(), end.status, end.message.as_deref()])
     };
     let ends: Value = ends.iter().map(end).collect();
-    let query = sqlx::query(NOTE).bind(ends.to_string());
-    Ok(query.execute(&mut *session.connection).await?.rows_affected())
+    ends.to_string()
+}
+
+pub(super) async fn tied_runs<C: Conn>(
+    session: &mut SqliteSession<C>,
+    version: &Version,
+) -> Result<Vec<(RunId, Ties)>> {
+    let query = sqlx::query_as(TIED).bind(version.id);
+    let found: Vec<(Uuid, bool, bool)> = query.fetch_all(&mut *session.connection).await?;
+    let tied = found.into_iter().filter(|(_, waits, awaited)| *waits || *awaited);
+    Ok(tied.map(|(run, waits, awaited)| (RunId(run), Ties { waits, awaited })).collect())
 }
 
 pub(super) async fn mark_seen<C: Conn>(

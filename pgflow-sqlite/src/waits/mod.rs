@@ -10,7 +10,7 @@ mod signals;
 
 use pgflow_machine::job::Dependency;
 use pgflow_machine::wait::{ChildEnd, HookToken};
-use pgflow_machine::{RunId, TaskKey, Timestamp};
+use pgflow_machine::{RunId, TaskKey, Ties, Timestamp, Version};
 use serde_json::Value;
 
 pub(super) use check::INVARIANTS;
@@ -43,6 +43,14 @@ impl<C: Conn> WaitSession for SqliteSession<C> {
 
     async fn note_ends(&mut self, ends: &[(Dependency, ChildEnd)]) -> Stored<u64> {
         Ok(children::note_ends(self, ends).await?)
+    }
+
+    async fn replace_ends(&mut self, ends: &[(Dependency, ChildEnd)]) -> Stored<()> {
+        Ok(children::replace_ends(self, ends).await?)
+    }
+
+    async fn tied_runs(&mut self, version: &Version) -> Stored<Vec<(RunId, Ties)>> {
+        Ok(children::tied_runs(self, version).await?)
     }
 
     async fn mark_seen(&mut self, task: &TaskKey) -> Stored<()> {

@@ -4,10 +4,11 @@ use pgflow_model::OptionRule;
 use syn::parse::ParseStream;
 use syn::{Attribute, Ident, LitStr, Meta, Path, Token};
 
-use super::{NeedOptions, NeedPermits, permits};
+use super::NeedOptions;
 use crate::args::{crate_path, each_option, flag};
 use crate::errors::Errors;
 use crate::options::number_of;
+use crate::permits::Permits;
 use crate::value::value;
 
 /// What a capability may be at most, in bytes.
@@ -50,7 +51,7 @@ pub(super) struct NeedArgs {
     pub(super) capability: Option<LitStr>,
     pub(super) external: Option<Ident>,
     pub(super) options: NeedOptions,
-    pub(super) permits: NeedPermits,
+    pub(super) permits: Permits,
 }
 
 impl NeedArgs {
@@ -86,19 +87,14 @@ impl NeedArgs {
     }
 
     fn option(&mut self, name: &Ident, args: ParseStream<'_>) -> syn::Result<()> {
+        if self.permits.option(name, args)? {
+            return Ok(());
+        }
         let word = name.to_string();
         let NeedOptions { lease, max_attempts, base_delay } = &mut self.options;
         let place = match word.as_str() {
             "external" => {
                 self.external = Some(flag(args, name)?);
-                return Ok(());
-            }
-            "resources" => {
-                self.permits.resources = permits::resources(args, name)?;
-                return Ok(());
-            }
-            "rate" => {
-                self.permits.rate = Some(permits::rate(args, name)?);
                 return Ok(());
             }
             "lease" => lease,

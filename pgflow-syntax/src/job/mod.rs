@@ -3,17 +3,16 @@
 mod args;
 mod check;
 mod params;
-mod permits;
 
 use syn::parse::{Parse, ParseStream};
 use syn::{Ident, Path, Type};
 
 pub use check::check as check_job;
 pub use params::{NeedParam, NeedSource};
-pub use permits::NeedPermits;
 
 use crate::flow::Output;
 use crate::item::{FlowItem, StepItem, Words};
+use crate::permits::Permits;
 
 /// `#[job]` and `#[need]`.
 pub(crate) const JOB: Words = Words {
@@ -62,7 +61,7 @@ pub struct Need<'a> {
     /// Numbers of its options, with their names.
     pub options: NeedOptions,
     /// What an attempt has to get before it begins.
-    pub permits: NeedPermits,
+    pub permits: Permits,
     /// What it takes.
     pub params: Vec<NeedParam<'a>>,
     /// What it returns in its `Result`.

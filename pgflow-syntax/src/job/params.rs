@@ -5,7 +5,9 @@ use syn::{FnArg, Pat, PatType, Type};
 
 use crate::errors::Errors;
 use crate::item::StepItem;
-use crate::param_shape::{self, check_arguments, check_attributes, check_owned, is_transaction};
+use crate::param_shape::{
+    self, check_arguments, check_attributes, check_owned, is_no_state, is_transaction, no_state,
+};
 use crate::params::{CONTEXT, ITEM, RUN, TRANSACTION, is_state, matched_name};
 use crate::suggest::closest;
 
@@ -63,6 +65,8 @@ fn source(item: &StepItem, arg: &PatType) -> syn::Result<NeedSource> {
         // Application state is known by its type, so it can be taken apart at once.
         return if is_state(ty) {
             check_arguments(item, "", ty).map(|()| NeedSource::State).map_err(at_type)
+        } else if is_no_state(arg) {
+            Err(at_type(no_state(item, ty)))
         } else {
             let message =
                 format!("{} must name this parameter: it is matched by name", item.what());

@@ -285,3 +285,15 @@ fn an_input_that_the_flow_does_not_have_is_declared() {
           help: the run's input is called `run`, and declared by `#[flow(input = Vec<u8>)]`"],
     );
 }
+
+/// Options of steps that are numbers come from one list, and so must this message.
+#[test]
+fn an_unknown_option_is_answered_with_those_there_are() {
+    let said = problems("", "#[step(priority = 3)] async fn a() -> Result<()> {}").join("");
+    let (first, options) = said.split_once("\nhelp: the options are ").expect("a list");
+    assert_eq!(first, "there is no option `priority` here");
+    let numbers = pgflow_model::OPTIONS.iter().map(|rule| rule.name);
+    for name in ["depends_on", "map", "was"].into_iter().chain(numbers) {
+        assert!(options.contains(&format!("`{name}`")), "{name}: {options}");
+    }
+}

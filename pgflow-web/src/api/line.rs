@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pgflow_runtime::Event;
+use pgflow_runtime::{Event, Happened};
 use serde_json::Value;
 
 use crate::PayloadKind;
@@ -21,6 +21,9 @@ impl Line {
     pub(super) fn new(options: &Options, flow: &str, event: &Event) -> Self {
         let mut json = serde_json::to_value(event).unwrap_or_default();
         json["at"] = time::iso(event.at).into();
+        if let Happened::StepWaiting { until, .. } = &event.what {
+            json["until"] = until.map(time::iso).into();
+        }
         let step = event.what.step();
         for (name, kind) in [
             ("input", PayloadKind::Input),

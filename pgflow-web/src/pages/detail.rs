@@ -21,6 +21,8 @@ use crate::run_view::{RunView, StepView};
 
 /// Tasks on a page.
 const TASKS: u32 = 50;
+/// Bytes of what a map has put out that are read: a page shows no more of it.
+const SHOWN: u32 = 32 << 10;
 /// Outputs of a run that are shown with it; the others are with their steps.
 const OUTPUTS: usize = 3;
 
@@ -74,14 +76,16 @@ async fn of_run(asked: &Asked, view: &RunView, is_asked_why: bool) -> Result<Mar
     let mut outputs = Vec::new();
     let ended = view.last_steps().filter(|step| step.record.status == StepStatus::Completed);
     for step in ended.take(OUTPUTS) {
-        outputs.push((step.record.slug.clone(), reader.output(&step).await?));
+        let output = reader.output(&step).await?;
+        let title = title(&format!("Output of {}", step.record.slug), &step, output.as_ref());
+        outputs.push((title, output));
     }
     Ok(html! {
         h2 { "Run" }
         (waiting)
         @if !view.waits.is_empty() { h3 { "Open waits" } (waits::table(base, &view.waits)) }
         (payload::payload("Input", input.as_ref()))
-        @for (slug, output) in &outputs { (payload::payload(&format!("Output of {slug}"), output.as_ref())) }
+        @for (title, output) in &outputs { (payload::payload(title, output.as_ref())) }
         p.none { "Choose a step to see more of it." }
     })
 }
@@ -103,8 +107,20 @@ async fn of_step(
         (reader.waits(slug, None))
         @if step.record.is_map { (task_table(reader, step, chosen, &tasks)) } @else { (said) }
         (payload::payload("Input", input.as_ref()))
-        (payload::payload("Output", output.as_ref()))
+        (payload::payload(&title("Output", step, output.as_ref()), output.as_ref()))
     })
+}
+
+/// What is shown of a wide map is the beginning of it.
+fn title(title: &str, step: &StepView<'_>, output: Option<&Value>) -> String {
+    let (_, all) = step.tasks();
+    let shown = output.filter(|_| step.record.is_map).and_then(Value::as_array).map(Vec::len);
+    match (shown, all) {
+        (Some(shown), Some(all)) if shown < all as usize => {
+            format!("{title}, the first {shown} of {all}")
+        }
+        _ => title.to_owned(),
+    }
 }
 
 async fn of_task(
@@ -281,7 +297,8 @@ impl Reader<'_> {
         if step.record.status != StepStatus::Completed {
             return Ok(None);
         }
-        let mut outputs = self.app.db.backend().outputs(self.run, &step.record.slug, 0).await?;
+        let backend = self.app.db.backend();
+        let mut outputs = backend.outputs_within(self.run, &step.record.slug, 0, SHOWN).await?;
         let whole = if step.record.is_map { Some(Value::Array(outputs)) } else { outputs.pop() };
         Ok(whole.map(|whole| self.shown(Some(&step.record.slug), PayloadKind::Output, whole)))
     }
@@ -296,7 +313,7 @@ impl Reader<'_> {
             return Ok(None);
         }
         let slug = &step.record.slug;
-        let outputs = self.app.db.backend().outputs(self.run, slug, index).await?;
+        let outputs = self.app.db.backend().outputs_within(self.run, slug, index, 1).await?;
         let output = outputs.into_iter().next();
         Ok(output.map(|output| self.shown(Some(slug), PayloadKind::Output, output)))
     }
@@ -312,9 +329,12 @@ impl Reader<'_> {
         let item = match before {
             None => element(backend.input(self.run).await?),
             Some(step) if step.record.is_map => {
-                backend.outputs(self.run, &step.record.slug, index).await?.into_iter().next()
+                let of_one = backend.outputs_within(self.run, &step.record.slug, index, 1).await?;
+                of_one.into_iter().next()
             }
-            Some(step) => element(backend.outputs(self.run, &step.record.slug, 0).await?.pop()),
+            Some(step) => {
+                element(backend.outputs_within(self.run, &step.record.slug, 0, 1).await?.pop())
+            }
         };
         Ok(item.map(|item| self.shown(Some(slug), PayloadKind::Input, item)))
     }
@@ -329,6 +349,11 @@ impl Reader<'_> {
             "" => Vec::new(),
             word => vec![TaskStatus::from_word(word).ok_or_else(unknown)?],
         };
+        // A step that is completed has no other tasks, and need not be searched for them.
+        let is_completed = step.record.status == StepStatus::Completed;
+        if is_completed && statuses.iter().any(|status| *status != TaskStatus::Completed) {
+            return Ok(Vec::new());
+        }
         let query = TaskQuery { statuses, after: chosen.after, max: TASKS };
         Ok(self.app.db.backend().tasks(self.run, &step.record.slug, &query).await?)
     }

@@ -1,5 +1,7 @@
 //! A run: its graph as it is now, and what is known of one of its steps.
 
+use std::collections::HashMap;
+
 use axum::Router;
 use axum::extract::{Path, Query};
 use axum::response::Html;
@@ -96,7 +98,9 @@ fn summary(app: &App, view: &RunView) -> Markup {
 }
 
 fn nodes<'a>(view: &'a RunView, steps: &[StepView<'a>]) -> Vec<Node<'a>> {
-    let index = |slug: &String| steps.iter().position(|step| step.record.slug == *slug);
+    let places: HashMap<_, _> =
+        steps.iter().enumerate().map(|(place, step)| (&*step.record.slug, place)).collect();
+    let index = |slug: &String| places.get(&**slug).copied();
     let node = |step: &StepView<'a>| Node {
         slug: &step.record.slug,
         depends_on: view.depends_on(&step.record.slug).iter().filter_map(index).collect(),

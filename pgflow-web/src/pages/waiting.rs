@@ -23,8 +23,11 @@ pub(super) async fn reasons(
     // Steps that wait for other steps say nothing that the graph does not.
     let Why { now, reasons, flow, .. } = app.db.why(view.record.id).await?;
     let reasons = reasons.into_iter().filter(|it| !matches!(it, Reason::Dependencies { .. }));
-    let sentences: Vec<String> =
-        reasons.map(|reason| redacted(app, &flow, reason).sentence(now)).collect();
+    let sentence = |mut reason| {
+        redact(app, &flow, &mut reason);
+        reason.sentence(now)
+    };
+    let sentences: Vec<String> = reasons.map(sentence).collect();
     Ok(html! {
         h3 { "What it waited for " (time::moment(now)) }
         ul.waits { @for sentence in &sentences { li { (sentence) } } }
@@ -33,13 +36,13 @@ pub(super) async fn reasons(
 }
 
 /// A reason may tell what an attempt failed with.
-fn redacted(app: &App, flow: &str, mut reason: Reason) -> Reason {
+fn redact(app: &App, flow: &str, reason: &mut Reason) {
     let step = reason.step().map(str::to_owned);
     let shown = |error: &str| app.options.redacted_error(flow, step.as_deref(), error);
-    match &mut reason {
+    match reason {
         Reason::Backoff { error, .. } => *error = shown(error),
         Reason::HeldBack { why, .. } | Reason::Ended { why: Some(why), .. } => *why = shown(why),
+        Reason::Child { flow, reason, .. } => redact(app, flow, reason),
         _ => {}
     }
-    reason
 }

@@ -5,8 +5,8 @@ use axum::extract::Query;
 use axum::response::Html;
 use axum::routing::get;
 use maud::{Markup, html};
-use pgflow_runtime::Timestamp;
 use pgflow_runtime::backend::{WorkerQuery, WorkerRecord};
+use pgflow_runtime::{Timestamp, WorkerId};
 use serde::Deserialize;
 
 use super::Page;
@@ -27,12 +27,22 @@ fn routes() -> Router<App> {
 struct Filter {
     #[serde(default)]
     gone: bool,
+    /// The last of the page before.
+    #[serde(default)]
+    after: String,
+}
+
+/// The worker that an address names.
+fn after(text: &str) -> Result<Option<WorkerId>, PageError> {
+    let wrong = |_| PageError::Wrong(format!("`{text}` is not the end of a page of workers"));
+    if text.is_empty() { Ok(None) } else { text.parse().map(WorkerId).map(Some).map_err(wrong) }
 }
 
 async fn show(asked: Asked, Query(filter): Query<Filter>) -> Result<Html<String>, PageError> {
     let backend = asked.app.db.backend();
-    let query = WorkerQuery { with_gone: filter.gone, max: MAX, ..WorkerQuery::default() };
+    let query = WorkerQuery { with_gone: filter.gone, after: after(&filter.after)?, max: MAX };
     let (workers, now) = (backend.workers(&query).await?, backend.now().await?);
+    let last = workers.last().filter(|_| workers.len() >= MAX as usize);
     let href = |gone: bool| format!("{}{}?gone={gone}", asked.base, PAGE.path);
     let body = html! {
         h1 { "Workers" }
@@ -41,6 +51,10 @@ async fn show(asked: Asked, Query(filter): Query<Filter>) -> Result<Html<String>
             a href=(href(true)) aria-current=[filter.gone.then_some("true")] { "all" }
         }
         @if workers.is_empty() { p.none { "There are none." } } @else { (table(&workers, now)) }
+        nav.paging aria-label="Paging" {
+            @if !filter.after.is_empty() { a href=(href(filter.gone)) { "First" } }
+            @if let Some(last) = last { a rel="next" href={ (href(filter.gone)) "&after=" (last.id.0) } { "More" } }
+        }
     };
     Ok(shell::page(&asked, "Workers", PAGE.path, &body))
 }

@@ -1,8 +1,8 @@
 //! What is found out when a program starts.
 
+use pgflow::definition::{RegisterError, Registry};
 use pgflow::prelude::*;
 use pgflow::testing::{self, RunError, Runner};
-use pgflow::{RegisterError, Registry};
 
 mod derived {
     use pgflow::prelude::*;

@@ -1,11 +1,9 @@
-//! A worker for tests of generated migrations, and how to look at a run.
+//! What tests of generated migrations share: a crate that changes, and how to look at a run.
 
 mod git;
 mod run;
 mod scratch;
-mod worker;
 
 pub use git::{commit, git};
-pub use run::{Run, start};
+pub use run::{Run, all_ended, start};
 pub use scratch::Scratch;
-pub use worker::Worker;

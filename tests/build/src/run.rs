@@ -1,5 +1,7 @@
 //! A run in the database.
 
+use std::time::Duration;
+
 use serde_json::Value;
 use sqlx::PgPool;
 use uuid::Uuid;
@@ -25,6 +27,21 @@ pub async fn start(pool: &PgPool, flow: &str, input: &Value) -> Result<Run, sqlx
     let row: Row =
         sqlx::query_as(sqlx::AssertSqlSafe(start)).bind(flow).bind(input).fetch_one(pool).await?;
     Ok(row.into())
+}
+
+/// Waits until no run of these versions is open.
+///
+/// # Panics
+/// When the database cannot be asked.
+pub async fn all_ended(pool: PgPool, slugs: Vec<&'static str>) {
+    let open = "select count(*) from pgflow.runs where flow_slug = any($1) and status = 'started'";
+    let count = async || -> i64 {
+        let query = sqlx::query_scalar(open).bind(&slugs);
+        query.fetch_one(&pool).await.expect("a count")
+    };
+    while count().await > 0 {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
 }
 
 impl Run {

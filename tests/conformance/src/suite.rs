@@ -11,6 +11,8 @@ use crate::{Check, checks};
 
 /// Longer than any check takes on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(2);
+/// With as many rounds as the specification asks for.
+const LONG_PATIENCE: Duration = Duration::from_mins(30);
 
 /// What to run.
 #[derive(Clone, Debug, Default)]
@@ -83,7 +85,7 @@ async fn run_one(subject: &dyn Subject, check: Check, long: bool) -> Report {
     let began = Instant::now();
     let cx = Arc::new(Cx::new(subject.fresh().await, check.id, long));
     let verdict = if check.needs.are_met(&*cx.backend()) {
-        judge(check, &cx).await
+        judge(check, &cx, if long { LONG_PATIENCE } else { PATIENCE }).await
     } else {
         Verdict::DoesNotApply
     };
@@ -92,18 +94,18 @@ async fn run_one(subject: &dyn Subject, check: Check, long: bool) -> Report {
 }
 
 /// On a task of its own, so that a panic is a verdict.
-async fn judge(check: Check, cx: &Arc<Cx>) -> Verdict {
+async fn judge(check: Check, cx: &Arc<Cx>, patience: Duration) -> Verdict {
     let (body, aftermath) = ((check.body)(Arc::clone(cx)), aftermath(Arc::clone(cx)));
     let mut task = tokio::spawn(async move {
         body.await;
         aftermath.await;
     });
-    match tokio::time::timeout(PATIENCE, &mut task).await {
+    match tokio::time::timeout(patience, &mut task).await {
         Ok(Ok(())) => Verdict::Passed,
         Ok(Err(error)) => Verdict::Failed(panic_text(error)),
         Err(_) => {
             task.abort();
-            Verdict::Failed(format!("was not done after {} s", PATIENCE.as_secs()))
+            Verdict::Failed(format!("was not done after {} s", patience.as_secs()))
         }
     }
 }

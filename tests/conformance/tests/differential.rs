@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pgflow_conformance::Subject;
 use pgflow_conformance::differential::{
-    compare, compare_jobs, compare_pipelines, seed_from_env, sequences_from_env,
+    compare, compare_jobs, compare_pipelines, replay_concurrent, seed_from_env, sequences_from_env,
 };
 use pgflow_conformance::subjects::{InMemory, OnMySql, OnPostgres, SqliteFile};
 
@@ -94,4 +94,39 @@ async fn pipelines_on_postgres_do_what_memory_does() {
 #[tokio::test(flavor = "multi_thread")]
 async fn pipelines_on_mysql_do_what_memory_does() {
     compare_all_pipelines(Arc::new(OnMySql::new()), 60).await;
+}
+
+/// Workers beside each other, and the machine after them.
+async fn replay_all(subject: Arc<dyn Subject>, default: u64) {
+    let (name, seed, count) = (subject.name(), seed_from_env(), sequences_from_env(default));
+    println!("concurrent on {name}: PGFLOW_TEST_SEED={seed}");
+    let mut events = 0;
+    for seed in (0..count).map(|n| seed.wrapping_add(n)) {
+        match replay_concurrent(&*subject, seed).await {
+            Ok(more) => events += more,
+            Err(difference) => panic!("{difference}"),
+        }
+    }
+    println!("concurrent on {name}: {events} events of {count} flows");
+    assert!(events >= 20 * count, "only {events} events: hardly anything happened");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn concurrent_runs_on_memory_are_what_the_machine_says() {
+    replay_all(Arc::new(InMemory), 40).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn concurrent_runs_on_sqlite_are_what_the_machine_says() {
+    replay_all(Arc::new(SqliteFile::new()), 10).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn concurrent_runs_on_mysql_are_what_the_machine_says() {
+    replay_all(Arc::new(OnMySql::new()), 10).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn concurrent_runs_on_postgres_are_what_the_machine_says() {
+    replay_all(Arc::new(OnPostgres::new()), 10).await;
 }

@@ -17,6 +17,8 @@ pub enum Cut {
     After(u32),
     /// The server gets no command any more from the first commit on, and the connection stays: as of a process that is frozen.
     FreezeAtCommit,
+    /// Nowhere, but the server gets another text, of the same length: as from a proxy that knows better.
+    Reword(&'static str, &'static str),
     /// Nowhere.
     Never,
 }
@@ -89,6 +91,9 @@ async fn forward(
         let length = u32::from_le_bytes([head[0], head[1], head[2], 0]);
         let mut body = vec![0; length as usize];
         from.read_exact(&mut body).await?;
+        if let Cut::Reword(text, other) = cut {
+            reword(&mut body, text.as_bytes(), other.as_bytes());
+        }
         let is_command = head[3] == 0;
         let number = if is_command { commands.fetch_add(1, Ordering::SeqCst) + 1 } else { 0 };
         if is_command && cut == Cut::Before(number) {
@@ -110,4 +115,11 @@ async fn forward(
 /// A query is a byte 3 and its text.
 fn is_commit(body: &[u8]) -> bool {
     body.strip_prefix(&[3]).is_some_and(|text| text.eq_ignore_ascii_case(b"commit"))
+}
+
+fn reword(body: &mut [u8], text: &[u8], other: &[u8]) {
+    assert_eq!(text.len(), other.len(), "the packet keeps its length");
+    if let Some(at) = body.windows(text.len()).position(|part| part == text) {
+        body[at..at + text.len()].copy_from_slice(other);
+    }
 }

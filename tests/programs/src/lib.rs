@@ -19,6 +19,7 @@ mod npm;
 mod places;
 mod process;
 mod provision;
+mod rust_analyzer;
 mod watchdog;
 
 pub use error::{Doing, Error, Result};
@@ -26,4 +27,5 @@ pub use need::{CHROMEDRIVER, CHROMIUM, GIT, MARIADB, NEEDS, Need, PGBOUNCER, POS
 pub use npm::{find as find_postgres, major_of_environment};
 pub use process::{is_root, run};
 pub use provision::provision;
+pub use rust_analyzer::find as find_rust_analyzer;
 pub use watchdog::Watchdog;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::error::{Doing, Error, Result};
 use crate::need::{NEEDS, Need};
 use crate::process::is_root;
-use crate::{apt, npm};
+use crate::{apt, npm, rust_analyzer};
 
 /// Installs what is missing, one process at a time, and says on screen what it does. With `major`, the
 /// programs of that major version of Postgres too.
@@ -17,12 +17,14 @@ pub fn provision(major: Option<u32>) -> Result<()> {
     if !missing.is_empty() {
         install(&missing)?;
     }
+    let rust_analyzer = rust_analyzer::provide()?;
     if let Some(major) = major {
         npm::provide(major)?;
     }
     for need in NEEDS {
         println!("    {}: {}", need.what, need.directories()?[0].display());
     }
+    println!("    rust-analyzer: {}", rust_analyzer.display());
     Ok(())
 }
 

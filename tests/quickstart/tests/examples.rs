@@ -22,3 +22,16 @@ fn tokens_are_read_as_they_come() {
         assert!(shown.ends_with("read to the end; the step output 20\n"), "{shown}");
     }
 }
+
+#[test]
+fn schedules_start_runs() {
+    let dir = Dir::new("schedules");
+    let shown = what_it_shows("schedules", &dir.0, &[]);
+    for sign in ["a report: every two seconds\n", "a report: later\n", "often (*/2 * * * * *): "] {
+        assert!(shown.contains(sign), "{sign} in {shown}");
+    }
+    let runs = shown.lines().last().and_then(|line| line.strip_suffix(" runs"));
+    let runs: usize = runs.and_then(|runs| runs.parse().ok()).expect("it says how many");
+    let said = shown.matches("a report: ").count();
+    assert!(said >= 3 && runs >= said, "{shown}");
+}

@@ -288,8 +288,8 @@ impl ::pgflow::Flow for analyze_text::Flow {
     type Input = String;
     type Output = analyze_text::Output;
     const SLUG: &'static str = "analyze_text";
-    const ABOUT: ::pgflow::FlowDef =
-        ::pgflow::FlowDef {
+    const ABOUT: ::pgflow::definition::FlowDef =
+        ::pgflow::definition::FlowDef {
             version: 1u32,
             version_slug: "analyze_text",
             finishes: &[],
@@ -298,12 +298,14 @@ impl ::pgflow::Flow for analyze_text::Flow {
                 ..::pgflow::__private::StepOptions::INHERIT
             },
             input_type: ::core::option::Option::Some("String"),
-            ..::pgflow::FlowDef::PLAIN
+            ..::pgflow::definition::FlowDef::PLAIN
         };
     const KEPT: fn() -> ::pgflow::__private::Kept<String, String> =
         <String as ::pgflow::__private::StoredInput<Self>>::kept::<>;
     const READ_OUTPUT:
-        fn(&::pgflow::RunOutputs<Self>)
-            -> ::core::result::Result<Self::Output, ::pgflow::DataError> =
+        fn(&::pgflow::definition::RunOutputs<Self>)
+            ->
+                ::core::result::Result<Self::Output,
+                ::pgflow::definition::DataError> =
         analyze_text::Output::__read;
 }

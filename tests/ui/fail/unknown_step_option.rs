@@ -9,7 +9,7 @@ mod billing {
         Ok(1)
     }
 
-    #[step(priority = 3)]
+    #[step(after = fetch_user)]
     async fn invoice() -> Result<u32> {
         Ok(1)
     }

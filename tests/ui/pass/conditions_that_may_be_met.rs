@@ -100,5 +100,5 @@ mod orders {
 fn main() {
     let pattern = orders::Flow::shape().steps[0].only_if.clone();
     assert_eq!(pattern.expect("a pattern").to_string(), r#"{"owner":null}"#);
-    pgflow::Registry::default().with(orders::Flow).expect("no condition is refused");
+    pgflow::definition::Registry::default().with(orders::Flow).expect("no condition is refused");
 }

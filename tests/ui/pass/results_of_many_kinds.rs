@@ -53,8 +53,52 @@ mod shop {
     }
 }
 
+/// A `Result` under another name.
+type Fallible<T> = std::result::Result<T, OutOfStock>;
+
+/// One that says what it is about as well.
+type Counted = std::result::Result<u8, OutOfStock>;
+
+#[flow(input = u8)]
+mod aliased {
+    use super::*;
+    use std::result::Result as StdResult;
+
+    #[step]
+    pub async fn under_an_alias(run: u8) -> Fallible<u8> {
+        if run == 1 { Err(OutOfStock) } else { Ok(run) }
+    }
+
+    #[step]
+    pub async fn renamed_by_use(run: u8) -> StdResult<u8, OutOfStock> {
+        if run == 2 { Err(OutOfStock) } else { Ok(run) }
+    }
+
+    #[step]
+    pub async fn nothing_to_see(run: u8) -> Counted {
+        if run == 3 { Err(OutOfStock) } else { Ok(run) }
+    }
+
+    #[step(depends_on = [under_an_alias, renamed_by_use, nothing_to_see])]
+    pub async fn sum(under_an_alias: u8, renamed_by_use: u8, nothing_to_see: u8) -> Fallible<u8> {
+        Ok(under_an_alias + renamed_by_use + nothing_to_see)
+    }
+}
+
 fn main() {
     block_on(check());
+    block_on(check_aliases());
+}
+
+/// An `Err` fails the step, under whatever name, and is no output of it.
+async fn check_aliases() {
+    let run = pgflow::testing::run(aliased::Flow, 0).await.expect("all is in stock");
+    assert_eq!(run.output().expect("it has one").sum, 0);
+    for (input, step) in [(1, "under_an_alias"), (2, "renamed_by_use"), (3, "nothing_to_see")] {
+        let failed = pgflow::testing::run(aliased::Flow, input).await.expect_err("it fails");
+        let told = failed.to_string();
+        assert!(told.contains(step) && told.contains("out of stock"), "{told}");
+    }
 }
 
 async fn check() {

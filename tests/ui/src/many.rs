@@ -1,24 +1,32 @@
 //! Many programs in one crate, compiled with one command.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::program::Mark;
 use crate::scratch::manifest;
+use crate::toolchain::current;
 
 /// A crate whose programs are compiled apart from each other.
+///
+/// What the compiler said is kept beside it. A program that is the same, with the same crates below it, is not compiled
+/// again: cargo does that for what compiles, and this for what does not.
 #[derive(Debug)]
 pub struct Many {
     root: PathBuf,
     target: PathBuf,
+    /// By name; those with a slash are files of others.
+    sources: BTreeMap<String, String>,
 }
 
 /// An error as the compiler shows it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Shown {
     /// What is stated, help of ours included.
     pub message: String,
@@ -31,12 +39,27 @@ pub struct Shown {
 impl Shown {
     /// Lines a reader sees.
     pub fn length(&self) -> usize {
-        self.rendered.trim_end().lines().count()
+        // What is quoted of the standard library depends on whether `rust-src` is installed, which rust-analyzer sees to.
+        let mut is_quoted = false;
+        let is_counted = |line: &&str| {
+            let is_code =
+                line.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ').starts_with('|');
+            is_quoted = line.contains("/rustlib/src/rust/library/") || is_quoted && is_code;
+            !(is_quoted && is_code)
+        };
+        self.rendered.trim_end().lines().filter(is_counted).count()
     }
 }
 
+/// What the compiler said about a program, and what that depends on.
+#[derive(Serialize, Deserialize)]
+struct Said {
+    key: u64,
+    errors: Vec<Shown>,
+}
+
 impl Many {
-    /// Writes the crate `name` below `directory`, with these programs and no others.
+    /// Writes the crate `name` below `directory`, for these programs and no others.
     ///
     /// # Panics
     /// When it cannot be written.
@@ -46,21 +69,14 @@ impl Many {
         programs: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) -> Self {
         let root = directory.join(name);
-        let sources = root.join("src/bin");
-        if sources.exists() {
-            fs::remove_dir_all(&sources).expect("earlier programs can go");
-        }
-        fs::create_dir_all(&sources).expect("the crate can be written");
+        fs::create_dir_all(root.join("src")).expect("the crate can be written");
         fs::write(root.join("Cargo.toml"), manifest(name)).expect("the crate can be written");
+        // What the crates below it are is asked of this.
+        fs::write(root.join("src/lib.rs"), "").expect("the crate can be written");
         let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock");
         fs::copy(lock, root.join("Cargo.lock")).expect("the workspace has a Cargo.lock");
-        for (name, source) in programs {
-            let file = sources.join(name).with_extension("rs");
-            let parent = file.parent().expect("a file is in a directory");
-            fs::create_dir_all(parent).expect("the crate can be written");
-            fs::write(file, source).expect("the crate can be written");
-        }
-        Self { root, target: directory.join("target") }
+        let sources = programs.into_iter().map(|(name, text)| (name.to_owned(), text.to_owned()));
+        Self { root, target: directory.join("target"), sources: sources.collect() }
     }
 
     /// The errors of each program that has any.
@@ -71,35 +87,92 @@ impl Many {
     /// # Panics
     /// When cargo cannot be started, or a program is neither compiled nor refused.
     pub fn errors(&self) -> BTreeMap<String, Vec<Shown>> {
-        let (mut all, mut missing, mut said) = (BTreeMap::new(), self.names(), String::new());
+        let keys = self.keys();
+        let mut all: BTreeMap<String, Said> = self.kept();
+        all.retain(|name, said| keys.get(name) == Some(&said.key));
+        let mut missing: BTreeSet<String> =
+            keys.keys().filter(|name| !all.contains_key(*name)).cloned().collect();
+        println!("{} of {} programs are compiled", missing.len(), keys.len());
+        let mut said = String::new();
         for _ in 0..3 {
-            let checked = self.check();
-            for (name, shown) in checked.ended {
-                if missing.remove(&name) {
-                    all.insert(name, shown);
-                }
-            }
             if missing.is_empty() {
                 break;
+            }
+            self.write_programs(&missing);
+            let checked = self.check(&["--keep-going", "--bins"]);
+            for (name, errors) in checked.ended {
+                if missing.remove(&name) {
+                    all.insert(name.clone(), Said { key: keys[&name], errors });
+                }
             }
             said += &checked.said;
         }
         assert!(missing.is_empty(), "nothing is known about {missing:?}; cargo said: {said}");
-        all.retain(|_, shown| !shown.is_empty());
-        all
+        let text = serde_json::to_string(&all).expect("it is JSON");
+        fs::write(self.kept_in(), text).expect("what was said can be kept");
+        let all = all.into_iter().map(|(name, said)| (name, said.errors));
+        all.filter(|(_, errors)| !errors.is_empty()).collect()
     }
 
-    /// The programs: files in `src/bin`, not what they have in directories.
-    fn names(&self) -> BTreeSet<String> {
-        let entries = fs::read_dir(self.root.join("src/bin")).expect("the programs are there");
-        let paths = entries.map(|entry| entry.expect("they can be listed").path());
-        let files = paths.filter(|path| path.is_file());
-        files.filter_map(|path| Some(path.file_stem()?.to_string_lossy().into_owned())).collect()
+    fn kept_in(&self) -> PathBuf {
+        self.root.join("said.json")
     }
 
-    fn check(&self) -> Checked {
+    /// What was said the last time; nothing, if that cannot be read.
+    fn kept(&self) -> BTreeMap<String, Said> {
+        let text = fs::read_to_string(self.kept_in()).unwrap_or_default();
+        serde_json::from_str(&text).unwrap_or_default()
+    }
+
+    /// What the answer to each program depends on: its source, the files of others, and the crates below it.
+    fn keys(&self) -> BTreeMap<String, u64> {
+        let is_file_of_another = |name: &str| name.contains('/');
+        let mut common = DefaultHasher::new();
+        self.dependencies().hash(&mut common);
+        self.sources.iter().filter(|(name, _)| is_file_of_another(name)).for_each(|it| {
+            it.hash(&mut common);
+        });
+        let programs = self.sources.iter().filter(|(name, _)| !is_file_of_another(name));
+        let key = |(name, source): (&String, &String)| {
+            let mut hasher = common.clone();
+            (name, source).hash(&mut hasher);
+            (name.clone(), hasher.finish())
+        };
+        programs.map(key).collect()
+    }
+
+    /// A number that changes with the compiler, and with any crate that programs are compiled against.
+    fn dependencies(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        current().hash(&mut hasher);
+        let checked = self.check(&["--lib"]);
+        assert!(!checked.artifacts.is_empty(), "cargo said: {}", checked.said);
+        for artifact in checked.artifacts {
+            fs::read(&artifact).expect("what cargo names is there").hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+
+    /// Writes these programs, and the files of others.
+    fn write_programs(&self, wanted: &BTreeSet<String>) {
+        let directory = self.root.join("src/bin");
+        if directory.exists() {
+            fs::remove_dir_all(&directory).expect("earlier programs can go");
+        }
+        for (name, source) in &self.sources {
+            if name.contains('/') || wanted.contains(name) {
+                let file = directory.join(name).with_extension("rs");
+                let parent = file.parent().expect("a file is in a directory");
+                fs::create_dir_all(parent).expect("the crate can be written");
+                fs::write(file, source).expect("the crate can be written");
+            }
+        }
+    }
+
+    fn check(&self, what: &[&str]) -> Checked {
         let output = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-            .args(["check", "--quiet", "--offline", "--keep-going", "--bins"])
+            .args(["check", "--quiet", "--offline"])
+            .args(what)
             .args(["--message-format=json", "--target-dir"])
             .arg(&self.target)
             // That of the test's own build script.
@@ -109,6 +182,7 @@ impl Many {
             .output()
             .expect("cargo can be started");
         let mut ended: BTreeMap<String, Vec<Shown>> = BTreeMap::new();
+        let mut artifacts = BTreeSet::new();
         let lines = String::from_utf8_lossy(&output.stdout).into_owned();
         for line in lines.lines().filter(|line| line.starts_with('{')) {
             let line: Value = serde_json::from_str(line).expect("cargo prints JSON");
@@ -117,8 +191,10 @@ impl Many {
             if shown.is_some() || line["reason"] == "compiler-artifact" {
                 ended.entry(name).or_default().extend(shown);
             }
+            let files = line["filenames"].as_array().into_iter().flatten();
+            artifacts.extend(files.filter_map(|file| Some(PathBuf::from(file.as_str()?))));
         }
-        Checked { ended, said: String::from_utf8_lossy(&output.stderr).into_owned() }
+        Checked { ended, artifacts, said: String::from_utf8_lossy(&output.stderr).into_owned() }
     }
 }
 
@@ -126,6 +202,8 @@ impl Many {
 struct Checked {
     /// The errors of each program that was compiled to the end.
     ended: BTreeMap<String, Vec<Shown>>,
+    /// The files of crates that were compiled, now or before.
+    artifacts: BTreeSet<PathBuf>,
     /// What cargo itself has to say.
     said: String,
 }

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 /// A program with one mistake.
 #[derive(Debug, Clone)]
 pub struct Program {
@@ -21,7 +23,7 @@ pub struct Program {
 }
 
 /// A place in a source.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
     /// From 1.
     pub line: usize,

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::{env, fs};
 
 /// The version of a compiler, such as `1.95.0`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Toolchain(pub String);
 
 /// The version that `rust-toolchain.toml` asks for.

@@ -1,6 +1,8 @@
 //! What `#[flow]` writes: safe, readable, and with the user's functions in it whatever is wrong.
 
-use std::path::Path;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
@@ -17,14 +19,23 @@ fn expand(name: &str, text: &str) -> String {
         .args(["rustc", "--quiet", "--offline", "--lib", "--profile=check", "--target-dir"])
         .arg(&scratch.target)
         .args(["--", "-Zunpretty=expanded"])
-        // Printing it is not stable; the name limits the permission to this crate.
-        .env("RUSTC_BOOTSTRAP", name)
+        .env("RUSTC_WORKSPACE_WRAPPER", permission(&scratch.root))
         .current_dir(&scratch.root)
         .output()
         .expect("cargo can be started");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(!text.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
     text
+}
+
+/// A program that lets the compiler print expansions, which is not stable. A variable for all of cargo would do that too, but
+/// every crate with a build script, and all above it, would be compiled for each value of it.
+fn permission(directory: &Path) -> PathBuf {
+    let program = directory.join("permission.sh");
+    let text = "#!/bin/sh\nRUSTC_BOOTSTRAP=1 exec \"$@\"\n";
+    fs::write(&program, text).expect("the program can be written");
+    fs::set_permissions(&program, Permissions::from_mode(0o755)).expect("it can be started");
+    program
 }
 
 #[test]

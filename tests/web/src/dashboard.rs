@@ -22,13 +22,23 @@ pub struct Dashboard {
 impl Dashboard {
     /// Of this database.
     pub async fn start(db: &Db, options: Options) -> Outcome<Self> {
-        let server = Server::bind(db, "127.0.0.1:0".parse()?, options).await?;
+        Self::start_at("127.0.0.1:0".parse()?, db, options).await
+    }
+
+    /// The same, where another one was.
+    pub async fn start_at(address: SocketAddr, db: &Db, options: Options) -> Outcome<Self> {
+        let server = Server::bind(db, address, options).await?;
         let (stop, stopped) = oneshot::channel::<()>();
         let address = server.address();
         let ended = tokio::spawn(server.run(async {
             _ = stopped.await;
         }));
         Ok(Self { address, stop, ended })
+    }
+
+    /// Where it is.
+    pub fn address(&self) -> SocketAddr {
+        self.address
     }
 
     /// Where a page is.

@@ -150,7 +150,11 @@ impl Backend for Flaky {
         "flaky"
     }
     fn abilities(&self) -> Abilities {
-        Abilities { multi_process: self.is_shared, ..self.inner.abilities() }
+        Abilities {
+            multi_process: self.is_shared,
+            holds_connections: self.is_shared,
+            ..self.inner.abilities()
+        }
     }
     fn wakes(&self) -> Wakes {
         if self.drops_hints { Wakes::new(Sender::new(1).subscribe()) } else { self.inner.wakes() }

@@ -18,8 +18,10 @@ set -e
 root=$1 toolchain=$2
 mount --bind "$root" "$root"
 mount -t proc proc "$root/proc"
-mkdir -p "$root/dev/shm" "$root/opt/rust"
+mkdir -p "$root/dev/shm" "$root/dev/pts" "$root/opt/rust"
 mount -t tmpfs -o mode=1777 shm "$root/dev/shm"
+mount -t devpts -o newinstance,ptmxmode=0666,mode=0620 devpts "$root/dev/pts"
+ln -sf pts/ptmx "$root/dev/ptmx"
 mount --bind "$toolchain" "$root/opt/rust"
 mount -o remount,bind,ro "$root/opt/rust"
 exec chroot "$root" /bin/sh -c "$3"

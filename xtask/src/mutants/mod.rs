@@ -22,7 +22,7 @@ use test_run::Tests;
 use workplace::Workplace;
 
 /// How many mutations of each subject `--short` takes from its list.
-const SHORT: usize = 5;
+const SHORT: usize = 3;
 
 /// Each mutation changes one place of a copy of the SQL core, or of `pgflow-machine`. The tests named with it run first,
 /// then, if they notice nothing, all tests of it. A mutant that survives fails the command.

@@ -40,8 +40,9 @@ pub(crate) fn run_all(test_args: &[String]) -> Result<Duration, String> {
     if failed.is_empty() { Ok(took) } else { Err(format!("these failed: {}", failed.join(", "))) }
 }
 
+/// One more than there are cores: most binaries wait most of the time.
 fn lanes() -> usize {
-    thread::available_parallelism().map_or(1, NonZero::get)
+    thread::available_parallelism().map_or(1, NonZero::get) + 1
 }
 
 struct Progress {

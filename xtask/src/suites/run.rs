@@ -7,8 +7,14 @@ use std::time::{Duration, Instant};
 use crate::artifacts::TestBinary;
 
 /// Binaries whose tests mostly wait: for servers to start, for patience to end, for leases. They run this many at once.
-const WAITING: &[&str] = &["pgflow-cli::cli"];
-const AT_ONCE: &str = "6";
+const WAITING: &[&str] = &[
+    "pgflow-cli::cli",
+    "pgflow-mysql-tests::mysql",
+    "pgflow-postgres-backend-tests::backend",
+    "pgflow-web-tests::web",
+    "pgflow-worker-tests::worker",
+];
+const AT_ONCE: &str = "8";
 
 /// What became of it.
 pub(super) struct Outcome {

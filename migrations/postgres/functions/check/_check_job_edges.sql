@@ -22,6 +22,12 @@ begin
   select 'job_edge', null, format('edge %s of job %s has no place', e.place, e.waiter)
     from pgflow.job_edges e where e.place < 1
   union all
+  select 'job_wake', null, format('%s %s is said to have ended as %s', w.kind, w.dependency, w.outcome)
+    from pgflow.job_wakes w
+    left join pgflow.job_archive a on w.kind = 'job' and a.id = w.dependency
+   where w.kind not in ('job', 'run') or w.outcome not in ('done', 'failed', 'cancelled', 'crashed', 'expired')
+      or a.outcome <> w.outcome or exists (select from pgflow.jobs j where w.kind = 'job' and j.id = w.dependency)
+  union all
   select 'job_ring', null, format('job %s waits for itself', r.waiter)
     from (
       with recursive walk(waiter, id) as (

@@ -13,6 +13,11 @@ begin
         from (
           select distinct h.resource, h.batch, h.units
             from pgflow.permit_holds h join pgflow.jobs j on j.id = h.job and j.token = h.token
+          union all
+          select h.resource, null, h.units
+            from pgflow.task_holds h
+            join pgflow.step_tasks t on t.run_id = h.run_id and t.step_slug = h.step_slug and t.task_index = h.task_index
+             and t.status = 'started' and t.attempts_count = h.attempt
         ) b group by 1
     ) h
     join pgflow.permits p on p.kind = 'resource' and p.name = h.resource
@@ -21,6 +26,14 @@ begin
   select 'hold_of_no_resource', null, format('job %s holds resource %s, which is not there', h.job, h.resource)
     from pgflow.permit_holds h
    where not exists (select from pgflow.permits p where p.kind = 'resource' and p.name = h.resource)
+  union all
+  select 'hold_of_no_resource', h.run_id, format('task %s of step %s holds resource %s, which is not there', h.task_index, h.step_slug, h.resource)
+    from pgflow.task_holds h
+   where not exists (select from pgflow.permits p where p.kind = 'resource' and p.name = h.resource)
+  union all
+  select 'hold_fence', h.run_id, format('the grant %s of resource %s to task %s of step %s is none of its', h.fence, h.resource, h.task_index, h.step_slug)
+    from pgflow.task_holds h join pgflow.permits p on p.kind = 'resource' and p.name = h.resource
+   where h.fence not between 1 and (p.state ->> 'fence')::bigint
   union all
   select 'hold_fence', null, format('the grant %s of resource %s to job %s is none of its', h.fence, h.resource, h.job)
     from pgflow.permit_holds h join pgflow.permits p on p.kind = 'resource' and p.name = h.resource
@@ -33,8 +46,12 @@ begin
     from pgflow.job_messages m
    where not exists (select from pgflow.jobs j where j.id = m.job) and not exists (select from pgflow.job_archive a where a.id = m.job)
   union all
-  select 'message_resources', null, format('message %s holds what is no resource: %s', m.job, r.key)
-    from pgflow.job_messages m cross join lateral jsonb_each_text(m.resources) r
-   where r.value::bigint < 1 or not exists (select from pgflow.permits p where p.kind = 'resource' and p.name = r.key);
+  select 'message_resources', null, format('message %s holds what is no resource: %s', m.job, m.resources)
+    from pgflow.job_messages m
+   where m.resources is not null and (jsonb_typeof(m.resources) <> 'object' or exists (
+     -- Whatever stands there.
+     select from jsonb_each(case when jsonb_typeof(m.resources) = 'object' then m.resources else '{}' end) r
+      where case when jsonb_typeof(r.value) = 'number' then r.value < '1' else true end
+         or not exists (select from pgflow.permits p where p.kind = 'resource' and p.name = r.key)));
 end;
 $$;

@@ -12,15 +12,16 @@ begin
                                            s.name, c.chunks, c.last, c.bytes, s.next_number, s.bytes)
     from pgflow.streams s
     cross join lateral (
-      select count(*) as chunks, max(c.number) as last, coalesce(sum(octet_length(c.data)), 0) as bytes
+      select count(*) as chunks, min(c.number) as first, max(c.number) as last, coalesce(sum(octet_length(c.data)), 0) as bytes
         from pgflow.stream_chunks c where c.stream = s.id
     ) c
-   where c.chunks <> s.next_number or coalesce(c.last + 1, 0) <> s.next_number or c.bytes <> s.bytes
+   where c.chunks <> s.next_number or c.first <> 0 or coalesce(c.last + 1, 0) <> s.next_number or c.bytes <> s.bytes
   union all
   select 'stream_generations', s.run_id, format('chunk %s of stream %s is of generation %s', c.number, s.name, c.generation)
     from pgflow.streams s
     join pgflow.stream_chunks c on c.stream = s.id
-   where (c.number >= s.begins_at) <> (c.generation = s.generation)
+   where (c.number >= s.begins_at) <> (c.generation = s.generation) or c.generation > s.generation
+      or c.generation < least(s.generation, 1)
   union all
   select 'stream_offsets', s.run_id, format('chunk %s of stream %s does not begin where the one before it ends', c.number, s.name)
     from pgflow.streams s
@@ -35,10 +36,12 @@ begin
     from pgflow.streams s
    where s.next_number <> (select coalesce(sum(w.next_seq), 0) from pgflow.stream_writers w where w.stream = s.id)
   union all
-  select 'stream_owner', s.run_id, format('stream %s is of a step that is not there', s.name)
+  select 'stream_owner', s.run_id, format('stream %s of attempt %s is of a task that is not there, or had no such attempt', s.name, s.generation)
     from pgflow.streams s
-   where s.run_id <> pgflow._no_run()
-     and not exists (select from pgflow.step_states p where p.run_id = s.run_id and p.step_slug = s.name)
+   where not case when s.run_id = pgflow._no_run() then s.task_index = 0 and s.generation = 0
+     else exists (
+       select from pgflow.step_tasks t
+        where t.run_id = s.run_id and t.step_slug = s.name and t.task_index = s.task_index and s.generation between 1 and t.attempts_count) end
   union all
   select 'stream_lost', null, format('chunk %s is of no stream', c.number)
     from pgflow.stream_chunks c

@@ -27,6 +27,12 @@ declare
   v_fetches boolean := pgflow._check_worker(_start_messages.worker_id);
   v_fits boolean;
 begin
+  if cardinality(msg_ids) > 1 then
+    tasks := pgflow._start_part_of_map(_start_messages.flow_slug, msg_ids, bodies, worker_id);
+    if tasks is not null then
+      return;
+    end if;
+  end if;
   with step as materialized (
     -- What the tasks of a step have in common is looked up once. Not the payloads: a row that is
     -- locked or updated takes a copy of all that it is joined with.
@@ -72,6 +78,7 @@ begin
                for no key update skip locked
           ) t
          where (select m.fits from room m)
+        offset 0
       ) k
      -- By place: a row that is locked stays where it is.
      where t.ctid = k.place

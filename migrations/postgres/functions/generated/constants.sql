@@ -26,6 +26,12 @@ language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$ select 264000000 $$;
 
+-- What the payloads of a page of events have together, unless it is one event.
+create or replace function pgflow._event_bytes() returns int
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$ select 4194304 $$;
+
 -- Tasks of a map from this index on are bulk.
 create or replace function pgflow._bulk_from() returns int
 language sql immutable parallel safe

@@ -1,4 +1,5 @@
--- Takes the best ready jobs of these needs; see claim_jobs. Locks no more than it takes, and waits for nobody.
+-- Takes the best ready jobs of these needs; see claim_jobs. Locks no more than it takes, unless that would be more than is handed out
+-- at once (64 MB, or one job), and waits for nobody.
 create or replace function pgflow._claim_jobs(
   p_worker text,
   p_needs text[],
@@ -23,6 +24,10 @@ declare
   -- Their keys are held, or about to be.
   v_passed text[] := '{}';
   v_before int;
+  -- At most what was found weighs, and what was taken before.
+  v_found bigint;
+  v_bytes bigint := 0;
+  v_is_measured boolean;
   v_any_order boolean := false;
 begin
   perform pgflow._tidy_line(v_now, p_needs, p_worker, p_detail);
@@ -34,17 +39,27 @@ begin
     v_before := v_left;
     v_ids := '{}';
     v_keyed := '{}';
+    v_found := 0;
     for v_need in select * from pgflow._shares_of_needs(p_needs, v_left, v_any_order) loop
-      select array_agg(f.id) as ids, array_agg(f.id) filter (where f.key is not null) as keyed into v_free
+      select array_agg(f.id) as ids, array_agg(f.id) filter (where f.key is not null) as keyed, coalesce(sum(f.bytes), 0) as bytes into v_free
         from (
-          select j.id, j.key from pgflow.jobs j
+          select j.id, j.key, coalesce(octet_length(j.last_error), 0) + case
+              when pg_column_size(j.payload) < 16000 and pg_column_compression(j.payload) is null then octet_length(j.payload::text)
+              else pgflow._claim_bytes() end as bytes
+            from pgflow.jobs j
            where j.state = 'ready' and j.need = v_need.need and (j.expires_at is null or j.expires_at > v_now)
              and j.id <> all (v_passed)
            order by j.priority desc, j.seq limit least(v_need.share, v_left - cardinality(v_ids)) for no key update skip locked
         ) f;
       v_ids := v_ids || v_free.ids;
       v_keyed := v_keyed || v_free.keyed;
+      v_found := v_found + v_free.bytes;
     end loop;
+    v_is_measured := v_bytes + v_found > pgflow._claim_bytes();
+    if v_is_measured then
+      v_ids := pgflow._fitting_jobs(v_ids, v_bytes);
+      v_keyed := array(select k from unnest(v_keyed) k where k = any (v_ids));
+    end if;
     v_won := '{}';
     if v_keyed <> '{}' then
       v_won := pgflow._take_keys(v_keyed);
@@ -60,7 +75,8 @@ begin
     select array_agg(t.j) into v_part from taken t;
     v_taken := v_taken || v_part;
     v_left := v_left - coalesce(cardinality(v_part), 0);
-    exit when v_left <= 0 or v_any_order or (cardinality(p_needs) = 1 and v_passed = '{}');
+    v_bytes := v_bytes + v_found;
+    exit when v_left <= 0 or v_any_order or (v_is_measured and v_taken <> '{}') or (cardinality(p_needs) = 1 and v_passed = '{}');
     v_any_order := v_left = v_before;
   end loop;
   if v_taken <> '{}' then

@@ -1,4 +1,4 @@
--- Ends up to `limit` jobs that are due to: marked as expired, crashed or cancelled; past their expiry; or with a lease that
+-- Ends up to `limit` jobs that are due to, the first in line first: marked as expired, crashed or cancelled; past their expiry; or with a lease that
 -- ran out in the last attempt, or after they were to be cancelled. `states` says which of those. Returns their ids, and how many
 -- leases had run out; only those of `needs`, if there are any. Unless it may `wait` for whoever holds a waiter or a key, it leaves all of them.
 create or replace function pgflow._end_due(p_now timestamptz, p_limit int, p_worker text, p_states text[], p_wait boolean default true, p_needs text[] default null)
@@ -12,20 +12,20 @@ declare
   v_ended record;
 begin
   -- Looked for without locks: these wait in line with whoever else ends them.
-  v_ids := array(
-    (select j.id from pgflow.jobs j
+  v_ids := array(select d.id from (
+    (select j.id, j.seq from pgflow.jobs j
       where j.state in ('expired', 'crashed', 'cancelled') and j.state = any (p_states) and (p_needs is null or j.need = any (p_needs))
       order by j.seq limit p_limit)
     union all
-    (select j.id from pgflow.jobs j
+    (select j.id, j.seq from pgflow.jobs j
       where j.expires_at <= p_now and j.state in ('ready', 'sleeping', 'waiting', 'parked', 'concern')
         and 'expired' = any (p_states) order by j.expires_at limit p_limit)
     union all
-    (select j.id from pgflow.jobs j
+    (select j.id, j.seq from pgflow.jobs j
       where j.state = 'leased' and j.look_at <= p_now and j.lease_until <= p_now and (p_needs is null or j.need = any (p_needs))
         and case when j.cancel_at is not null then 'cancelled' when j.attempts - j.forgiven >= j.max_attempts then 'crashed' end = any (p_states)
       order by j.look_at limit p_limit)
-    limit p_limit);
+    ) d order by d.seq limit p_limit);
   if v_ids = '{}' then
     return query select v_ids, 0;
     return;

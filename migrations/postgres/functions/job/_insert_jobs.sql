@@ -20,7 +20,14 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_positions int[];
+  v_known text[];
 begin
+  if cardinality(p_ids) = 1 then
+    return pgflow._insert_job(
+      p_now, p_ids[1], p_needs[1], p_payloads[1], p_priorities[1], p_keys[1], p_wake_ats[1], p_expires_ats[1], p_max_attempts[1], p_traced,
+      p_worker, p_details[1]);
+  end if;
+  v_known := array(select j.id from pgflow.jobs j where j.id = any (p_ids));
   with job as materialized (
     select nextval('pgflow.jobs_seq') as seq, i.*
       from (
@@ -29,8 +36,7 @@ begin
             select distinct on (i.id collate "C") i.*
               from unnest(p_ids, p_needs, p_payloads, p_priorities, p_keys, p_wake_ats, p_expires_ats, p_max_attempts, p_details)
                 with ordinality i(id, need, payload, priority, key, wake_at, expires_at, max_attempts, detail, n)
-             -- Looked up one by one, however few there were when this was planned.
-             where (select true from pgflow.jobs j where j.id = i.id) is null
+             where i.id <> all (v_known)
              order by i.id collate "C", i.n
           ) i order by i.n
       ) i

@@ -43,7 +43,9 @@ begin
   return array(
     select case
         when d.kind = 'run' then (
-          select case r.status when 'started' then null when 'completed' then 'done' else r.status end
+          -- One that has started since was not there to be told.
+          select case when r.status = 'started' and r.awaited is null then 'unknown'
+                   when r.status = 'started' then null when r.status = 'completed' then 'done' else r.status end
             from pgflow.runs r where r.run_id::text = d.id and r.run_id = d.id::uuid
           union all
           select 'unknown' where not exists (select from pgflow.runs r where r.run_id = d.id::uuid))

@@ -20,6 +20,7 @@ declare
   v_edges record;
   v_detail text;
 begin
+  perform pgflow._check_ending(ending);
   select coalesce(array_agg(e.kind), '{}') as kinds, coalesce(array_agg(e.id), '{}') as dependencies into v_edges
     from (
       select w ->> 'kind' as kind, w ->> 'id' as id from jsonb_array_elements(coalesce(ending -> 'after', '[]')) w
@@ -44,7 +45,7 @@ begin
   begin
     perform pgflow._submit_forks(v_forks, settle_job.worker);
     return query select pgflow._settle_one(settle_job.id, settle_job.token, ending, settle_job.worker), null::jsonb;
-  exception when foreign_key_violation or invalid_parameter_value or program_limit_exceeded then
+  exception when foreign_key_violation or invalid_parameter_value or null_value_not_allowed or program_limit_exceeded then
     get stacked diagnostics v_detail = pg_exception_detail;
     if v_detail not like '{"%' then
       raise;

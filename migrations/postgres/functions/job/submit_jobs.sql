@@ -47,7 +47,9 @@ begin
     perform pgflow._check_times(wake_ats || expires_ats, delays || lifetimes);
   end if;
   perform pgflow._check_payloads(payloads, submit_jobs.max_attempts);
-  v_dependencies := pgflow._check_edges(cardinality(needs), edge_jobs, edge_kinds, dependencies, policies);
+  if num_nonnulls(edge_jobs, edge_kinds, dependencies, policies) > 0 then
+    v_dependencies := pgflow._check_edges(cardinality(needs), edge_jobs, edge_kinds, dependencies, policies);
+  end if;
   if v_ids is null or array_position(v_ids, null) > 0 then
     v_ids := array(
       select coalesce(i.id, pgflow._time_ordered_uuid()::text)

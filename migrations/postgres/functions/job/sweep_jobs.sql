@@ -1,6 +1,6 @@
 -- What nobody else may come to do: takes back jobs whose lease ran out, also of needs that nobody polls; puts sleepers
 -- whose moment has come in line; ends jobs that expired, crashed in their last attempt, or were cancelled while
--- somebody had them; looks again at keys; reports rings. Of each no more than `max_jobs`: call it again while it returns that many. Returns
+-- somebody had them; looks again at keys; reports rings, and jobs in concern. Of each no more than `max_jobs`: call it again while it returns that many. Returns
 -- how many leases had run out, how many jobs are in concern because of that, how many crashed or were cancelled and how many
 -- expired, and how many woke.
 create or replace function pgflow.sweep_jobs(worker text default null, max_jobs int default 1000)
@@ -32,6 +32,7 @@ begin
   woken := pgflow._wake_sleepers(v_now, sweep_jobs.max_jobs);
   perform pgflow._look_again(sweep_jobs.max_jobs);
   perform pgflow._report_rings(v_worker);
+  perform pgflow._report_concerns();
   lapsed := v_ended.lapsed + v_back.lapsed;
   concerns := v_back.concerns;
   ended := cardinality(v_ended.ids);

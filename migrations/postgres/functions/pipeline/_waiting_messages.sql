@@ -1,7 +1,7 @@
 -- Messages of a queue that are ready and not expired, by priority, then place, as look_at_queue returns them: those after this priority
 -- and place, or those of `ids` if there are any.
 create or replace function pgflow._waiting_messages(
-  p_need text, p_limit int, p_after_priority int, p_after_place bigint, p_measures boolean, p_ids text[]
+  p_need text, p_limit int, p_after_priority int, p_after_place bigint, p_ids text[]
 ) returns table (
   what text, kind text, name text, state jsonb, place bigint, token text, batch text, units int, fence bigint,
   priority int, since bigint, bytes bigint, not_before bigint
@@ -14,7 +14,7 @@ begin
   return query
     select 'message', null::text, j.id, m.resources, j.seq, null::text, m.batch_key, null::int, null::bigint, j.priority,
            (extract(epoch from coalesce(j.wake_at, j.created_at)) * 1000000)::bigint,
-           case when p_measures then octet_length(j.payload::text)::bigint else 0 end,
+           octet_length(j.payload::text)::bigint,
            (extract(epoch from m.not_before) * 1000000)::bigint
       from (
         (select f.* from pgflow.jobs f where f.id = any (p_ids))

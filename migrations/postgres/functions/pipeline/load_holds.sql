@@ -1,4 +1,5 @@
--- Who holds units of these resources: holds whose leases are there. Messages of one `batch` hold together.
+-- Who holds units of these resources: holds whose leases are there, of jobs and, without a place, of attempts at tasks. Messages of one
+-- `batch` hold together.
 create or replace function pgflow.load_holds(resources text[])
 returns table (resource text, job text, place bigint, token text, batch text, units int, fence bigint)
 language plpgsql security definer
@@ -15,6 +16,14 @@ begin
   return query
     select h.resource, h.job, j.seq, h.token::text, h.batch, h.units, h.fence
       from pgflow.permit_holds h join pgflow.jobs j on j.id = h.job and j.token = h.token
+     where h.resource = any (load_holds.resources)
+    union all
+    select h.resource, a.attempt, 0::bigint, a.attempt, a.attempt, h.units, h.fence
+      from pgflow.task_holds h
+      join pgflow.step_tasks t
+        on t.run_id = h.run_id and t.step_slug = h.step_slug and t.task_index = h.task_index
+       and t.status = 'started' and t.attempts_count = h.attempt
+      cross join lateral (select concat_ws('/', h.run_id, h.step_slug, h.task_index, h.attempt) as attempt offset 0) a
      where h.resource = any (load_holds.resources);
 end;
 $$;

@@ -1,15 +1,14 @@
 -- What a claim of a queue has to know, in one look: permits, who holds of them, up to `max_messages` that are ready, by priority, then
 -- place, and when the next change comes. A row each, of which `what` says what it is about. With `locks` permits are locked,
 -- then messages, of which those are left out that somebody else has; without, leases that have run out are counted and sleepers
--- woken first. Payloads are measured only where that matters: it means to read them.
+-- woken first. Payloads are measured: what a claim hands out is bounded in bytes.
 create or replace function pgflow.look_at_queue(
   worker text,
   need text,
   kinds text[],
   names text[],
   max_messages int,
-  locks boolean default false,
-  measures boolean default false
+  locks boolean default false
 ) returns table (
   what text, kind text, name text, state jsonb, place bigint, token text, batch text, units int, fence bigint,
   priority int, since bigint, bytes bigint, not_before bigint
@@ -48,13 +47,13 @@ begin
   if locks then
     return query
       select * from pgflow._waiting_messages(
-        look_at_queue.need, max_messages, null, null, measures,
+        look_at_queue.need, max_messages, null, null,
         array(
           select j.id from pgflow.jobs j
            where j.state = 'ready' and j.need = look_at_queue.need and (j.expires_at is null or j.expires_at > v_now)
            order by j.priority desc, j.seq limit max_messages for no key update skip locked));
   else
-    return query select * from pgflow._waiting_messages(look_at_queue.need, max_messages, null, null, measures, null);
+    return query select * from pgflow._waiting_messages(look_at_queue.need, max_messages, null, null, null);
     return query
       select 'next', null, null, null::jsonb, (extract(epoch from v_now + n.seconds * interval '1 second') * 1000000)::bigint,
              null::text, null::text, null::int, null::bigint, null::int, null::bigint, null::bigint, null::bigint

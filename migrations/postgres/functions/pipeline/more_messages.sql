@@ -1,6 +1,6 @@
 -- The next messages of a queue after this priority and place, as look_at_queue returns them. Locks nothing.
 create or replace function pgflow.more_messages(
-  need text, max_messages int, after_priority int, after_place bigint, measures boolean default false
+  need text, max_messages int, after_priority int, after_place bigint
 ) returns table (
   what text, kind text, name text, state jsonb, place bigint, token text, batch text, units int, fence bigint,
   priority int, since bigint, bytes bigint, not_before bigint
@@ -15,6 +15,6 @@ set plan_cache_mode = force_generic_plan
 set jit = off
 as $$
 begin
-  return query select * from pgflow._waiting_messages(more_messages.need, max_messages, after_priority, after_place, measures, null);
+  return query select * from pgflow._waiting_messages(more_messages.need, max_messages, after_priority, after_place, null);
 end;
 $$;

@@ -24,9 +24,7 @@ begin
       select r.run_id from pgflow.runs r
        where r.run_id = any (_prune_runs.run_ids)
          and coalesce(r.completed_at, r.failed_at, r.cancelled_at) < _prune_runs.cutoff
-         -- What it put out is still to be read by a wait.
-         and not (coalesce(r.is_child, false) and exists (
-           select from pgflow.awaited a where a.child = r.run_id::text and a.kind = 'run' and a.abandoned is null))
+         and not (coalesce(r.is_child, false) and pgflow._is_read_later(r.run_id))
        order by r.run_id for update of r skip locked
     );
     select cardinality(v_ended), d.* into runs, step_states, step_tasks, events, messages

@@ -20,6 +20,7 @@ begin
           select from pgflow.runs r
            where r.flow_slug = f.flow_slug and r.started_at < v_cutoff
              and coalesce(r.completed_at, r.failed_at, r.cancelled_at) < v_cutoff
+             and not (coalesce(r.is_child, false) and pgflow._is_read_later(r.run_id))
         ) r
        limit count_prunable_runs.max_runs) found);
 end;

@@ -30,7 +30,7 @@ declare
     'requeue_stalled_tasks',
     'submit_jobs', 'claim_jobs', 'beat_jobs', 'finish_jobs', 'fail_jobs', 'reschedule_jobs', 'release_jobs', 'sweep_jobs',
     'settle_jobs', 'settle_job', 'settle_and_claim_all', 'release_unknown_jobs', 'holds_job', 'next_job', 'get_jobs',
-    'load_permits', 'load_holds', 'note_permits', 'hold_permits', 'look_at_queue', 'more_messages', 'lease_messages', 'keep_messages', 'end_messages',
+    'load_permits', 'load_holds', 'note_permits', 'hold_permits', 'hold_for_tasks', 'look_at_queue', 'more_messages', 'lease_messages', 'keep_messages', 'end_messages',
     'append_chunks', 'append_step_chunks', 'close_stream', 'close_step_stream',
     'create_schedule', 'remove_schedule', 'list_schedules', 'advance_schedule', 'due_schedules', 'next_schedule',
     -- Delete nothing but what its writers said may go, and what nobody looks at any more.
@@ -56,7 +56,7 @@ declare
     'get_run', 'get_run_statuses', 'get_run_input', 'get_run_steps', 'get_step_outputs',
     'get_flows', 'get_flow_definition', 'get_runs_between', 'get_step_times', 'list_tasks',
     'get_jobs', 'list_jobs', 'read_job_trace', 'get_job_settings',
-    'find_jobs', 'find_jobs_by_name', 'get_job_summaries', 'get_job_depths', 'get_job_holders', 'count_prunable_jobs',
+    'find_jobs', 'find_jobs_by_name', 'get_job_summaries', 'get_job_depths', 'get_job_holders', 'get_job_waiters', 'count_prunable_jobs',
     'count_jobs', 'list_paused_needs', 'list_permits', 'get_message',
     'read_chunks', 'read_step_chunks', 'list_streams', 'list_waits', 'list_schedules',
     'list_workers', 'get_queue_depths', 'get_step_statistics', 'get_activity', 'count_prunable_runs',

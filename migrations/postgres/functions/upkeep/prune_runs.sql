@@ -29,6 +29,7 @@ begin
         select r.run_id from pgflow.runs r
          where r.flow_slug = f.flow_slug and r.started_at < v_cutoff
            and coalesce(r.completed_at, r.failed_at, r.cancelled_at) < v_cutoff
+           and not (coalesce(r.is_child, false) and pgflow._is_read_later(r.run_id))
          order by r.started_at limit prune_runs.max_runs
       ) r
      limit prune_runs.max_runs

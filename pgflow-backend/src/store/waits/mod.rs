@@ -21,7 +21,7 @@ use crate::backend::{Reply, WaitQuery, WaitRecord, Waits, Woken};
 
 pub(super) use settle::settle_in;
 pub use signal::signal_in;
-pub(super) use ties::{Ends, untie};
+pub(super) use ties::{Ends, untie, untie_version};
 pub(super) use wake::{advance, wake};
 
 impl<S: Store> Waits for S {

@@ -2,7 +2,7 @@
 
 use pgflow_machine::job::Dependency;
 use pgflow_machine::wait::{ChildEnd, ChildStatus, orphaned};
-use pgflow_machine::{Effect, Entry, Rows, RunId, RunRow, StepStatus, Writes};
+use pgflow_machine::{Effect, Entry, Rows, RunId, RunRow, RunStatus, StepStatus, Version, Writes};
 
 use crate::store::{Session, Stored, WaitsOf};
 
@@ -66,4 +66,18 @@ pub(crate) async fn untie<S: Session>(session: &mut S, ends: &Ends) -> Stored<bo
     }
     let noted = if ends.ended.is_empty() { 0 } else { session.note_ends(&ends.ended).await? };
     Ok(orphans + noted > 0)
+}
+
+/// Before a version is deleted with its runs: their children are orphans, and those who wait for one of them are told,
+/// also if it had ended, because what it put out is gone.
+pub(crate) async fn untie_version<S: Session>(session: &mut S, version: &Version) -> Stored<()> {
+    let tied = session.tied_runs(version).await?;
+    for (run, _) in tied.iter().filter(|(_, ties)| ties.waits) {
+        let reason = orphaned(*run, RunStatus::Started);
+        session.close_waits(WaitsOf::Run(*run), &reason).await?;
+    }
+    let deleted = ChildEnd { status: ChildStatus::Deleted, message: None };
+    let awaited = tied.iter().filter(|(_, ties)| ties.awaited);
+    let ends: Vec<_> = awaited.map(|(run, _)| (Dependency::Run(*run), deleted.clone())).collect();
+    if ends.is_empty() { Ok(()) } else { session.replace_ends(&ends).await }
 }

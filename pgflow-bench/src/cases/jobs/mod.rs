@@ -9,7 +9,6 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use futures_util::future::try_join_all;
-use sqlx::PgConnection;
 
 use super::Context;
 use crate::error::Result;
@@ -22,17 +21,17 @@ pub(super) use join::run as join;
 pub(super) use submit::run as submit;
 
 /// More at once would only be slower.
-const FILL: u32 = 1_000;
+pub(crate) const FILL: u32 = 1_000;
 /// However slow the other core is.
-const PATIENCE: Duration = Duration::from_hours(1);
+pub(crate) const PATIENCE: Duration = Duration::from_hours(1);
 
 /// Gives `total` items to the connections, `batch` at a time, until all are given out or the time is up; returns
 /// how many they report as done.
-async fn share_out(
-    lanes: &mut [PgConnection],
+pub(crate) async fn share_out<L>(
+    lanes: &mut [L],
     (batch, total): (u32, u32),
     limit: Duration,
-    work: impl AsyncFn(&mut PgConnection, u32) -> Result<u32>,
+    work: impl AsyncFn(&mut L, u32) -> Result<u32>,
 ) -> Result<u32> {
     let end = Instant::now() + limit;
     let (left, done) = (Cell::new(total), Cell::new(0));

@@ -104,3 +104,18 @@ fn what_is_not_ready_any_more_is_not_taken() {
     assert_eq!(bench.run(&take), []);
     assert_eq!(bench.state("waits"), JobState::Waiting);
 }
+
+#[test]
+fn heavy_jobs_are_handed_out_in_portions() {
+    let job = |bytes: usize| ReadyJob { id: JobId::new(), bytes };
+    let line = [65_000_000, 1].map(job);
+    assert_eq!(fitting(&line, 0).len(), 1, "one in any case, and nothing with it");
+    assert_eq!(fitting(&line, 1).len(), 0, "with anything else it is too much");
+    let line = [4_000_000; 20].map(job);
+    assert_eq!(fitting(&line, 0).len(), 16, "to the last byte");
+    assert_eq!(fitting(&line, 1).len(), 15);
+    assert_eq!(fitting(&line, usize::MAX).len(), 0);
+    let line = [60_000_000, 5_000_000, 1].map(job);
+    assert_eq!(fitting(&line, 0).len(), 1, "what is light does not overtake");
+    assert_eq!(fitting(&[], 0), []);
+}

@@ -4,7 +4,7 @@ use std::time::Duration;
 use super::{at, waiting};
 use crate::job::JobId;
 use crate::permit::{
-    BatchRule, Bucket, Plan, Planner, Rate, Resource, Rooms, Stage, Trigger, Units, Waiting,
+    BatchRule, Bucket, Grants, Plan, Planner, Rate, Resource, Rooms, Stage, Trigger, Units, Waiting,
 };
 
 fn units(of: &[(&str, u32)]) -> Units {
@@ -12,7 +12,7 @@ fn units(of: &[(&str, u32)]) -> Units {
 }
 
 fn rooms(of: &[(&str, u32, u32)]) -> Rooms {
-    let resource = |capacity| Resource { capacity, fence: 0 };
+    let resource = |capacity| Resource::of(capacity, None);
     let all = of.iter().map(|(slug, capacity, _)| ((*slug).to_owned(), resource(*capacity)));
     Rooms::new(all.collect(), of.iter().map(|(slug, _, held)| ((*slug).to_owned(), *held)))
 }
@@ -123,4 +123,53 @@ fn tokens_that_are_left_are_no_reason_to_look_again() {
     let rates = [Rate::per_second(1).burst(5)];
     let taken = plan(&Stage::default(), 9, Rooms::default(), &rates, vec![waiting("a", 0, 1)]);
     assert_eq!((names(&taken), taken.next), (vec![vec!["a"]], None));
+    assert_eq!(taken.buckets["0"].available(at(0)), 4, "one is taken");
+}
+
+#[test]
+fn a_claim_is_bounded_in_bytes() {
+    const MB: u64 = 1_000_000;
+    let sized = |name: &str, bytes| waiting(name, 0, bytes);
+    let page = vec![sized("a", 30 * MB), sized("b", 30 * MB), sized("c", 30 * MB), sized("d", 1)];
+    let taken = plan(&Stage::default(), 9, Rooms::default(), &[], page);
+    assert_eq!(names(&taken), [["a"], ["b"]], "nobody overtakes what does not fit");
+    assert_eq!(taken.next, Some(at(0)), "the rest is for the next claim, at once");
+    let page = vec![sized("a", 99 * MB), sized("b", 1)];
+    let taken = plan(&Stage::default(), 9, Rooms::default(), &[], page);
+    assert_eq!(names(&taken), [["a"]], "one in any case");
+}
+
+#[test]
+fn a_batch_over_the_bound_of_a_claim_is_smaller() {
+    const MB: u64 = 1_000_000;
+    let rule = BatchRule { len: 9, bytes: None, wait: Duration::from_secs(1) };
+    let stage = Stage { batch: Some(rule), ..Stage::default() };
+    let page: Vec<_> = ["a", "b", "c", "d", "e"].map(|name| waiting(name, 0, 30 * MB)).into();
+    let taken = plan(&stage, 9, Rooms::default(), &[], page);
+    assert_eq!(names(&taken), [["a", "b"]], "the second batch is for the next claim");
+    assert_eq!(taken.picks[0].trigger, Some(Trigger::Bytes));
+    assert_eq!(taken.next, Some(at(0)));
+}
+
+#[test]
+fn attempts_that_take_the_same_share_what_is_left() {
+    let stage = Stage {
+        resources: units(&[("cpu", 2), ("gpu", 1)]),
+        rates: vec!["0".to_owned()],
+        ..Stage::default()
+    };
+    let rate = |rate| BTreeMap::from([("0".to_owned(), Bucket::new(rate))]);
+    let grants = |cpu, gpu, burst| {
+        let rooms = rooms(&[("cpu", cpu, 1), ("gpu", gpu, 0)]);
+        Grants::new(&stage, at(0), rooms, rate(Rate::per_second(1).burst(burst)))
+    };
+    assert_eq!(grants(6, 9, 9).room(9), 2, "five are left, and each takes two");
+    assert_eq!(grants(9, 3, 9).room(9), 3);
+    assert_eq!(grants(9, 9, 2).room(9), 2, "two tokens");
+    assert_eq!((grants(99, 99, 99).room(9), grants(0, 9, 9).room(9)), (9, 0));
+    let mut few = grants(99, 99, 2);
+    assert!(few.take().is_some() && few.take().is_some());
+    assert_eq!((few.take(), few.next()), (None, Some(at(1_000_000))), "the bucket is empty");
+    let paused = Grants::new(&stage, at(0), rooms(&[]), rate(Rate::per_second(0)));
+    assert_eq!((paused.room(9), paused.next()), (0, None));
 }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::time::Duration;
 
-use pgflow_machine::job::JobOutcome;
+use pgflow_machine::job::{JobId, JobOutcome};
 
 use super::ask;
 use crate::backend::{Backend, JobDepths, JobSearch, JobSummary, JobUpkeep, JobsOf, Reply};
@@ -91,6 +91,24 @@ impl Db {
     ) -> Result<Vec<JobSummary>, ClientError> {
         let about = (beginning.to_owned(), max);
         look(self, about, |jobs, (beginning, max)| jobs.jobs_beginning(beginning, *max)).await
+    }
+
+    /// Who waits for these jobs: pairs of a job and one that waits for it, by name; of each job up to a hundred.
+    ///
+    /// ```
+    /// # use pgflow::prelude::*;
+    /// # fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// let db = Db::connect("memory:").await?;
+    /// let first = db.submit_raw("python.transform", serde_json::json!(1)).await?;
+    /// let second = db.submit_raw("python.transform", serde_json::json!(2)).after([&first]).await?;
+    /// let waiters = db.job_waiters(&[first.id().clone()]).await?;
+    /// assert_eq!(waiters, [(first.id().clone(), second.id().clone())]);
+    /// # Ok(()) })
+    /// # }
+    /// ```
+    pub async fn job_waiters(&self, jobs: &[JobId]) -> Result<Vec<(JobId, JobId)>, ClientError> {
+        look(self, jobs.to_vec(), |upkeep, jobs| upkeep.job_waiters(jobs)).await
     }
 
     /// Live jobs, counted by need, and by who has them: all of them.

@@ -91,7 +91,7 @@ impl JobHandle {
 
     async fn ended(&self, until: Option<Instant>) -> Result<Option<JobOutcome>, ClientError> {
         let backend = self.db.backend();
-        if backend.abilities().multi_process {
+        if backend.abilities().holds_connections {
             return match self.db.job_waiting().ended(backend, &self.id, until).await? {
                 Some(outcome) => Ok(Some(outcome)),
                 None => Ok(outcome_of(self.status().await?)),
@@ -139,20 +139,24 @@ impl JobHandle {
         answer.ok_or_else(|| ClientError::UnknownJob { job: self.id.clone() })
     }
 
-    /// What has happened to it, in order.
+    /// What has happened to it, in order. [`events`](Self::events) goes on with what happens.
     pub async fn trace(&self) -> Result<Vec<JobEvent>, ClientError> {
         let mut all: Vec<JobEvent> = Vec::new();
         loop {
             let after = all.last().map_or(0, |event| event.number);
-            let about = (self.id.clone(), after);
-            let page = ask(&self.db, about, |jobs, (id, after)| jobs.job_trace(id, *after, PAGE));
-            let page = page.await?;
+            let page = self.trace_after(after).await?;
             let is_last = page.len() < PAGE as usize;
             all.extend(page);
             if is_last {
                 return Ok(all);
             }
         }
+    }
+
+    /// A page of that.
+    pub(super) async fn trace_after(&self, after: u64) -> Result<Vec<JobEvent>, ClientError> {
+        let about = (self.id.clone(), after);
+        ask(&self.db, about, |jobs, (id, after)| jobs.job_trace(id, *after, PAGE)).await
     }
 }
 

@@ -1,5 +1,6 @@
 //! Jobs, from the outside: submit them, look at them, steer them.
 
+mod events;
 mod find;
 mod handle;
 mod manage;

@@ -5,6 +5,7 @@ use std::future::IntoFuture;
 use std::marker::PhantomData;
 use std::pin::Pin;
 
+use pgflow_backend::weight::weight;
 use pgflow_machine::job::{JobId, NewJob, Submitted};
 use serde_json::Value;
 
@@ -15,8 +16,10 @@ use crate::db::Db;
 use crate::job::{JobSpec, Need};
 use crate::{DataError, SubmitIn, Timestamp};
 
-/// Jobs that one call submits.
+/// Jobs that one call submits, and about how many bytes: a statement takes no more than a database takes at once, and less time than
+/// an answer may.
 const BATCH: usize = 500;
+const BATCH_BYTES: usize = 8_000_000;
 
 /// A type that does not mention the transaction: of what is none, the compiler would say so at each mention.
 type Submitting<'a> = Pin<Box<dyn Future<Output = Result<JobHandle, ClientError>> + Send + 'a>>;
@@ -41,17 +44,14 @@ impl Db {
     /// # Ok(()) })
     /// # }
     /// ```
-    pub fn submit<N: Need>(&self, payload: &dyn PayloadOf<N::Payload>) -> Submit<'_, N> {
+    pub fn submit<N: Need>(&self, payload: impl PayloadOf<N::Payload>) -> Submit<'_, N> {
         Submit::new(self, JobSpec::<N>::new(payload).map(JobSpec::into_new))
     }
 
     /// A job as part of the application's transaction: it exists if and only if that commits. See [`SubmitIn`] for what
     /// takes one, and [`Submit::within`] for a job with options.
-    pub fn submit_in<'a, N: Need>(
-        &'a self,
-        tx: &'a mut (impl SubmitIn + Send + ?Sized),
-        payload: &dyn PayloadOf<N::Payload>,
-    ) -> Submitting<'a> {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn submit_in<'a, N: Need>(&'a self, tx: &'a mut (impl SubmitIn + Send + ?Sized), payload: impl PayloadOf<N::Payload>) -> Submitting<'a> {
         Box::pin(self.submit::<N>(payload).within(tx))
     }
 
@@ -79,11 +79,29 @@ impl Db {
         let specs = payloads.each().map(|payload| JobSpec::<N>::new(&payload));
         let jobs = specs.map(|spec| spec.map(JobSpec::into_new)).collect::<Result<Vec<_>, _>>()?;
         let mut handles = Vec::with_capacity(jobs.len());
-        for batch in jobs.chunks(BATCH) {
-            handles.extend(send(self, batch.to_vec(), SOMEBODY.to_owned()).await?);
+        for batch in batches(jobs) {
+            handles.extend(send(self, batch, SOMEBODY.to_owned()).await?);
         }
         Ok(handles)
     }
+}
+
+/// Jobs as they are submitted together. One that is too heavy for any batch is one.
+fn batches(jobs: Vec<NewJob>) -> Vec<Vec<NewJob>> {
+    let mut batches: Vec<Vec<NewJob>> = Vec::new();
+    let mut room = 0;
+    for job in jobs {
+        let bytes = weight(&job.payload);
+        let fits = |batch: &&mut Vec<NewJob>| batch.len() < BATCH && bytes <= room;
+        if let Some(batch) = batches.last_mut().filter(fits) {
+            room -= bytes;
+            batch.push(job);
+        } else {
+            room = BATCH_BYTES.saturating_sub(bytes);
+            batches.push(vec![job]);
+        }
+    }
+    batches
 }
 
 /// Submits jobs, each of its own.
@@ -201,5 +219,27 @@ impl<'a, N: 'static> IntoFuture for Submit<'a, N> {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(self.send())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sizes(payloads: &[usize]) -> Vec<usize> {
+        let job = |bytes: &usize| {
+            NewJob::new(JobId::new(), "n", Value::from("x".repeat(bytes.saturating_sub(2))))
+        };
+        batches(payloads.iter().map(job).collect()).iter().map(Vec::len).collect()
+    }
+
+    #[test]
+    fn a_batch_is_cut_by_number_and_by_bytes() {
+        assert_eq!(sizes(&[]), [0; 0]);
+        assert_eq!(sizes(&[2; 2 * BATCH + 1]), [BATCH, BATCH, 1]);
+        let third = BATCH_BYTES / 3;
+        assert_eq!(sizes(&[third; 7]), [3, 3, 1]);
+        assert_eq!(sizes(&[2, BATCH_BYTES, 2, 2]), [1, 1, 2], "nothing goes with it");
+        assert_eq!(sizes(&[BATCH_BYTES + 1, 2]), [1, 1], "it goes alone, and is refused or not");
     }
 }

@@ -225,7 +225,20 @@ impl Db {
         Ok(reasons)
     }
 
-    /// Why no worker takes what could be taken.
+    /// Why no worker takes jobs of a need that could be taken.
+    ///
+    /// ```
+    /// # fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// let db = pgflow::Db::connect("memory:").await?;
+    /// assert_eq!(db.why_need("human.review").await?.code(), "no-worker");
+    /// # Ok(()) })
+    /// # }
+    /// ```
+    pub async fn why_need(&self, need: &str) -> Result<JobReason, ClientError> {
+        self.why_ready(need, self.now().await?).await
+    }
+
     async fn why_ready(&self, need: &str, now: Timestamp) -> Result<JobReason, ClientError> {
         let paused = self.paused_needs().await?.into_iter().find(|paused| paused.need == need);
         if let Some(PausedNeed { need, since, by }) = paused {

@@ -67,7 +67,7 @@ impl Unscheduled {
 /// # tokio::runtime::Runtime::new()?.block_on(async {
 /// # let db = pgflow::Db::connect("memory:").await?;
 /// # db.register(report::Flow).await?;
-/// use pgflow::{Missed, Overlap, Put};
+/// use pgflow::schedule::{Missed, Overlap, Put};
 ///
 /// let nightly = || db.schedule("nightly").flow(report::Flow, &7).cron("0 3 * * *");
 /// assert_eq!(nightly().missed(Missed::All(7)).overlap(Overlap::Queue).await?, Put::Created);

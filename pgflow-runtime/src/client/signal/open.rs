@@ -19,7 +19,7 @@ impl Db {
     /// # fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     /// # tokio::runtime::Runtime::new()?.block_on(async {
     /// # let db = Db::connect("memory:").await?;
-    /// let waits = db.waits(&pgflow::WaitQuery::default()).await?;
+    /// let waits = db.waits(&pgflow::wait::WaitQuery::default()).await?;
     /// assert!(waits.is_empty());
     /// # Ok(()) })
     /// # }

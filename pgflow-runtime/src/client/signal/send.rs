@@ -30,7 +30,7 @@ impl Db {
     ///
     /// ```
     /// use pgflow::prelude::*;
-    /// use pgflow::Signalled;
+    /// use pgflow::wait::Signalled;
     ///
     /// # fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     /// # tokio::runtime::Runtime::new()?.block_on(async {

@@ -165,3 +165,55 @@ pub(super) async fn changed(wakes: &mut Wakes, stream: &StreamKey, looked: Insta
         sleep_until((looked + PAUSE).min(latest)).await;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Chunks of so many bytes, from this number on.
+    fn page(from: u64, many: u64, bytes: usize) -> StreamPage {
+        let chunk = |number| Chunk { number, generation: 0, data: vec![0; bytes] };
+        StreamPage {
+            chunks: (from..from + many).map(chunk).collect(),
+            next: from + many,
+            generation: 0,
+            begins_at: 0,
+            end: None,
+            is_over: false,
+        }
+    }
+
+    fn fed(pages: impl IntoIterator<Item = StreamPage>) -> Feed {
+        let feed = Feed { window: Mutex::default(), looks: watch::Sender::new(0) };
+        for page in pages {
+            let from = page.chunks.first().map(|chunk| chunk.number);
+            assert!(!feed.take(from, Ok(Some(page))), "nothing is left to read");
+        }
+        feed
+    }
+
+    /// How many chunks, and how many bytes.
+    fn kept(feed: &Feed) -> (usize, usize) {
+        let window = feed.lock();
+        (window.chunks.len(), window.bytes)
+    }
+
+    #[test]
+    fn a_window_is_kept_and_no_more() {
+        let most = MOST_CHUNKS as u64;
+        let feed = fed([page(0, most, 1), page(most, 10, 1)]);
+        assert_eq!(feed.page(9), None, "who is further behind reads for itself");
+        let first = feed.page(10).expect("the oldest that is kept").chunks[0].number;
+        assert_eq!((first, feed.lock().chunks.len()), (10, MOST_CHUNKS));
+        assert_eq!(feed.page(most + 10).expect("the end").chunks, []);
+    }
+
+    #[test]
+    fn large_chunks_make_it_shorter() {
+        let feed = fed([page(0, 5, MOST_BYTES / 4)]);
+        assert_eq!(kept(&feed), (4, MOST_BYTES));
+        let one = fed([page(0, 2, MOST_BYTES * 2)]);
+        assert_eq!(kept(&one), (1, MOST_BYTES * 2), "one is always kept");
+        assert!(one.page(0).is_none() && one.page(1).is_some());
+    }
+}

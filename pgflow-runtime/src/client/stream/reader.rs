@@ -118,7 +118,7 @@ impl Reader {
     fn listen(&self) -> Growth {
         let backend = self.db.backend();
         // What is in memory costs nothing to look at, and may be used without a runtime that could run a task.
-        if !backend.abilities().multi_process {
+        if !backend.abilities().holds_connections {
             return Growth::Alone(backend.wakes(), Instant::now());
         }
         let feed = self.db.hub().feed(backend, &self.stream);

@@ -6,6 +6,7 @@ use pgflow_machine::{RunId, RunStatus, Timestamp, WorkerId};
 
 use super::words::{alive, many, one_of, spoken, taken, times};
 use crate::backend::WaitingFor;
+use crate::client::JobReason;
 
 /// Why a run does not move.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,7 +83,7 @@ pub enum Reason {
         /// What they said.
         why: String,
     },
-    /// The step begins later, as its flow says.
+    /// The step begins later.
     Delayed {
         /// The step.
         step: String,
@@ -90,6 +91,8 @@ pub enum Reason {
         tasks: usize,
         /// When.
         until: Timestamp,
+        /// Whoever started the run asked for that; otherwise its flow says so.
+        is_asked: bool,
     },
     /// No worker that is alive has code for this version.
     NoWorker {
@@ -114,6 +117,17 @@ pub enum Reason {
         workers: usize,
         /// How many tasks they run at once.
         slots: u32,
+        /// Since when the first is ready.
+        since: Timestamp,
+    },
+    /// Attempts need more than a worker, and that cannot be had now.
+    Permit {
+        /// The step.
+        step: String,
+        /// How many of its tasks are ready.
+        tasks: usize,
+        /// What cannot be had: a token of a rate, or units of a resource.
+        on: JobReason,
         /// Since when the first is ready.
         since: Timestamp,
     },
@@ -150,6 +164,17 @@ pub enum Reason {
         /// Until when at most; for a sleep, when it ends.
         until: Option<Timestamp>,
     },
+    /// A run that the step waits for does not move.
+    Child {
+        /// The step.
+        step: String,
+        /// The run that it waits for.
+        run: RunId,
+        /// Slug of that run's version of its flow.
+        flow: String,
+        /// Why that one does not move.
+        reason: Box<Self>,
+    },
     /// The step waits for others.
     Dependencies {
         /// The step.
@@ -171,9 +196,11 @@ impl Reason {
             Self::Delayed { .. } => "delayed",
             Self::NoWorker { .. } => "no-worker",
             Self::Busy { .. } => "busy",
+            Self::Permit { on, .. } => on.code(),
             Self::Ready { .. } => "ready",
             Self::Crashes { .. } => "crashes",
             Self::Waiting { .. } => "waiting",
+            Self::Child { .. } => "child",
             Self::Dependencies { .. } => "dependencies",
         }
     }
@@ -189,9 +216,11 @@ impl Reason {
             | Self::Delayed { step, .. }
             | Self::NoWorker { step, .. }
             | Self::Busy { step, .. }
+            | Self::Permit { step, .. }
             | Self::Ready { step, .. }
             | Self::Crashes { step, .. }
             | Self::Waiting { step, .. }
+            | Self::Child { step, .. }
             | Self::Dependencies { step, .. } => Some(step),
         }
     }
@@ -235,8 +264,9 @@ impl Reason {
                     later(until)
                 )
             }
-            Self::Delayed { step, until, .. } => {
-                format!("step `{step}` begins in {}, as the flow says", later(until))
+            Self::Delayed { step, until, is_asked, .. } => {
+                let who = if *is_asked { "whoever started the run asked" } else { "the flow says" };
+                format!("step `{step}` begins in {}, as {who}", later(until))
             }
             Self::NoWorker { step, tasks, version, alive, since } => format!(
                 "no worker serves `{version}`: {} of step `{step}` ready for {} ({})",
@@ -249,6 +279,12 @@ impl Reason {
                 taken(*workers, *slots),
                 many(*tasks, "task"),
                 ago(since)
+            ),
+            Self::Permit { step, tasks, on, since } => format!(
+                "{} of step `{step}` ready for {}: {}",
+                many(*tasks, "task"),
+                ago(since),
+                on.sentence(now)
             ),
             Self::Ready { step, tasks, workers, since } => format!(
                 "{} of step `{step}` ready for {}; {} will take it any moment",
@@ -273,11 +309,30 @@ impl Reason {
                     until.unwrap_or_default()
                 )
             }
+            Self::Child { step, run, flow, reason } => format!(
+                "run {run} of `{flow}`, which step `{step}` waits for: {}",
+                reason.sentence(now)
+            ),
             Self::Dependencies { step, on } => {
                 let on: Vec<_> = on.iter().map(|step| format!("`{step}`")).collect();
                 format!("step `{step}` waits for {}", on.join(", "))
             }
         }
+    }
+}
+
+impl Why {
+    /// What a step that waits for this run says. Steps that wait for other steps say nothing that those do not.
+    pub(super) fn of_child(self, step: &str) -> impl Iterator<Item = Reason> {
+        let Self { run, flow, reasons, .. } = self;
+        let reasons =
+            reasons.into_iter().filter(|reason| !matches!(reason, Reason::Dependencies { .. }));
+        reasons.map(move |reason| Reason::Child {
+            step: step.to_owned(),
+            run,
+            flow: flow.clone(),
+            reason: Box::new(reason),
+        })
     }
 }
 

@@ -80,10 +80,8 @@ impl Sim {
 
     /// Submits a job, under an id that is the same each time the test runs. For one with options, or with a need that others
     /// define, ask [`db`](Self::db).
-    pub fn submit<N: Need>(
-        &mut self,
-        payload: &dyn PayloadOf<N::Payload>,
-    ) -> Result<JobHandle, SimError> {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn submit<N: Need>(&mut self, payload: impl PayloadOf<N::Payload>) -> Result<JobHandle, SimError> {
         self.runs += 1;
         let id = format!("job {} of a test", self.runs);
         Ok(block_on(self.db.submit::<N>(payload).id(id).into_future())?)

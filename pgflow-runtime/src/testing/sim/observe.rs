@@ -52,8 +52,15 @@ impl Sim {
     /// # Ok::<(), pgflow::testing::SimError>(())
     /// ```
     pub fn events<F: Flow>(&self, run: &Run<F>) -> Vec<Happened> {
-        let events = block_on(self.db.backend().events(run.id(), 0, u32::MAX));
-        events.unwrap_or_default().into_iter().map(|event| event.what).collect()
+        let mut events = Vec::new();
+        let mut after = 0;
+        loop {
+            let page = block_on(self.db.backend().events(run.id(), after, u32::MAX));
+            let page = page.unwrap_or_default();
+            let Some(last) = page.last() else { return events };
+            after = last.seq;
+            events.extend(page.into_iter().map(|event| event.what));
+        }
     }
 
     /// What happened in a run, in a few words each: `step:completed charge`.

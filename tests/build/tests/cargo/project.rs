@@ -21,7 +21,7 @@ pub mod billing {
     pub async fn list(fetch: u32) -> Result<Vec<u32>> { Ok(vec![fetch]) }
 }
 
-pub const MIGRATIONS: pgflow::FlowMigrations = pgflow::migrations!();
+pub const MIGRATIONS: pgflow::definition::FlowMigrations = pgflow::migrations!();
 ";
 
 const MAIN: &str = r#"use pgflow::Flow as _;

@@ -3,12 +3,11 @@
 mod v1;
 mod v2;
 
-use pgflow::Registry;
-use pgflow_build_tests::{Run, Scratch, Worker, start};
-use pgflow_runtime::Db;
+use pgflow_build_tests::{Run, Scratch, all_ended, start};
 use pgflow_runtime::backend::Definitions;
 use pgflow_runtime::postgres::Postgres;
 use pgflow_runtime::worker::WorkerError;
+use pgflow_runtime::{Db, Worker};
 use pgflow_test_support::TestDb;
 use serde_json::json;
 
@@ -59,12 +58,39 @@ impl Deployment {
 
     /// What a real worker says that has the code of a flow, and cannot start.
     async fn refusal(&self, flow: impl pgflow::Flow) -> WorkerError {
-        let worker = pgflow_runtime::Worker::new(&Db::new(self.postgres().await)).flow(flow);
+        let worker = Worker::new(&Db::new(self.postgres().await)).flow(flow);
         worker.run(std::future::pending()).await.expect_err("it does not fit")
     }
 
-    fn worker(&self, registry: &Registry) -> Worker {
-        Worker::new(&self.db.pool, registry)
+    /// Lets a worker with this code work until none of its runs is open; says what was done, sorted.
+    async fn work(&self, code: &[Code]) -> Vec<String> {
+        let before = self.completed().await;
+        let db = Db::new(self.postgres().await);
+        let worker = code.iter().fold(Worker::new(&db), |worker, code| match code {
+            Code::Old => worker.flow(v1::parcel::Flow),
+            Code::New => worker.flow(v2::parcel::Flow),
+        });
+        let slugs = code.iter().map(|code| code.slug()).collect();
+        worker.run(all_ended(self.db.pool.clone(), slugs)).await.expect("it works");
+        let mut done = self.completed().await;
+        done.retain(|task| !before.contains(task));
+        let mut done: Vec<_> = done.into_iter().map(|(_, task)| task).collect();
+        done.sort();
+        done
+    }
+
+    /// Tasks that are done: which one, and `flow/step`.
+    async fn completed(&self) -> Vec<(String, String)> {
+        let tasks = "select run_id || step_slug || task_index, flow_slug || '/' || step_slug
+            from pgflow.step_tasks where status = 'completed'";
+        sqlx::query_as(tasks).fetch_all(&self.db.pool).await.expect("tasks")
+    }
+
+    /// A worker does one task of the old version, and is gone.
+    async fn do_one_task(&self) {
+        let done = "select pgflow.complete_task(c.run_id, c.step_slug, c.task_index, '3'::jsonb, c.attempt)
+            from pgflow.claim_tasks(array['parcel'], 1) c";
+        sqlx::raw_sql(done).execute(&self.db.pool).await.expect("a task is done");
     }
 
     async fn now(&self, run: &Run) -> (String, String) {
@@ -74,12 +100,20 @@ impl Deployment {
     }
 }
 
-fn old() -> Registry {
-    Registry::default().with(v1::parcel::Flow).expect("a registry")
+/// What a program has.
+#[derive(Clone, Copy)]
+enum Code {
+    Old,
+    New,
 }
 
-fn new() -> Registry {
-    Registry::default().with(v2::parcel::Flow).expect("a registry")
+impl Code {
+    fn slug(self) -> &'static str {
+        match self {
+            Self::Old => "parcel",
+            Self::New => "parcel__v2",
+        }
+    }
 }
 
 fn completed(output: &str) -> (String, String) {
@@ -90,18 +124,18 @@ fn completed(output: &str) -> (String, String) {
 async fn old_runs_finish_on_the_old_shape_and_new_ones_use_the_new() {
     let shop = Deployment::of_v1().await;
     let (before, half_done) = (shop.start().await, shop.start().await);
-    shop.worker(&old()).work_once(1).await.expect("work");
+    shop.do_one_task().await;
     shop.deploy_v2().await;
     let after = shop.start().await;
     assert_eq!([&before.flow_slug, &after.flow_slug], ["parcel", "parcel__v2"]);
 
-    let did = shop.worker(&old()).work().await.expect("work");
+    let did = shop.work(&[Code::Old]).await;
     assert!(did.iter().all(|task| task.starts_with("parcel/")), "{did:?}");
     assert_eq!(shop.now(&before).await, completed("sent, stamped 3 g"));
     assert_eq!(shop.now(&half_done).await, completed("sent, stamped 3 g"));
     assert_eq!(shop.now(&after).await.0, "started");
 
-    let did = shop.worker(&new()).work().await.expect("work");
+    let did = shop.work(&[Code::New]).await;
     let tasks = ["send", "unpack", "weigh", "weigh"].map(|step| format!("parcel__v2/{step}"));
     assert_eq!(did, tasks);
     assert_eq!(shop.now(&after).await, completed("sent [10, 20]"));
@@ -114,13 +148,13 @@ async fn a_worker_without_the_old_code_leaves_old_runs_visibly_waiting() {
     let runs = [shop.start().await, shop.start().await];
     shop.deploy_v2().await;
     shop.start().await;
-    shop.worker(&new()).work().await.expect("work");
+    shop.work(&[Code::New]).await;
     for run in &runs {
         assert_eq!(shop.now(run).await.0, "started");
     }
     assert_eq!(shop.versions().await, [(1, false, 2, 2), (2, true, 0, 0)]);
 
-    shop.worker(&old()).work().await.expect("work");
+    shop.work(&[Code::Old]).await;
     assert_eq!(shop.versions().await, [(1, false, 0, 0), (2, true, 0, 0)]);
     shop.db.check().await;
 }
@@ -136,9 +170,12 @@ async fn workers_of_both_versions_work_side_by_side() {
     for _ in 0..10 {
         runs.push((shop.start().await, "sent [10, 20]"));
     }
-    let (old, new) = (shop.worker(&old()), shop.worker(&new()));
-    let (old, new) = tokio::join!(old.work(), new.work());
-    assert_eq!((old.expect("work").len(), new.expect("work").len()), (30, 40));
+    tokio::join!(shop.work(&[Code::Old]), shop.work(&[Code::New]));
+    let done = "select flow_slug, count(*), count(distinct last_worker_id) from pgflow.step_tasks
+        where status = 'completed' group by 1 order by 1";
+    let done: Vec<(String, i64, i64)> =
+        sqlx::query_as(done).fetch_all(&shop.db.pool).await.expect("tasks");
+    assert_eq!(done, [("parcel".to_owned(), 30, 1), ("parcel__v2".to_owned(), 40, 1)]);
     for (run, output) in &runs {
         assert_eq!(shop.now(run).await, completed(output));
     }
@@ -151,8 +188,7 @@ async fn a_program_can_keep_the_code_of_an_old_version() {
     let before = shop.start().await;
     shop.deploy_v2().await;
     let after = shop.start().await;
-    let both = old().with(v2::parcel::Flow).expect("versions are flows of their own");
-    shop.worker(&both).work().await.expect("work");
+    shop.work(&[Code::Old, Code::New]).await;
     assert_eq!(shop.now(&before).await, completed("sent, stamped 3 g"));
     assert_eq!(shop.now(&after).await, completed("sent [10, 20]"));
 }

@@ -1,6 +1,6 @@
 //! Stored data that newer code may or may not read.
 
-use pgflow::FlowDef;
+use pgflow::definition::FlowDef;
 use pgflow::prelude::*;
 use pgflow::testing::{SchemaError, SchemaMode, compare_schemas};
 use pgflow_build_tests::{Scratch, commit, git};

@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use pgflow_machine::{Event, RunId, RunStatus, Settle, Settled};
+use pgflow_machine::{
+    EVENT_BYTES, Event, Happened, RunId, RunStatus, Settle, Settled, payload_bytes,
+};
 use pgflow_model::StepShape;
 use pgflow_runtime::backend::Backend;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::Check;
 use crate::check::check;
@@ -23,6 +25,7 @@ pub(crate) const CHECKS: &[Check] = &[
     ),
     check!("C31", "a run has one end, whoever races for it", one_end),
     check!("K17", "events come in pages, from any cursor", pages),
+    check!("K80", "a page of events has no more bytes than one may, and one event at least", bytes),
 ];
 
 const WIDTH: usize = 40;
@@ -158,4 +161,53 @@ async fn pages(cx: Arc<Cx>) {
     assert_eq!(page(0, 0).await, [0_u64; 0]);
     let unknown = cx.backend().events(RunId::new(), 0, 10).await.expect("events can be read");
     assert_eq!(unknown, []);
+}
+
+/// Outputs of a third of a page, one as large as an output may be, and a map whose outputs are more than a page together.
+async fn bytes(cx: Arc<Cx>) {
+    let text = |bytes: usize| Value::String("x".repeat(bytes));
+    let thirds = ["a", "b", "c", "d"];
+    let steps = thirds.map(single).into_iter();
+    let flow = cx.flow(steps.chain([single("large"), single("wide").map().after("d")])).await;
+    let run = cx.start(&flow, json!("small")).await;
+    let limits = cx.backend().limits().await.expect("limits can be read");
+    for task in run.take(["a#0", "b#0", "c#0", "d#0", "large#0"]).await {
+        let output = match &*task.lease.task.step {
+            "large" => text(limits.max_bytes - 2),
+            "d" => json!([0, 1, 2]),
+            _ => text(EVENT_BYTES / 3),
+        };
+        run.done(&task, output).await;
+    }
+    for task in run.take(["wide#0", "wide#1", "wide#2"]).await {
+        run.done(&task, text(EVENT_BYTES / 2)).await;
+    }
+    let (mut read, mut pages): (Vec<Event>, Vec<usize>) = Default::default();
+    loop {
+        let after = read.last().map_or(0, |event| event.seq);
+        let page = cx.backend().events(run.id, after, 100).await.expect("events can be read");
+        if page.is_empty() {
+            break;
+        }
+        let sizes: Vec<_> = page.iter().map(weight).collect();
+        let all: usize = sizes.iter().sum();
+        assert!(page.len() == 1 || all <= EVENT_BYTES, "a page of {sizes:?}");
+        pages.push(page.len());
+        read.extend(page);
+    }
+    // Two thirds; one; the large one; the wide one; the end, which has them all.
+    assert!((4..=7).contains(&pages.len()), "as much as fits is read at once: {pages:?}");
+    assert_eq!(lines(&read), run.log().await.lines());
+    assert_eq!(read.len(), 1 + 2 * 6 + 1);
+    assert!(read.iter().zip(1..).all(|(event, seq)| event.seq == seq), "dense");
+}
+
+/// Bytes of what an event is about.
+fn weight(event: &Event) -> usize {
+    match &event.what {
+        Happened::RunStarted { input: payload }
+        | Happened::RunCompleted { output: payload }
+        | Happened::StepCompleted { output: payload, .. } => payload_bytes(payload),
+        _ => 0,
+    }
 }

@@ -15,7 +15,7 @@ pub(crate) const CHECKS: &[Check] =
 
 /// Each output is as large as one may be; 62 of them are more than 256 MB, which takes long.
 async fn too_much(cx: Arc<Cx>) {
-    let tasks = cx.rounds(4, 62);
+    let tasks = cx.rounds(3, 62);
     let flow = cx.flow([single("m").map(), single("z").after("m")]).await;
     let run = cx.start(&flow, (0..tasks).collect::<Vec<_>>()).await;
     let mut settled = 0;
@@ -28,7 +28,14 @@ async fn too_much(cx: Arc<Cx>) {
         assert!(outcomes.iter().all(|outcome| *outcome == Settled::Applied), "{outcomes:?}");
     }
     if tasks < 62 {
+        // What fits goes on, and all of it is handed out.
         run.expect_state(RunStatus::Started, &["m:completed", "z:started"]).await;
+        let [z] = run.take(["z#0"]).await;
+        let texts = z.input["m"].as_array().expect("outputs");
+        let lengths: Vec<_> = texts.iter().map(|text| text.as_str().map(str::len)).collect();
+        assert_eq!(lengths, vec![Some((4 << 20) - 2); tasks], "what the step behind it is given");
+        run.done(&z, 1).await;
+        run.expect_state(RunStatus::Completed, &["m:completed", "z:completed"]).await;
         return;
     }
     fails(&run).await;

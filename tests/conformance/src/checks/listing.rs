@@ -130,6 +130,10 @@ async fn outputs(cx: Arc<Cx>) {
     assert_eq!(read("m", 0).await, [json!([0]), json!(null), json!([2])]);
     assert_eq!(read("m", 2).await, [json!([2])]);
     assert_eq!(read("m", 3).await, [] as [serde_json::Value; 0]);
+    let begin = cx.backend().outputs_within(run.id, "m", 0, 1).await.expect("a page");
+    assert_eq!(begin, [json!([0])], "as many as make up a byte, and one at least");
+    let within = cx.backend().outputs_within(run.id, "m", 0, 100).await.expect("a page");
+    assert_eq!(within.len(), 3, "all of them fit");
     assert_eq!(read("none", 0).await, [] as [serde_json::Value; 0]);
     assert_eq!(read("missing", 0).await, [] as [serde_json::Value; 0]);
     let [z] = run.take(["z#0"]).await;

@@ -1,15 +1,16 @@
 //! What goes in comes out, on every database.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use pgflow_machine::{Limits, RunId, RunStatus, Settled, check_payload};
+use pgflow_machine::{Beat, Limits, RunId, RunStatus, Settled, check_payload};
 use pgflow_model::{MAX_FLOW_SLUG, MAX_STEP_SLUG};
-use pgflow_runtime::backend::{Cancelled, NewRun, Parts};
+use pgflow_runtime::backend::{Cancelled, NewRun, Parts, Retried};
 use serde_json::{Value, json};
 
 use crate::Check;
 use crate::check::check;
-use crate::kit::{Cx, StepExt, completed, fatal, single};
+use crate::kit::{Cx, RELEASED, StepExt, completed, fatal, single, yielded};
 
 pub(crate) const CHECKS: &[Check] = &[
     check!(
@@ -26,6 +27,7 @@ pub(crate) const CHECKS: &[Check] = &[
     ),
     check!("P05", "limits are those of every backend", limits),
     check!("P06", "the longest slugs work, and case counts", slugs),
+    check!("P08", "everything that is done to tasks gets on with the worst payloads", worst),
     check!("P07", "a long error is kept, up to a limit that is the same for all", long_error),
 ];
 
@@ -97,6 +99,68 @@ async fn largest(cx: Arc<Cx>) {
         run.done(&a, value.clone()).await;
         let record = run.expect_state(RunStatus::Completed, &["a:completed"]).await;
         assert!(record.steps[0].output == Some(value), "it comes back as an output");
+    }
+}
+
+/// As large, as many parts and as deep as may be; and a text that no database can make smaller.
+fn worst_payloads(limits: &Limits) -> Vec<(&'static str, Value)> {
+    let mut noise = 1_u64;
+    let mut random = || {
+        noise =
+            noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        char::from(b'0' + u8::try_from((noise >> 33) % 75).unwrap_or_default())
+            .to_string()
+            .replace('\\', "_")
+    };
+    let random: String = (0..limits.max_bytes - 2).map(|_| random()).collect();
+    let deep = (1..limits.max_depth).fold(json!([]), |inner, _| json!([inner]));
+    // Each takes six bytes of text, the last one less.
+    let escapes = "\u{1}".repeat((limits.max_bytes - 2) / 6);
+    vec![
+        ("a text that does not compress", Value::String(random)),
+        ("many numbers", Value::Array(vec![json!(7); (limits.max_bytes - 2) / 3])),
+        ("the deepest array", deep),
+        ("a text that does", Value::String("x".repeat(limits.max_bytes - 2))),
+        ("escapes", Value::String(escapes)),
+    ]
+}
+
+/// Once through everything that a worker or an operator does with a task.
+async fn worst(cx: Arc<Cx>) {
+    let limits = cx.backend().limits().await.expect("limits can be read");
+    let words = "so long ".repeat(20_000);
+    let flow = cx.flow([single("a").attempts(9), single("b").after("a")]).await;
+    for (what, value) in worst_payloads(&limits).into_iter().take(cx.rounds(3, 5)) {
+        assert_eq!(check_payload(&value, &limits), Ok(()), "{what} is allowed");
+        let run = cx.start(&flow, value.clone()).await;
+        let [a] = run.take(["a#0"]).await;
+        assert!(a.input["run"] == value, "{what} is handed out");
+        assert_eq!(cx.beat(&[&a.lease]).await, [Beat::Extended], "{what}");
+        run.apply(&a, RELEASED).await;
+        let [a] = run.take(["a#0"]).await;
+        run.apply(&a, yielded(&words, Duration::from_secs(10))).await;
+        run.advance(20).await;
+        let [a] = run.take(["a#0"]).await;
+        run.fail(&a, &words).await;
+        run.take(["a#0"]).await;
+        assert_eq!(cx.release_unknown(&flow, &[]).await, 1, "{what}");
+        run.take(["a#0"]).await;
+        run.advance(1_000).await;
+        assert_eq!(cx.sweep().await, 1, "{what} was lost");
+        let [a] = run.take(["a#0"]).await;
+        run.fail_for_good(&a, &words).await;
+        run.expect_state(RunStatus::Failed, &["a:failed", "b:created"]).await;
+        assert_eq!(run.retry().await, Retried::Retried, "{what}");
+        let [a] = run.take(["a#0"]).await;
+        run.done(&a, value.clone()).await;
+        let [b] = run.take(["b#0"]).await;
+        assert!(b.input["a"] == value, "{what} is handed on");
+        assert_eq!(run.cancel(Some(&words)).await, Cancelled::Cancelled, "{what}");
+        assert_eq!(cx.beat(&[&b.lease]).await, [Beat::Cancelled], "{what}");
+        let record = run.expect_state(RunStatus::Cancelled, &["a:completed", "b:started"]).await;
+        assert!(record.input.as_ref() == Some(&value), "{what} is still there");
+        let reason = record.cancel_reason.unwrap_or_default();
+        assert_eq!(reason.chars().count(), 65_536, "characters of a reason that are kept");
     }
 }
 

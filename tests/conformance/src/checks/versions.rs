@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 use pgflow_machine::{CompiledFor, RunId, RunStatus, Source};
-use pgflow_model::{FlowShape, StepShape, version_slug};
+use pgflow_model::{FlowShape, OPTIONS, Operation, StepOptions, StepShape, version_slug};
 use pgflow_runtime::backend::{
     BackendError, Ensured, FlowVersion, KnownVersion, NewRun, RunQuery, Started,
 };
@@ -20,6 +20,7 @@ pub(crate) const CHECKS: &[Check] = &[
     check!("K35", "of two graphs under one name at one instant, one is kept", races),
     check!("K49", "a program starts the newest version that it fits, or nothing", fitting),
     check!("K36", "a second version leaves the first one's tasks to it, in whatever order", twice),
+    check!("K68", "every option of a step is kept, and can be set anew", every_option),
 ];
 
 fn version(flow: &str, number: u32, steps: Vec<StepShape>) -> FlowVersion {
@@ -204,4 +205,25 @@ async fn fitting(cx: Arc<Cx>) {
     let id = unsaid.id;
     cx.try_start(unsaid).await.expect("the newest");
     assert_eq!(cx.backend().statuses(&[id]).await.expect("a look")[0].flow, versions[2].slug);
+}
+
+async fn every_option(cx: Arc<Cx>) {
+    let all = |more: u32| {
+        let mut options = StepOptions::INHERIT;
+        for rule in OPTIONS {
+            *options.get_mut(rule.name).expect("its place") = Some(rule.min + more);
+        }
+        options
+    };
+    let flow = cx.flow([StepShape { options: all(1), ..single("a") }]).await;
+    let kept = async || {
+        let found = cx.backend().definition(&flow).await.expect("a definition can be read");
+        found.expect("the flow is there").shape.steps[0].options
+    };
+    assert_eq!(kept().await, all(1));
+    for options in [all(2), StepOptions::INHERIT] {
+        let step = "a".to_owned();
+        cx.migrate(Operation::SetStepOptions { slug: flow.clone(), step, options }).await;
+        assert_eq!(kept().await, options);
+    }
 }

@@ -47,6 +47,12 @@ pub(super) enum Command {
         resume_id: Option<usize>,
         payload: Value,
     },
+    /// All children that can be had are taken, and those of this parity end; the others are given back. Without a verdict
+    /// all are kept, until their leases are over.
+    Children {
+        odd: bool,
+        verdict: Option<Verdict>,
+    },
     Cancel {
         run: usize,
     },
@@ -132,6 +138,10 @@ impl fmt::Display for Command {
             Self::Advance(seconds) => write!(f, "advance({seconds})"),
             Self::Sweep => f.write_str("sweep()"),
             Self::SweepAndClaim(ask) => write!(f, "sweep_and_claim({ask})"),
+            Self::Children { odd, verdict } => {
+                let verdict = verdict.as_ref().map_or_else(|| "kept()".to_owned(), text);
+                write!(f, "children({} => {verdict})", if *odd { "odd" } else { "even" })
+            }
             Self::Cancel { run } => write!(f, "cancel(run {run})"),
             Self::Retry { run } => write!(f, "retry(run {run})"),
             Self::Look => f.write_str("look()"),

@@ -26,13 +26,14 @@ pub(super) struct Generator<'f> {
     /// All that ever was claimed.
     past: Vec<Attempt>,
     failed: Vec<usize>,
+    children: u64,
 }
 
 impl<'f> Generator<'f> {
     pub(super) fn new(flows: &'f Flows, random: Random) -> Self {
         let (open, past, failed) = (Vec::new(), Vec::new(), Vec::new());
         let held = BTreeMap::new();
-        Self { flows, random, started: 0, advances: 0, open, held, past, failed }
+        Self { flows, random, started: 0, advances: 0, open, held, past, failed, children: 0 }
     }
 
     pub(super) fn length(&mut self) -> usize {
@@ -46,7 +47,8 @@ impl<'f> Generator<'f> {
         match self.random.below(100) {
             0..8 => self.start(),
             8..28 => Command::Claim(self.ask_for_portions()),
-            28..57 => self.settle(),
+            28..54 => self.settle(),
+            54..57 => self.end_children(),
             57..60 => self.transaction(),
             60..64 => self.stale(),
             64..66 => self.release_unknown(),
@@ -62,7 +64,7 @@ impl<'f> Generator<'f> {
     }
 
     /// Rounds that let most runs come to an end: time goes by, and all that can be had is completed.
-    pub(super) fn ending(&mut self) -> [Command; 3] {
+    pub(super) fn ending(&mut self) -> [Command; 5] {
         let mut attempts = std::mem::take(&mut self.open);
         newest_per_task(&mut attempts);
         let items = attempts.into_iter().map(|attempt| {
@@ -72,7 +74,12 @@ impl<'f> Generator<'f> {
         let items = items.collect();
         self.advances += 1;
         let claim = Some(Ask::all());
-        [Command::Settle { items, claim }, Command::Advance(100_007), Command::Claim(Ask::all())]
+        let [even, odd] = [false, true].map(|odd| {
+            let verdict = Some(Verdict::Completed(json!(self.children)));
+            Command::Children { odd, verdict }
+        });
+        let settle = Command::Settle { items, claim };
+        [settle, even, odd, Command::Advance(100_007), Command::Claim(Ask::all())]
     }
 
     pub(super) fn learn(&mut self, command: &Command, reply: &Reply) {
@@ -97,7 +104,7 @@ impl<'f> Generator<'f> {
                 let held = &self.held;
                 self.open.retain(|open| held.get(open) != Some(worker) || known.contains(open));
             }
-            (_, Reply::Seen(runs)) => {
+            (_, Reply::Seen(runs, _)) => {
                 let has_failed = |run: &usize| {
                     runs[*run].as_ref().is_some_and(|r| r.status() == RunStatus::Failed)
                 };
@@ -215,20 +222,34 @@ impl<'f> Generator<'f> {
         (attempt, verdict)
     }
 
-    /// For a signal, a moment, or a child that ends at once or never; some of them not for ever.
+    /// Children that nobody waits for any more are among them.
+    fn end_children(&mut self) -> Command {
+        let failed = |retry| Verdict::Failed { error: "boom".to_owned(), retry };
+        let verdict = match self.random.below(10) {
+            0..5 => Some(Verdict::Completed(json!(self.random.below(3)))),
+            5..7 => Some(failed(Retry::Never)),
+            7..9 => Some(failed(Retry::ByPolicy)),
+            _ => None,
+        };
+        Command::Children { odd: self.random.chance(50), verdict }
+    }
+
+    /// Has one task, unless it ends at once.
+    fn child(&mut self) -> NewChild {
+        self.children += 1;
+        let input = if self.random.chance(20) { json!([]) } else { json!([self.children]) };
+        NewChild { flow: CHILD.into(), compiled_for: None, input }
+    }
+
+    /// For a signal, a moment, or children; some of them not for ever.
     fn wait(&mut self) -> Verdict {
         let seconds = Duration::from_secs;
         let mut wait = NewWait::on(match self.random.below(10) {
-            0..6 => Awaited::Hook(token(self.random.below(TOKENS))),
-            6 => Awaited::Sleep(Moment::In(Duration::ZERO)),
-            7 => Awaited::Sleep(Moment::In(seconds(2_000))),
-            many => {
-                let inputs = [json!([]), json!([1])];
-                let input = inputs[self.random.below(2)].clone();
-                let child = NewChild { flow: CHILD.into(), compiled_for: None, input };
-                let each = many == 9;
-                Awaited::Runs { children: vec![child; if each { 2 } else { 1 }], each }
-            }
+            0..4 => Awaited::Hook(token(self.random.below(TOKENS))),
+            4 => Awaited::Sleep(Moment::In(Duration::ZERO)),
+            5 => Awaited::Sleep(Moment::In(seconds(2_000))),
+            6..9 => Awaited::Runs { children: vec![self.child()], each: false },
+            _ => Awaited::Runs { children: vec![self.child(), self.child()], each: true },
         });
         wait.timeout = self.random.chance(60).then(|| seconds(*self.random.pick(&[1_000, 4_000])));
         wait.schema = self.random.chance(30).then(|| json!({ "type": ["integer", "array"] }));

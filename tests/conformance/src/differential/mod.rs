@@ -9,6 +9,7 @@
 //! A sequence that differs is made shorter while it still differs, and printed with its seed.
 
 mod blind;
+mod children;
 mod command;
 mod draw;
 mod generate;

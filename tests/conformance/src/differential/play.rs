@@ -1,6 +1,7 @@
 //! Plays commands on a backend.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pgflow_machine::wait::{Awaited, HookToken, Signal, SignalTo, Signalled};
@@ -16,7 +17,7 @@ use serde_json::Value;
 use super::command::{Ask, Attempt, Command, RUNS, To, WORKERS};
 use super::draw::Flows;
 use super::reply::{Reply, Seen, Task};
-use crate::kit::Log;
+use crate::kit::{Log, options};
 use crate::subject::Database;
 
 /// Versions under names that are new, one per run.
@@ -27,7 +28,7 @@ pub(super) struct Names {
     /// Versions.
     slugs: [String; RUNS],
     /// A flow whose runs others wait for.
-    child: String,
+    pub(super) child: String,
 }
 
 /// What that flow is called in commands.
@@ -47,7 +48,8 @@ pub(super) async fn register(database: &dyn Database, shapes: &Flows) -> Names {
         child: format!("{name}_c"),
     };
     let (flow, slug) = (names.child.clone(), names.child.clone());
-    let shape = FlowShape { steps: vec![StepShape::new("x").map()], ..FlowShape::new(&slug) };
+    let steps = vec![StepShape::new("x").map()];
+    let shape = FlowShape { steps, options: options(2, 0, 1_000), ..FlowShape::new(&slug) };
     let child = FlowVersion { flow, version: 1, slug, shape };
     database.backend().ensure_flow(&child).await.expect("a flow can be registered");
     for (at, version) in [1, 2, 1].into_iter().enumerate() {
@@ -61,10 +63,12 @@ pub(super) async fn register(database: &dyn Database, shapes: &Flows) -> Names {
 
 pub(super) struct Player<'d> {
     database: &'d dyn Database,
-    backend: Arc<dyn Backend>,
-    names: Names,
-    runs: [RunId; RUNS],
-    workers: [WorkerId; WORKERS],
+    pub(super) backend: Arc<dyn Backend>,
+    pub(super) names: Names,
+    pub(super) runs: [RunId; RUNS],
+    pub(super) workers: [WorkerId; WORKERS],
+    /// Those that were found, with their numbers if they are ours.
+    pub(super) children: Mutex<BTreeMap<RunId, Option<u64>>>,
 }
 
 impl<'d> Player<'d> {
@@ -73,7 +77,8 @@ impl<'d> Player<'d> {
         runs.sort();
         let backend = database.backend();
         let workers = [(); WORKERS].map(|()| WorkerId::new());
-        Self { database, backend, names: names.clone(), runs, workers }
+        let names = names.clone();
+        Self { database, backend, names, runs, workers, children: Mutex::default() }
     }
 
     pub(super) async fn play(&self, command: &Command) -> Reply {
@@ -115,7 +120,8 @@ impl<'d> Player<'d> {
             }
             Command::Advance(seconds) => {
                 let by = Duration::from_secs(*seconds);
-                self.database.advance_all(&self.names.slugs, by).await;
+                let slugs = self.names.slugs.iter().chain([&self.names.child]);
+                self.database.advance_all(&slugs.cloned().collect::<Vec<_>>(), by).await;
                 // Claims may wake what is due, and need not.
                 self.backend.waits()?.wake_waits(1_000).await?;
                 Reply::Advanced
@@ -150,22 +156,34 @@ impl<'d> Player<'d> {
                 Reply::Cancelled(self.backend.cancel(self.runs[*run], Some("why")).await?)
             }
             Command::Retry { run } => Reply::Retried(self.backend.retry(self.runs[*run]).await?),
-            Command::Look => Reply::Seen(self.look().await?),
+            Command::Children { odd, verdict } => {
+                Reply::Children(self.end_children(*odd, verdict.as_ref()).await?)
+            }
+            Command::Look => {
+                // Who is an orphan is cancelled by the next sweep at the latest.
+                self.backend.waits()?.wake_waits(1_000).await?;
+                self.find_children().await?;
+                Reply::Seen(self.look().await?, self.look_at_children().await?)
+            }
         })
     }
 
     async fn look(&self) -> Result<Vec<Option<Seen>>, BackendError> {
         let mut seen = Vec::new();
         for run in self.runs {
-            let record = self.backend.run(run, Parts::Outputs).await?;
-            let log = Log::read_by(&*self.backend, run, 1_000).await.lines();
-            let log = log.into_iter().map(|line| self.without_ids(line)).collect();
-            seen.push(record.map(|record| Seen::new(self.renamed(record), log)));
+            seen.push(self.look_at(run).await?);
         }
         Ok(seen)
     }
 
-    /// Errors may name runs.
+    pub(super) async fn look_at(&self, run: RunId) -> Result<Option<Seen>, BackendError> {
+        let record = self.backend.run(run, Parts::Outputs).await?;
+        let log = Log::read_by(&*self.backend, run, 1_000).await.lines();
+        let log = log.into_iter().map(|line| self.without_ids(line)).collect();
+        Ok(record.map(|record| Seen::new(self.renamed(record), log)))
+    }
+
+    /// Errors and reasons may name runs.
     fn renamed(&self, mut record: RunRecord) -> RunRecord {
         for step in &mut record.steps {
             step.error = step.error.take().map(|error| self.without_ids(error));
@@ -173,6 +191,7 @@ impl<'d> Player<'d> {
                 work.last_error = work.last_error.take().map(|error| self.without_ids(error));
             }
         }
+        record.cancel_reason = record.cancel_reason.map(|reason| self.without_ids(reason));
         record
     }
 
@@ -181,6 +200,7 @@ impl<'d> Player<'d> {
         for run in self.runs {
             self.backend.cancel(run, None).await.expect("a run can be cancelled");
         }
+        self.cancel_children().await.expect("children can be cancelled");
     }
 
     fn claim(&self, ask: &Ask) -> Claim {
@@ -246,7 +266,7 @@ impl<'d> Player<'d> {
                 Awaited::Hook(token) => *token = self.own(token),
                 Awaited::Runs { children, .. } => {
                     for child in children {
-                        child.flow.clone_from(&self.names.child);
+                        self.adopt(child);
                     }
                 }
                 Awaited::Sleep(_) | Awaited::Jobs { .. } => {}
@@ -263,6 +283,9 @@ impl<'d> Player<'d> {
     fn without_ids(&self, mut text: String) -> String {
         for (at, run) in self.runs.iter().enumerate() {
             text = text.replace(&run.to_string(), &format!("run {at}"));
+        }
+        for (run, number) in &*self.children() {
+            text = text.replace(&run.to_string(), &format!("child {number:?}"));
         }
         // The longer names first: they contain the others.
         for at in [2, 1, 0] {

@@ -21,9 +21,12 @@ pub(super) enum Reply {
     Released(u64),
     /// Without the names of runs.
     Signalled(String),
+    /// Which children, which attempts of theirs, and what came of it.
+    Children(Vec<(u64, u32, Settled)>),
     Cancelled(Cancelled),
     Retried(Retried),
-    Seen(Vec<Option<Seen>>),
+    /// Runs, and children by their numbers.
+    Seen(Vec<Option<Seen>>, Vec<(u64, Seen)>),
     /// What the error says.
     Refused(String),
 }
@@ -60,6 +63,10 @@ impl Seen {
             steps: run.steps.into_iter().map(without_time).collect(),
             log,
         }
+    }
+
+    pub(super) fn without_input(self) -> Self {
+        Self { input: None, ..self }
     }
 
     pub(super) fn status(&self) -> RunStatus {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use pgflow_machine::job::Seq;
 use pgflow_machine::{Beat, RunId, Settle, Settled, TaskLease, Verdict, WorkerId};
-use pgflow_model::{FlowShape, StepOptions, StepShape};
+use pgflow_model::{FlowMigration, FlowMigrations, FlowShape, Operation, StepOptions, StepShape};
 use pgflow_runtime::backend::{
     Backend, Claim, ClaimedTask, Ensured, FlowVersion, JobQuery, NewRun, Settlement, Source,
     Started,
@@ -92,6 +92,26 @@ impl Cx {
         let ensured = self.backend().ensure_flow(&version).await.expect("a flow can be registered");
         assert_eq!(ensured, Ensured::Created, "flow {slug} is new");
         slug
+    }
+
+    /// Does something to versions of flows, as a migration of a program does.
+    pub(crate) async fn migrate(&self, operation: Operation) {
+        let operations = [operation];
+        // Programs have their migrations for good.
+        let files = vec![FlowMigration {
+            name: "one",
+            checksum: "one",
+            sql: operations[0].to_sql().leak(),
+            operations_json: Operation::list_to_json(&operations).leak(),
+        }];
+        let package = format!("package_{}", RunId::new()).leak();
+        let migrations = FlowMigrations { package, files: files.leak(), notes: None };
+        self.backend().apply(&migrations).await.expect("a version can be changed");
+    }
+
+    /// Deletes a version of a flow with its runs.
+    pub(crate) async fn delete_version(&self, flow: &str) {
+        self.migrate(Operation::DeleteVersion { slug: flow.to_owned() }).await;
     }
 
     /// A new run.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pgflow_machine::job::{Moment, NewJob};
 use pgflow_machine::wait::{Awaited, HookToken, NewChild, NewWait, Signal, SignalTo, Signalled};
-use pgflow_machine::{RunId, TaskKey, Until, Verdict};
+use pgflow_machine::{RunId, TaskKey, Timestamp, Until, Verdict};
 use pgflow_runtime::backend::{
     Backend, ClaimedTask, WaitQuery, WaitRecord, WaitingFor, Waits, Woken,
 };
@@ -24,6 +24,10 @@ pub(crate) fn hook(token: &HookToken) -> NewWait {
 
 pub(crate) fn sleep(time: Duration) -> NewWait {
     NewWait::on(Awaited::Sleep(Moment::In(time)))
+}
+
+pub(crate) fn sleep_until(moment: Timestamp) -> NewWait {
+    NewWait::on(Awaited::Sleep(Moment::At(moment)))
 }
 
 pub(crate) fn child(flow: &str, input: impl Into<Value>) -> NewChild {

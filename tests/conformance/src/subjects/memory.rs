@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pgflow_runtime::backend::Backend;
+use pgflow_runtime::backend::{Backend, Upkeep};
 use pgflow_runtime::memory::Memory;
 
 use crate::subject::{Database, Guard, Later, Subject};
@@ -55,6 +55,6 @@ impl Database for Store {
     }
 
     fn check(&self) -> Later<'_, Vec<String>> {
-        Box::pin(async { Vec::new() })
+        Box::pin(async { Upkeep::check(&self.0).await.expect("the checker runs") })
     }
 }

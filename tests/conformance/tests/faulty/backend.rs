@@ -167,6 +167,10 @@ impl Backend for Faulty {
         self.inner.abilities()
     }
 
+    fn waits(&self) -> Result<&dyn Waits, BackendError> {
+        self.inner.waits()
+    }
+
     fn wakes(&self) -> Wakes {
         self.inner.wakes()
     }

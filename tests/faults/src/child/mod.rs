@@ -1,6 +1,7 @@
 //! The processes that experiments start, and harm.
 
 mod cycles;
+mod push;
 mod start_in;
 mod worker;
 
@@ -24,6 +25,9 @@ pub enum Child {
     /// Starts a run in a transaction, says so, and waits to be killed
     #[command(hide = true)]
     StartIn(Place),
+    /// Pushes messages
+    #[command(hide = true)]
+    Push(push::Options),
     /// Starts and stops workers, and says what is left of them
     #[command(hide = true)]
     Cycles(cycles::Options),
@@ -49,6 +53,7 @@ impl Child {
         runtime.block_on(async {
             match self {
                 Self::Worker(options) => worker::run(options).await,
+                Self::Push(options) => push::run(options).await,
                 Self::StartIn(place) => start_in::run(&place).await,
                 Self::Cycles(options) => cycles::run(options).await,
             }
@@ -61,7 +66,7 @@ impl Child {
     fn threads(&self) -> usize {
         match self {
             Self::Worker(options) => options.threads,
-            Self::StartIn(_) | Self::Cycles(_) => 4,
+            Self::Push(_) | Self::StartIn(_) | Self::Cycles(_) => 4,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Runs that are cancelled while handlers run.
 
-use pgflow::{CancelOutcome, RunStatus};
+use pgflow::{RunStatus, client::CancelOutcome};
 
 use crate::flows::{listen, pass};
 use crate::harness::{Kind, Lab, Metrics, Outcome, What, now, until};

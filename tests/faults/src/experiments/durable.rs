@@ -6,43 +6,80 @@ mod log;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use pgflow::{Db, RunQuery, RunStatus};
-use pgflow_test_support::{Server, ServerOptions};
-use sqlx::PgPool;
+use pgflow::{Db, RunStatus, client::RunQuery};
+use pgflow_test_support::{MariaDb, MariaDbOptions, Server, ServerOptions};
 use tokio::task::block_in_place;
 
 use self::clients::Clients;
 use self::log::{Acknowledged, Log};
-use crate::harness::{Base, Lab, Metrics, Outcome, until};
+use crate::harness::{Base, Kind, Lab, Metrics, Outcome, until};
 use crate::{ensure, metrics};
 
 const FLOWS: &[&str] = &["chain"];
+/// Its steps, in their order.
+const STEPS: &[&str] = &["one", "two", "three"];
 
 /// X09: everything that the server acknowledged is there after each crash, by the client's own log.
-pub(super) async fn killed_server(lab: &mut Lab) -> Outcome<Metrics> {
-    let options = ServerOptions { fsync: true, ..ServerOptions::default() };
-    let mut server = block_in_place(|| Server::start(options))?;
-    let base = lab.base_on(&server, FLOWS).await?;
+pub(super) async fn killed_server(lab: &mut Lab, kind: Kind) -> Outcome<Metrics> {
+    let mut server = block_in_place(|| Durable::start(kind))?;
+    let base = match &server {
+        Durable::Postgres(server) => lab.base_on(server, FLOWS).await?,
+        Durable::MySql(server) => lab.mysql_on(server, FLOWS).await?,
+    };
     let log = Log::new(lab.dir().join("acknowledged"))?;
     let clients = Clients::start(&base.db, &log);
-    let kills = lab.either(3, 20);
+    let kills = lab.either(2, 20);
     for _ in 0..kills {
         more(&log).await?;
         tokio::time::sleep(Duration::from_millis(lab.random.within(0..400))).await;
-        block_in_place(|| {
-            server.kill9();
-            server.restart()
-        })?;
-        all_there(base.postgres_pool()?, &log.read()?).await?;
+        block_in_place(|| server.crash())?;
+        all_there(&base, &log.read()?).await?;
     }
     more(&log).await?;
     clients.stop().await?;
     drain(lab, &base).await?;
-    let (starts, settles) = all_there(base.postgres_pool()?, &log.read()?).await?;
+    let (starts, settles) = all_there(&base, &log.read()?).await?;
     lab.hold(server);
     Ok(metrics! {
         "kills": kills, "acknowledged_starts": starts, "acknowledged_settles": settles, "missing": 0,
     })
+}
+
+/// A server of the experiment's own that keeps what it has acknowledged.
+enum Durable {
+    Postgres(Server),
+    MySql(MariaDb),
+}
+
+impl Durable {
+    fn start(kind: Kind) -> Outcome<Self> {
+        Ok(match kind {
+            Kind::Postgres => {
+                let options = ServerOptions { fsync: true, ..ServerOptions::default() };
+                Self::Postgres(Server::start(options)?)
+            }
+            Kind::MySql => {
+                let options = MariaDbOptions { fsync: true, ..MariaDbOptions::default() };
+                Self::MySql(MariaDb::start(&options)?)
+            }
+            Kind::Sqlite => return Err("SQLite has no server that could be killed".into()),
+        })
+    }
+
+    /// Ends it as a power cut would, and starts it again.
+    fn crash(&mut self) -> Outcome {
+        match self {
+            Self::Postgres(server) => {
+                server.kill9();
+                server.restart()?;
+            }
+            Self::MySql(server) => {
+                server.kill9();
+                server.restart()?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Waits until there is something new to lose.
@@ -52,15 +89,10 @@ async fn more(log: &Log) -> Outcome {
 }
 
 /// Looks for all that was acknowledged; how many starts and how many results that was.
-async fn all_there(pool: &PgPool, acknowledged: &[Acknowledged]) -> Outcome<(usize, usize)> {
+async fn all_there(base: &Base, acknowledged: &[Acknowledged]) -> Outcome<(usize, usize)> {
     let (mut starts, mut settles) = (0, 0);
-    let query = "select run_id::text from pgflow.runs";
-    let runs: Vec<String> = sqlx::query_scalar(query).fetch_all(pool).await?;
-    let runs: BTreeSet<String> = runs.into_iter().collect();
-    let query = "select run_id::text || '/' || step_slug, output::bigint from pgflow.step_tasks
-        where status = 'completed'";
-    let outputs: Vec<(String, i64)> = sqlx::query_as(query).fetch_all(pool).await?;
-    let outputs: BTreeMap<String, i64> = outputs.into_iter().collect();
+    let runs: BTreeSet<String> = base.run_ids().await?.into_iter().collect();
+    let outputs: BTreeMap<String, i64> = base.numbers_put_out(STEPS).await?.into_iter().collect();
     for entry in acknowledged {
         match entry {
             Acknowledged::Start { run } => {

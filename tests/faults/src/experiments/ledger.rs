@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use pgflow::{Flow, Parts, Run, RunStatus};
+use pgflow::{Flow, Run, RunStatus, client::Parts};
 use serde_json::{Value, json};
 
 use crate::flows::{book, jot};

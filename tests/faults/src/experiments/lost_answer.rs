@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pgflow::{Happened, Run, RunStatus};
+use pgflow::{Run, RunStatus, client::Happened};
 
 use crate::flows::{book, diamond};
 use crate::harness::{Kind, Lab, Metrics, Outcome, What};

@@ -17,6 +17,7 @@ mod memory;
 mod pipelines;
 mod poison;
 mod pool;
+mod queues;
 mod refusals;
 mod resets;
 mod schedules;
@@ -40,7 +41,8 @@ macro_rules! experiment {
 /// All experiments; the slow ones first, so that they do not come last. Ids are those of `docs/faults.md`.
 pub const CATALOGUE: &[Experiment] = &[
     experiment!("X09", "kill -9 Postgres under load: what was acknowledged is there afterwards",
-        lab => durable::killed_server(lab)),
+        lab => durable::killed_server(lab, Postgres)),
+    experiment!("X09-mysql", "the same on MariaDB", lab => durable::killed_server(lab, MySql)),
     experiment!("X05-postgres", "kill -9 a worker every 250 ms: `tx` steps take effect once, others do not",
         lab => ledger::storm(lab, Postgres)),
     experiment!("X05-sqlite", "the same on SQLite", lab => ledger::storm(lab, Sqlite)),
@@ -125,7 +127,8 @@ pub const CATALOGUE: &[Experiment] = &[
     experiment!("X41-sqlite", "the same on SQLite", lab => jobs::comes_back(lab, Sqlite)),
     experiment!("X41-mysql", "the same on MariaDB", lab => jobs::comes_back(lab, MySql)),
     experiment!("X42", "cut the answer to claims and results of jobs: nothing is lost or happens twice",
-        lab => jobs::of_jobs(lab)),
+        lab => jobs::of_jobs(lab, Postgres)),
+    experiment!("X42-mysql", "the same on MariaDB", lab => jobs::of_jobs(lab, MySql)),
     experiment!("X43-postgres", "jobs are submitted while what they wait for ends: no wake-up is lost",
         lab => jobs::wake_ups(lab, Postgres)),
     experiment!("X43-sqlite", "the same on SQLite", lab => jobs::wake_ups(lab, Sqlite)),
@@ -180,6 +183,30 @@ pub const CATALOGUE: &[Experiment] = &[
         lab => pipelines::shutdown(lab, Sqlite)),
     experiment!("X64-mysql", "the same on MariaDB", lab => pipelines::shutdown(lab, MySql)),
     experiment!("X64-postgres", "the same on Postgres", lab => pipelines::shutdown(lab, Postgres)),
+    experiment!("X64b-sqlite", "SIGTERM gives a batch back, and a second one at once; one that waits is flushed if that is wanted",
+        lab => queues::batch_shutdown(lab, Sqlite)),
+    experiment!("X64b-mysql", "the same on MariaDB", lab => queues::batch_shutdown(lab, MySql)),
+    experiment!("X64b-postgres", "the same on Postgres", lab => queues::batch_shutdown(lab, Postgres)),
+    experiment!("X65-sqlite", "messages come at random, and three processes form batches: none is both short and young",
+        lab => queues::never_short_and_young(lab, Sqlite)),
+    experiment!("X65-mysql", "the same on MariaDB", lab => queues::never_short_and_young(lab, MySql)),
+    experiment!("X65-postgres", "the same on Postgres", lab => queues::never_short_and_young(lab, Postgres)),
+    experiment!("X66-sqlite", "twenty keys over four processes that are killed: each in its order, one at a time",
+        lab => queues::keys_in_order(lab, Sqlite)),
+    experiment!("X66-mysql", "the same on MariaDB", lab => queues::keys_in_order(lab, MySql)),
+    experiment!("X66-postgres", "the same on Postgres", lab => queues::keys_in_order(lab, Postgres)),
+    experiment!("X67-sqlite", "ten messages behind a flood of another key do not wait for it",
+        lab => queues::ten_behind_a_flood(lab, Sqlite)),
+    experiment!("X67-mysql", "the same on MariaDB", lab => queues::ten_behind_a_flood(lab, MySql)),
+    experiment!("X67-postgres", "the same on Postgres", lab => queues::ten_behind_a_flood(lab, Postgres)),
+    experiment!("X68-sqlite", "two processes push sixteen each, and one batch is formed of both",
+        lab => queues::one_batch_of_two(lab, Sqlite)),
+    experiment!("X68-mysql", "the same on MariaDB", lab => queues::one_batch_of_two(lab, MySql)),
+    experiment!("X68-postgres", "the same on Postgres", lab => queues::one_batch_of_two(lab, Postgres)),
+    experiment!("X69-sqlite", "a message that ends its process is dead after its attempts, and the others are done",
+        lab => queues::poison(lab, Sqlite)),
+    experiment!("X69-mysql", "the same on MariaDB", lab => queues::poison(lab, MySql)),
+    experiment!("X69-postgres", "the same on Postgres", lab => queues::poison(lab, Postgres)),
     experiment!("X30-postgres", "a map with megabytes of texts, and a step that is given all of them, end",
         lab => wide::texts_end(lab, Postgres)),
     experiment!("X30-sqlite", "the same on SQLite", lab => wide::texts_end(lab, Sqlite)),
@@ -188,6 +215,10 @@ pub const CATALOGUE: &[Experiment] = &[
         lab => wide::small_run(lab, Postgres)),
     experiment!("X31-sqlite", "the same on SQLite", lab => wide::small_run(lab, Sqlite)),
     experiment!("X31-mysql", "the same on MariaDB", lab => wide::small_run(lab, MySql)),
+    experiment!("X32-postgres", "two maps of 144 MB each: looks read no outputs, a start beside them goes on, who wants them gets them",
+        lab => wide::looked_at(lab, Postgres)),
+    experiment!("X32-sqlite", "the same on SQLite", lab => wide::looked_at(lab, Sqlite)),
+    experiment!("X32-mysql", "the same on MariaDB", lab => wide::looked_at(lab, MySql)),
     experiment!("M1-postgres", "the memory of a worker that drains a large map stays flat",
         lab => memory::of_a_large_map(lab, Postgres)),
     experiment!("M1-sqlite", "the same on SQLite", lab => memory::of_a_large_map(lab, Sqlite)),

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use pgflow::{Missed, RunQuery, Timestamp};
+use pgflow::{Timestamp, client::RunQuery, schedule::Missed};
 use pgflow_machine::schedule::Tick;
 
 use crate::flows::chain;

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use futures_util::future::try_join_all;
-use pgflow::{Chunks, Db, Emitted};
+use pgflow::{
+    Db,
+    stream::{Chunks, Emitted},
+};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 

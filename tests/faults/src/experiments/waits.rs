@@ -4,7 +4,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::time::Duration;
 
 use futures_util::future::try_join_all;
-use pgflow::{Db, RunQuery, Signalled};
+use pgflow::{Db, client::RunQuery, wait::Signalled};
 use tokio::time::{interval, sleep};
 
 use crate::flows::{hooked, parent};

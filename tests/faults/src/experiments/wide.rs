@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use pgflow::{Run, RunStatus};
+use pgflow::{Db, Run, RunStatus};
 
-use crate::flows::texts;
+use crate::flows::{texts, twins};
 use crate::harness::{Kind, Lab, Metrics, Outcome, until};
+use crate::proxy::Proxy;
 use crate::{ensure, metrics};
 
 const FLOWS: &[&str] = &["texts"];
@@ -48,6 +49,56 @@ pub(super) async fn small_run(lab: &mut Lab, kind: Kind) -> Outcome<Metrics> {
     ensure!(!wide.status().await?.has_ended(), "the map was over too soon to see anything");
     worker.stop().await?;
     Ok(metrics! { "elements": elements, "tasks_of_the_map_meanwhile": meanwhile })
+}
+
+/// Looks at a run, and small runs beside it.
+const LOOKS: u32 = 10;
+/// What looks are answered, all together.
+const ANSWERS: usize = 1 << 20;
+
+/// X32: two maps of 144 MB each. Whoever asks how the run is doing is not sent them, others are not kept waiting, and
+/// who wants them gets them.
+pub(super) async fn looked_at(lab: &mut Lab, kind: Kind) -> Outcome<Metrics> {
+    let flows = &["twins", "texts"];
+    let base = lab.base(kind, flows).await?;
+    let megabytes = lab.either(12, 144);
+    let worker = lab.worker(&base.url, flows).arg("--concurrency", 8).start()?;
+    let id = base.db.start(twins::Flow, &megabytes).await?.id();
+    let proxy = match kind {
+        Kind::Postgres | Kind::MySql => Some(Proxy::start(&base.url).await?),
+        Kind::Sqlite => None,
+    };
+    let db = Db::connect(proxy.as_ref().map_or(&*base.url, Proxy::url)).await?;
+    let run: Run<twins::Flow> = db.get(id).await?.ok_or("the run is not there")?;
+    let patience = Duration::from_secs(lab.either(120, 900));
+    ensure!(
+        run.wait_for(patience).await? == Some(RunStatus::Completed),
+        "it has not ended well: {:?}",
+        run.progress().await?
+    );
+    for _ in 0..LOOKS {
+        ensure!(run.status().await? == RunStatus::Completed, "it was completed before");
+        ensure!(db.get::<twins::Flow>(id).await?.is_some(), "it was there before");
+        run.progress().await?;
+    }
+    let looked = proxy.as_ref().map(Proxy::answered);
+    if let Some(answered) = looked {
+        ensure!(answered <= ANSWERS, "{answered} bytes were sent to somebody who asked for none");
+    }
+    let beside = async || -> Outcome {
+        for _ in 0..LOOKS {
+            let small = db.start(texts::Flow, &1).await?;
+            ensure!(small.wait().await? == RunStatus::Completed, "a small run failed");
+            ensure!(run.status().await? == RunStatus::Completed, "it was completed before");
+        }
+        Ok(())
+    };
+    let whole =
+        async || -> Outcome<usize> { Ok(run.output().await?.right.iter().map(String::len).sum()) };
+    let (bytes, ()) = tokio::try_join!(whole(), beside())?;
+    ensure!(bytes == megabytes as usize * 1_000_000, "{bytes} characters were read");
+    worker.stop().await?;
+    Ok(metrics! { "megabytes_each": megabytes, "bytes_of_looks": looked })
 }
 
 /// Tasks of the map that are completed.

@@ -23,7 +23,7 @@ pub(crate) use pooled::{crowd, crowd_tx};
 pub(crate) use small::{chain, diamond};
 pub(crate) use trouble::{block, bulky, mail, promise, ship};
 pub(crate) use waits::{hooked, kid, parent, patient};
-pub(crate) use wide::texts;
+pub(crate) use wide::{texts, twins};
 
 use pgflow::{Db, Worker};
 
@@ -58,5 +58,5 @@ macro_rules! kit {
 
 kit!(
     block, book, bulky, chain, crowd, crowd_tx, diamond, hold, hooked, jot, kid, listen, mail,
-    parent, pass, patient, promise, ship, single, texts
+    parent, pass, patient, promise, ship, single, texts, twins
 );

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pgflow::Worker;
-use pgflow::pipeline::{Batch, Pipeline, Queue, Rate};
+use pgflow::pipeline::{Batch, OnFailure, Pipeline, Queue, Rate};
 
 use super::App;
 use super::app::write_in;
@@ -17,7 +17,14 @@ pub(crate) const AMOUNT: u32 = 10;
 pub(crate) const BURST: u32 = 5;
 
 /// How long a batch of few waits for more.
-pub(crate) const WAIT: Duration = Duration::from_secs(2);
+pub(crate) const WAIT: Duration = Duration::from_secs(5);
+
+/// The batches that arrive at random.
+pub(crate) const FEW: u32 = 8;
+pub(crate) const A_WHILE: Duration = Duration::from_millis(400);
+
+/// The message that ends whoever works on it.
+pub(crate) const POISON: u32 = 13;
 
 /// What everything here is about. No message dies of the workers that are killed.
 pub(crate) fn numbers() -> Queue<u32> {
@@ -32,6 +39,23 @@ pub(crate) fn parts() -> Queue<u32> {
 /// Messages that have one attempt each.
 pub(crate) fn once() -> Queue<u32> {
     Queue::named("once").attempts(1)
+}
+
+/// Messages by key, in order: number and key.
+pub(crate) fn orders() -> Queue<(u32, String)> {
+    Queue::named("orders")
+        .attempts(10_000)
+        .serial_by(|order: &(u32, String)| order.1.clone(), OnFailure::Block)
+}
+
+/// Messages by key, none of which starves the others.
+pub(crate) fn crowd() -> Queue<(u32, String)> {
+    Queue::named("crowd").fair_by(|order: &(u32, String)| order.1.clone())
+}
+
+/// Messages that have three attempts each.
+pub(crate) fn thrice() -> Queue<u32> {
+    Queue::named("thrice").attempts(3)
 }
 
 /// A worker with one more pipeline.
@@ -88,6 +112,79 @@ pub(crate) fn serve(worker: Worker, name: &str, app: &App) -> Option<Worker> {
                         app.journal.note_message(What::Entered, number, &ctx)?;
                         while !app.is_open("go") {
                             tokio::time::sleep(Duration::from_millis(10)).await;
+                        }
+                        Ok(number)
+                    }
+                },
+            ))
+        }
+        _ => return serve_more(worker, name, app),
+    })
+}
+
+/// The same, for those that are about batches and keys.
+fn serve_more(worker: Worker, name: &str, app: App) -> Option<Worker> {
+    Some(match name {
+        "arrivals" => worker.pipeline(Pipeline::new("arrivals", &numbers()).batch(
+            Batch::len(FEW).wait(A_WHILE),
+            move |batch, ctx| {
+                let app = app.clone();
+                async move {
+                    for number in batch.items() {
+                        app.journal.note_message(What::Entered, *number, &ctx)?;
+                    }
+                    Ok(batch.settle_all(|number| number))
+                }
+            },
+        )),
+        "full" | "flush" => {
+            let pipeline = Pipeline::new("full", &numbers());
+            let pipeline = if name == "flush" { pipeline.flush() } else { pipeline };
+            worker.pipeline(pipeline.batch(
+                Batch::len(32).wait(Duration::from_hours(1)),
+                move |batch, ctx| {
+                    let (app, many) = (app.clone(), batch.len());
+                    async move {
+                        app.journal.note_message(What::Entered, u32::try_from(many)?, &ctx)?;
+                        Ok(batch.settle_all(|number| number))
+                    }
+                },
+            ))
+        }
+        "held" => worker.pipeline(Pipeline::new("held", &once()).batch(
+            Batch::len(5).wait(Duration::from_hours(1)),
+            move |batch, ctx| {
+                let app = app.clone();
+                async move {
+                    app.journal.note_message(What::Entered, u32::try_from(batch.len())?, &ctx)?;
+                    while !app.is_open("go") {
+                        tokio::time::sleep(Duration::from_millis(10)).await;
+                    }
+                    Ok(batch.settle_all(|number| number))
+                }
+            },
+        )),
+        "orders" | "flood" => {
+            let queue = if name == "orders" { orders() } else { crowd() };
+            worker.pipeline(Pipeline::new("orders", &queue).lease(LEASE).process(
+                move |(number, _key), ctx| {
+                    let app = app.clone();
+                    async move {
+                        app.journal.note_message(What::Entered, number, &ctx)?;
+                        tokio::time::sleep(Duration::from_millis(2)).await;
+                        Ok(number)
+                    }
+                },
+            ))
+        }
+        "poison" => {
+            worker.pipeline(Pipeline::new("poison", &thrice()).concurrency(1).lease(LEASE).process(
+                move |number, ctx| {
+                    let app = app.clone();
+                    async move {
+                        app.journal.note_message(What::Entered, number, &ctx)?;
+                        if number == POISON {
+                            std::process::abort();
                         }
                         Ok(number)
                     }

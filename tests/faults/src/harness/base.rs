@@ -110,6 +110,34 @@ impl Base {
         }
     }
 
+    /// The ids of all runs, on a server.
+    pub async fn run_ids(&self) -> Outcome<Vec<String>> {
+        if let Inner::MySql { pool, .. } = &self.inner {
+            let ids: Vec<Vec<u8>> =
+                sqlx::query_scalar("select id from pgflow_runs").fetch_all(pool).await?;
+            return ids.iter().map(|id| run_id(id)).collect();
+        }
+        let query = "select run_id::text from pgflow.runs";
+        Ok(sqlx::query_scalar(query).fetch_all(self.postgres_pool()?).await?)
+    }
+
+    /// What completed tasks put out, as `run/step`, of one flow with these steps, on a server.
+    pub async fn numbers_put_out(&self, steps: &[&str]) -> Outcome<Vec<(String, i64)>> {
+        if let Inner::MySql { pool, .. } = &self.inner {
+            let query = "select run, cast(step as signed), cast(output as signed) from pgflow_tasks
+                where status = 'completed'";
+            let rows: Vec<(Vec<u8>, i64, i64)> = sqlx::query_as(query).fetch_all(pool).await?;
+            let named = rows.into_iter().map(|(run, step, output)| {
+                let step = usize::try_from(step).ok().and_then(|step| steps.get(step));
+                Ok((format!("{}/{}", run_id(&run)?, step.ok_or("a step of the flow")?), output))
+            });
+            return named.collect();
+        }
+        let query = "select run_id::text || '/' || step_slug, output::bigint from pgflow.step_tasks
+            where status = 'completed'";
+        Ok(sqlx::query_as(query).fetch_all(self.postgres_pool()?).await?)
+    }
+
     /// How often tasks were lost by their worker, and how often given back unused.
     pub async fn losses(&self) -> Outcome<(i64, i64)> {
         if let Inner::MySql { pool, .. } = &self.inner {
@@ -138,4 +166,10 @@ impl Base {
         ensure!(violations.is_empty(), "invariants are violated: {}", violations.join("; "));
         Ok(())
     }
+}
+
+/// An id as MySQL keeps it.
+fn run_id(bytes: &[u8]) -> Outcome<String> {
+    let bytes = bytes.try_into().map_err(|_| "an id has 16 bytes")?;
+    Ok(uuid::Uuid::from_bytes(bytes).to_string())
 }

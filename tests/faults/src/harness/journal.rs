@@ -78,13 +78,13 @@ impl Journal {
         })
     }
 
-    /// The same for an attempt at messages: what it is about as the run.
+    /// The same for an attempt at messages: what it is about as the run, its batch as the step.
     pub fn note_message(&self, what: What, about: u32, ctx: &MessageContext) -> io::Result<()> {
         self.append(&Entry {
             what,
             pid: std::process::id(),
             run: about.to_string(),
-            step: String::new(),
+            step: ctx.batch_id().to_owned(),
             index: 0,
             attempt: ctx.attempt(),
             at: now(),

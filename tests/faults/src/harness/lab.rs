@@ -65,6 +65,12 @@ impl Lab {
         Ok(self.keep(base))
     }
 
+    /// The same, on a MariaDB.
+    pub async fn mysql_on(&mut self, server: &MariaDb, flows: &[&str]) -> Outcome<Arc<Base>> {
+        let base = Base::mysql(server, flows).await?;
+        Ok(self.keep(base))
+    }
+
     /// Keeps something until invariants were checked.
     pub fn hold(&mut self, thing: impl Any + Send + Sync) {
         self.held.push(Box::new(thing));

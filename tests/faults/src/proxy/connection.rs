@@ -49,6 +49,7 @@ async fn talk(
             server.write_all(&frame.bytes).await?;
         }
         while let Some(frame) = answered.next() {
+            faults.answered.fetch_add(frame.bytes.len(), Ordering::Relaxed);
             if !is_cut {
                 client.write_all(&frame.bytes).await?;
             } else if watch.is_done(&frame) {

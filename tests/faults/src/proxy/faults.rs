@@ -21,6 +21,8 @@ pub(super) struct Faults {
     pub(super) is_shut: AtomicBool,
     /// Bytes of the largest message of a client.
     pub(super) largest: AtomicUsize,
+    /// Bytes of all answers.
+    pub(super) answered: AtomicUsize,
 }
 
 impl Default for Faults {
@@ -32,6 +34,7 @@ impl Default for Faults {
             resets: watch::channel(0).0,
             is_shut: AtomicBool::default(),
             largest: AtomicUsize::default(),
+            answered: AtomicUsize::default(),
         }
     }
 }

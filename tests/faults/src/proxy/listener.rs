@@ -48,6 +48,11 @@ impl Proxy {
         self.faults.largest.load(Ordering::Relaxed)
     }
 
+    /// Bytes that servers have answered.
+    pub(crate) fn answered(&self) -> usize {
+        self.faults.answered.load(Ordering::Relaxed)
+    }
+
     /// Resets all connections.
     pub(crate) fn reset(&self) {
         self.faults.resets.send_modify(|resets| *resets += 1);

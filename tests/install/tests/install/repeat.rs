@@ -42,7 +42,14 @@ async fn a_changed_function_is_applied_again_and_no_other() {
     let db = TestDb::new().await;
     let files = Directory::with_core();
     files.append("functions/calculate_retry_delay.sql", "-- a word more\n");
+    execute(
+        &db,
+        "select pgwf.set_trace(false), pgwf.set_notify(true), pgwf.set_crash_concern_threshold(9)",
+    )
+    .await;
     let applied = files.core().migrate(&db.pool).await.unwrap().applied;
+    let toggles = "select concat_ws(' ', pgwf.is_trace_enabled(), pgwf.is_notify_enabled(), pgwf.crash_concern_threshold())";
+    assert_eq!(value(&db, toggles).await, "f t 9", "what an operator has set stays");
     let functions: Vec<_> = applied.iter().filter(|file| !file.starts_with("after/")).collect();
     assert_eq!(functions, ["functions/calculate_retry_delay"]);
     assert!(applied.iter().any(|file| file.starts_with("after/")), "grants follow every change");

@@ -2,10 +2,12 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};
 use pgflow_machine::{RunStatus, Settle, Settled, Verdict, WorkerId};
 use pgflow_mysql_tests::{Cut, Proxy, chain, claim, complete, ensure, map, start};
-use pgflow_runtime::backend::{Backend, Parts, Runs, Work};
+use pgflow_runtime::backend::{Backend, Cancelled, Parts, Runs, Work};
 use pgflow_runtime::mysql::MySql;
 use pgflow_test_support::{MariaDb, MariaDbDatabase};
 use serde_json::json;
@@ -125,4 +127,80 @@ async fn a_frozen_transition_is_undone_by_the_server() {
     settling.abort();
     let record = mysql.run(run, Parts::Steps).await.expect("it can be read").expect("it is there");
     assert_eq!(record.status, RunStatus::Completed);
+}
+
+/// The server ends the transition, which has done less than the application's transaction that it met. It is run again as a
+/// whole, and counted.
+#[tokio::test]
+async fn a_transition_that_loses_a_deadlock_is_run_again() {
+    let reruns = Reruns::default();
+    let _counting = metrics::set_default_local_recorder(&reruns);
+    let database = MariaDbDatabase::new().await;
+    let mysql = open(&database).await;
+    ensure(&*mysql, &chain("long", 1)).await;
+    let run = start(&*mysql, "long", json!(1)).await;
+
+    let mut other = MySqlConnection::connect(&database.url()).await.expect("a session");
+    other.execute("create table weight (n int primary key)").await.expect("a table");
+    other.execute("begin").await.expect("a transaction");
+    for n in 0..50 {
+        let insert = sqlx::query("insert into weight values (?)").bind(n);
+        insert.execute(&mut other).await.expect("weight");
+    }
+    other.execute("select * from pgflow_tasks for update").await.expect("its task");
+    let meet = async {
+        // Until the transition has the run, and waits for the task.
+        let mut look = MySqlConnection::connect(&database.url()).await.expect("a session");
+        let waits = format!(
+            "select count(*) from information_schema.innodb_trx t join information_schema.processlist p
+                 on p.id = t.trx_mysql_thread_id
+              where t.trx_state = 'LOCK WAIT' and p.db = '{}'",
+            database.name()
+        );
+        while sqlx::query_scalar::<_, i64>(sqlx::AssertSqlSafe(waits.as_str()))
+            .fetch_one(&mut look)
+            .await
+            .expect("a count")
+            == 0
+        {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+        other.execute("select * from pgflow_runs for update").await.expect("its run: it wins");
+        other.execute("commit").await.expect("it ends");
+    };
+    let (cancelled, ()) = tokio::join!(mysql.cancel(run, None), meet);
+    assert_eq!(cancelled.expect("it is run again"), Cancelled::Cancelled);
+    assert!(reruns.count() >= 1, "nothing was run again");
+    assert_eq!(mysql.check().await.expect("the checker runs"), [] as [String; 0]);
+}
+
+/// What `pgflow_mysql_reruns_total` counts.
+#[derive(Default)]
+struct Reruns(Arc<AtomicU64>);
+
+impl Reruns {
+    fn count(&self) -> u64 {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+impl Recorder for Reruns {
+    fn describe_counter(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+    fn describe_gauge(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+    fn describe_histogram(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+
+    fn register_counter(&self, key: &Key, _: &Metadata<'_>) -> Counter {
+        match key.name() {
+            "pgflow_mysql_reruns_total" => Counter::from_arc(Arc::clone(&self.0)),
+            _ => Counter::noop(),
+        }
+    }
+
+    fn register_gauge(&self, _: &Key, _: &Metadata<'_>) -> Gauge {
+        Gauge::noop()
+    }
+
+    fn register_histogram(&self, _: &Key, _: &Metadata<'_>) -> Histogram {
+        Histogram::noop()
+    }
 }

@@ -1,7 +1,11 @@
 //! What only MySQL and MariaDB have to prove.
 
+mod held;
 mod hints;
 mod locks;
 mod migrating;
 mod opening;
 mod statements;
+
+#[path = "../../../support/parts/holding.rs"]
+mod holding;

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use pgflow_mysql_tests::{Cut, Proxy, text};
-use pgflow_runtime::backend::{Backend, BackendError};
+use pgflow_machine::RunId;
+use pgflow_mysql_tests::{Cut, Proxy, chain, ensure, text};
+use pgflow_runtime::backend::{Backend, BackendError, NewRun, Runs};
 use pgflow_runtime::mysql::MySql;
 use pgflow_test_support::{MariaDb, MariaDbDatabase, MariaDbOptions};
 
@@ -131,4 +132,38 @@ async fn a_table_of_somebody_else_is_left_alone() {
     assert_eq!(server.sql(&format!("select number from {table}")).unwrap(), "7\n");
     server.sql(&format!("drop table {table}")).unwrap();
     mysql.migrate().await.expect("nothing is in the way any more");
+}
+
+/// A database of such a server has no owner, and whoever may create tables there may be anybody. What they add runs with their
+/// rights, and we add nothing that runs with ours.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_that_others_add_runs_with_our_rights() {
+    let (server, database) = (MariaDb::shared().await, MariaDbDatabase::new().await);
+    let (name, secret) = (database.name(), MariaDbDatabase::new().await);
+    let mysql = open(&database.url()).await;
+    mysql.migrate().await.expect("it gets its schema");
+    for kind in ["routines where routine", "triggers where trigger", "events where event"] {
+        let count = format!("select count(*) from information_schema.{kind}_schema = '{name}'");
+        assert_eq!(server.sql(&count).unwrap(), "0\n", "{kind}");
+    }
+    let secret = format!("{}.salaries", secret.name());
+    server
+        .sql(&format!(
+            "create table {secret} select 7 as number; create table {name}.loot (number int)"
+        ))
+        .unwrap();
+    let stranger = format!("mallory_{}", std::process::id());
+    server
+        .sql(&format!(
+            "create or replace user {stranger}@'%'; grant all on {name}.* to {stranger}@'%';
+             create definer = {stranger}@'%' trigger {name}.spy before insert on {name}.pgflow_runs
+               for each row insert into {name}.loot select number from {secret}"
+        ))
+        .unwrap();
+    ensure(&mysql, &chain("f", 1)).await;
+    let started = mysql.start(NewRun::new("f", 1, RunId::new())).await;
+    let error = started.expect_err("what the trigger does is denied to whoever made it");
+    assert!(text(&error).contains("denied"), "{}", text(&error));
+    assert_eq!(server.sql(&format!("select count(*) from {name}.loot")).unwrap(), "0\n");
+    server.sql(&format!("drop trigger {name}.spy; drop user {stranger}@'%'")).unwrap();
 }

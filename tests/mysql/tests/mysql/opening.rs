@@ -1,6 +1,6 @@
 //! Servers that cannot be used, and what is said about them.
 
-use pgflow_mysql_tests::text;
+use pgflow_mysql_tests::{Cut, Proxy, text};
 use pgflow_runtime::backend::{Backend, BackendError, Work};
 use pgflow_runtime::mysql::{Durability, MySql, MySqlOptions};
 use pgflow_test_support::{MariaDb, MariaDbDatabase, MariaDbOptions};
@@ -106,4 +106,22 @@ async fn a_database_without_our_tables_says_what_to_do() {
     let error = mysql.sweep().await.expect_err("there are no tables");
     assert!(matches!(error, BackendError::Schema(_)), "{error:?}");
     assert!(error.to_string().contains("call `migrate` first"), "{error}");
+}
+
+/// As behind a proxy with an opinion of its own: what we set is not what the session has.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_is_not_as_it_was_set_is_refused() {
+    let (server, database) = (MariaDb::shared().await, MariaDbDatabase::new().await);
+    for (set, other, setting, found) in [
+        ("read committed", "serializable  ", "transaction_isolation", "SERIALIZABLE"),
+        ("= '+00:00'", "= '+01:00'", "time_zone", "+01:00"),
+    ] {
+        let proxy = Proxy::start(server.port(), Cut::Reword(set, other)).await;
+        let url = format!("mysql://root@127.0.0.1:{}/{}", proxy.port(), database.name());
+        let refused = text(&refusal(&url).await);
+        assert!(refused.contains(setting) && refused.contains(found), "{refused}");
+    }
+    let proxy = Proxy::start(server.port(), Cut::Never).await;
+    let url = format!("mysql://root@127.0.0.1:{}/{}", proxy.port(), database.name());
+    MySql::connect(&url).await.expect("the proxy is not in the way");
 }

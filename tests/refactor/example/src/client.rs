@@ -1,7 +1,7 @@
 //! Starts runs, and reads what they left.
 
 use pgflow::prelude::*;
-use pgflow::{DataError, RunOutputs, StartRun};
+use pgflow::definition::{DataError, RunOutputs, StartRun};
 
 use crate::flow::analyze_website;
 use crate::types::{Report, Site};

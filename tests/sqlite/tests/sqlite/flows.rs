@@ -61,9 +61,20 @@ async fn a_file_that_changed_or_contradicts_is_refused_as_a_whole() {
     let changed = FlowMigration { checksum: "other", ..first };
     let error = sqlite.apply(&migrations(vec![changed])).await.expect_err("it changed");
     assert!(matches!(error, BackendError::Refused(_)), "{error:?}");
+    let told = format!("{error:?}");
+    assert!(told.contains("migration `0001` was applied and has changed since\nhelp: put it back as it was applied"), "{told}");
+    // Whoever follows it goes on, with a migration of its own for what has changed.
+    let next = file("0002", &[create(chain("returns", 1))]);
+    let applied = sqlite.apply(&migrations(vec![first, next])).await.expect("as it was applied");
+    assert_eq!(applied, ["0002"]);
+    // The other advice: a database that was only for development is made anew.
+    let anew = Scratch::new();
+    let again = anew.open().await.apply(&migrations(vec![changed])).await.expect("applied");
+    assert_eq!(again, ["0001"]);
 
-    let second = file("0002", &[create(chain("refunds", 1)), create(chain("orders", 3))]);
-    let error = sqlite.apply(&migrations(vec![first, second])).await.expect_err("another graph");
+    let third = file("0003", &[create(chain("refunds", 1)), create(chain("orders", 3))]);
+    let error =
+        sqlite.apply(&migrations(vec![first, next, third])).await.expect_err("another graph");
     assert!(matches!(error, BackendError::Refused(_)), "{error:?}");
     let known = sqlite.versions(&["refunds", "orders"]).await.expect("versions");
     assert_eq!(known.len(), 1, "nothing of the file was applied: {known:?}");

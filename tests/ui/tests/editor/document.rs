@@ -16,7 +16,7 @@ pub(crate) struct Document {
 
 impl Document {
     /// Writes a crate below `scratch` and opens its only file.
-    pub(crate) fn open(binary: &str, scratch: &Path, name: &str, text: &str) -> Self {
+    pub(crate) fn open(binary: &Path, scratch: &Path, name: &str, text: &str) -> Self {
         let scratch = Scratch::write(scratch, name, text);
         let mut server = Server::start(binary, &scratch);
         let path = scratch.file;

@@ -35,7 +35,7 @@ pub mod analyze {
     }
 }
 
-pub fn by_type(run: &pgflow::RunOutputs<analyze::Flow>) -> Option<User> {
+pub fn by_type(run: &pgflow::definition::RunOutputs<analyze::Flow>) -> Option<User> {
     run.step::<analyze::fetch_user>().ok().flatten()
 }
 

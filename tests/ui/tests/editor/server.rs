@@ -22,7 +22,7 @@ pub(crate) struct Server {
 
 impl Server {
     /// Starts it on a project and waits until it has nothing left to do.
-    pub(crate) fn start(binary: &str, project: &Scratch) -> Self {
+    pub(crate) fn start(binary: &Path, project: &Scratch) -> Self {
         let mut process = Command::new(binary)
             .current_dir(&project.root)
             .env("CARGO_TARGET_DIR", &project.target)
@@ -30,7 +30,7 @@ impl Server {
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
-            .unwrap_or_else(|error| panic!("{binary} cannot be started: {error}"));
+            .unwrap_or_else(|error| panic!("{} cannot be started: {error}", binary.display()));
         let to = process.stdin.take().expect("it was piped");
         let from = messages(BufReader::new(process.stdout.take().expect("it was piped")));
         let mut server = Self { process, to, from, last_id: 0 };

@@ -13,7 +13,8 @@ const OWN_WORDS: &str = "a mistake of the language, which rustc explains in more
 const BOUND: &str = "rustc shows the bound of our function, and the type that does not meet it";
 const REPEATED: &str =
     "a type that only rustc knows to be wrong, and says so wherever our code repeats it";
-const DERIVED: &str = "serde's derives report it themselves, each for itself";
+/// What is derived for a generic type asks for the type of its field, so whoever uses the type is told of it as well.
+const GENERIC: &str = "the field is one error, and the step that outputs its generic type another";
 
 /// Reasons that are rustc's alone: it words these errors, wherever its users call something.
 pub(crate) const OF_THE_COMPILER: &[&str] = &[MISMATCH, NOT_SEND, OWN_WORDS];
@@ -25,9 +26,7 @@ pub(crate) const EXCEPTIONS: &[(&str, &str)] = &[
     ("worker_concurrency_as_a_text", MISMATCH),
     ("a_need_that_takes_a_list_and_is_given_one", MISMATCH),
     ("parcel_need_handed_on_by_its_name", MISMATCH),
-    ("parcel_submitted_by_value", MISMATCH),
-    ("parcel_pipeline_of_a_queue_by_value", MISMATCH),
-    ("worker_without_a_reference", MISMATCH),
+    ("visit_job_handed_the_wrong_payload", MISMATCH),
     ("cell_across_an_await", NOT_SEND),
     ("future_not_send_behind_a_call", NOT_SEND),
     ("future_not_send_with_a_transaction", NOT_SEND),
@@ -45,6 +44,8 @@ pub(crate) const EXCEPTIONS: &[(&str, &str)] = &[
     ("job_handed_to_a_typo", OWN_WORDS),
     ("ok_forgotten", OWN_WORDS),
     ("parcel_hook_awaited", OWN_WORDS),
+    ("visit_sleep_awaited", OWN_WORDS),
+    ("visit_worker_not_run", OWN_WORDS),
     ("output_of_a_run_that_may_not_be_there", OWN_WORDS),
     ("output_read_as_another_type", OWN_WORDS),
     ("postgres_without_its_feature", OWN_WORDS),
@@ -53,33 +54,12 @@ pub(crate) const EXCEPTIONS: &[(&str, &str)] = &[
     ("started_without_an_input", OWN_WORDS),
     ("step_output_by_name", OWN_WORDS),
     ("question_mark_on_an_own_struct", BOUND),
+    ("visit_pipeline_that_returns_a_plain_value", BOUND),
+    ("a_generic_field_that_cannot_be_stored", GENERIC),
+    ("submitted_without_the_need", "rustc asks for the need, and for its payload"),
     ("generic_flow_input_without_argument", REPEATED),
     ("output_of_an_associated_type", REPEATED),
     ("step_lifetime_elided_in_output", REPEATED),
-    ("a_generic_field_that_cannot_be_stored", DERIVED),
-    ("skipped_field_without_a_default", DERIVED),
-    ("submitted_a_text_in_quotes", "a text has no size, which rustc adds to our sentence"),
     ("a_huge_nested_type", "rustc adds where it has written the long name of the type"),
     ("parcel_worker_of_a_need", "rustc adds where it has written the long name of the type"),
-];
-
-/// Helps that no program here can show, and who does.
-pub(crate) const PRINTED_ELSEWHERE: &[(&str, &str)] = &[
-    (
-        "help: leave `version` away",
-        "needs a `pgflow.lock`: followed in `tests/build/tests/edits.rs`",
-    ),
-    (
-        "help: change the newest version",
-        "needs a `pgflow.lock`: followed in `tests/build/tests/edits.rs`",
-    ),
-    (
-        "help: give it a shorter `slug",
-        "needs a `pgflow.lock`: followed in `tests/build/tests/sources.rs`",
-    ),
-    ("help: run `cargo pgflow migrate`", "needs a `pgflow.lock`: `tests/build/tests/cargo`"),
-    (
-        "help: add it to `Cargo.toml`",
-        "needs a manifest without `pgflow`: followed in `pgflow-macros/src/pgflow_crate.rs`",
-    ),
 ];

@@ -60,6 +60,45 @@ fn without_actions_there_is_no_form() -> Outcome {
     })
 }
 
+/// Somebody takes the token out of a form of ours, or makes a form where there is none.
+#[test]
+fn a_browser_is_refused_without_the_token_and_while_actions_are_off() -> Outcome {
+    drive(async |browser| {
+        let acting = Place::new(&Tools::default(), Options::new().actions(true)).await?;
+        let run = acting.ended(&Order::of(1).with("broken cup")).await?;
+        browser.goto(&acting.url(&run)).await?;
+        let fields = "document.querySelectorAll('input[name=token]')";
+        browser.evaluate(&format!("{fields}.forEach((field) => field.remove())")).await?;
+        browser.follow(".when-failed button").await?;
+        assert_eq!(browser.text("h1").await?, "Forbidden");
+        assert!(browser.text("main").await?.contains("form"), "it says why");
+        assert_eq!(run.status().await?, RunStatus::Failed, "nothing has happened");
+        // The same page, as it is: what was refused is the missing token.
+        browser.goto(&acting.url(&run)).await?;
+        browser.follow(".when-failed button").await?;
+        assert_eq!(browser.text(".notice").await?, "The run goes on from what failed.");
+        run.wait().await?;
+        acting.close().await?;
+
+        let reading = Place::new(&Tools::default(), Options::new()).await?;
+        let run = reading.ended(&Order::of(1).with("broken cup")).await?;
+        for action in ["retry", "cancel", "signal"] {
+            browser.goto(&reading.url(&run)).await?;
+            let made = format!(
+                "document.querySelector('main').innerHTML = '<form method=post action=\"{}/{action}\">\
+                 <input name=token value={}><input name=step value=pack><button>Go</button></form>'",
+                path(&run),
+                "0123456789abcdef".repeat(4)
+            );
+            browser.evaluate(&made).await?;
+            browser.follow("main form button").await?;
+            assert_eq!(browser.text("h1").await?, "Forbidden", "{action}");
+        }
+        assert_eq!(run.status().await?, RunStatus::Failed, "nothing has happened");
+        reading.close().await
+    })
+}
+
 pub(crate) const BROWSER: (&str, &str) = ("sec-fetch-site", "same-origin");
 
 /// The cookie and the token of a page, as a browser has them.

@@ -1,8 +1,13 @@
 //! Hostile texts are shown, and nothing else.
 
+use pgflow::backend::{Source, WorkerCard};
+use pgflow::pipeline::Rate;
+use pgflow_machine::WorkerId;
+use pgflow_machine::job::check_name;
 use pgflow_web::Options;
 use pgflow_web_tests::hostile::{TEXTS, visible_part};
-use pgflow_web_tests::{Browser, Order, Outcome, Tools, drive};
+use pgflow_web_tests::{Browser, Order, Outcome, Tools, drive, orders};
+use serde_json::json;
 
 use crate::place::Place;
 
@@ -95,6 +100,55 @@ fn hostile_searches_and_addresses_are_texts_too() -> Outcome {
                 assert_eq!(browser.evaluate("typeof window.pwned").await?, "undefined", "{url}");
             }
         }
+        place.close().await
+    })
+}
+
+/// Names that somebody chose: of schedules, queues, rates, resources, hooks, hosts and jobs, and what a step says.
+#[test]
+fn hostile_names_are_texts_too() -> Outcome {
+    drive(async |browser| {
+        let place = Place::new(&Tools::default(), Options::new().actions(true)).await?;
+        let db = place.db();
+        // Those that are short enough.
+        let names: Vec<_> = TEXTS.iter().filter(|text| check_name(text).is_ok()).collect();
+        assert!(names.len() > 20, "{names:?}");
+        for name in &names {
+            db.schedule(name).flow(orders::Flow, &Order::of(1)).cron("0 3 * * *").await?;
+            db.rate(name).set(Rate::per_hour(1)).await?;
+            db.resource(name).capacity(1).await?;
+            db.queue(name).pause().await?;
+            db.submit_raw(name, json!(1)).id(**name).key(**name).await?;
+            let card = WorkerCard {
+                id: WorkerId::new(),
+                host: Some((**name).to_owned()),
+                pid: 7,
+                queues: WorkerCard::queues_of(&[Source::Need((**name).to_owned())]),
+                slots: 1,
+            };
+            db.backend().sign_on(&card).await?;
+        }
+        for path in ["/schedules", "/queues", "/workers", "/jobs", "/", "/dead", "/waits"] {
+            browser.goto(&place.dashboard.url(path)).await?;
+            is_harmless(browser, path).await?;
+        }
+        for (path, selector) in [("/schedules", "main"), ("/queues", "main"), ("/workers", "main")]
+        {
+            browser.goto(&place.dashboard.url(path)).await?;
+            let shown = browser.text(selector).await?;
+            for name in &names {
+                let part = visible_part(name);
+                assert!(shown.contains(&part), "{part} is not on {path}: {shown}");
+            }
+        }
+        // A button of one of them is about that one.
+        browser.goto(&place.dashboard.url("/schedules")).await?;
+        let chosen = "javascript:window.pwned=17//";
+        browser.follow(&format!("button[aria-label='Pause {chosen}']")).await?;
+        is_harmless(browser, "after a click").await?;
+        let all = db.schedules().await?;
+        let paused: Vec<_> = all.iter().filter(|it| it.paused_at.is_some()).collect();
+        assert!(paused.len() == 1 && paused[0].name == chosen, "{paused:?}");
         place.close().await
     })
 }

@@ -1,8 +1,11 @@
 //! Reading works without JavaScript.
 
 use pgflow_web::Options;
-use pgflow_web_tests::{Order, Outcome, Tools, drive};
+use pgflow_web_tests::{Order, Outcome, Tools, drive, orders};
+use serde_json::json;
 
+use crate::hooks::Desk;
+use crate::jobs::{self, settle, take};
 use crate::place::Place;
 
 #[test]
@@ -39,6 +42,29 @@ fn everything_can_be_read_without_javascript() -> Outcome {
         assert!(browser.text("#step-pack").await?.contains("50.0 %"), "one of two failed");
         browser.goto(&place.dashboard.url("/workers")).await?;
         assert!(browser.text("tbody tr").await?.contains("alive"));
+
+        place.db().submit_raw("mail", json!("Dear Ann")).id("letter").await?;
+        place.db().submit_raw("docs", json!(1)).id("doc-1").await?;
+        settle(&place, take(&place, "docs").await?, jobs::failed("no answer")).await?;
+        let nightly = place.db().schedule("nightly").flow(orders::Flow, &Order::of(1));
+        nightly.cron("0 3 * * *").await?;
+        let desk = Desk::new(&place.fresh).await?;
+        for (path, sign) in [
+            ("/jobs", "letter"),
+            ("/job?id=letter", "Dear Ann"),
+            ("/job?id=letter", "no worker serves `mail`"),
+            ("/queues", "mail"),
+            ("/dead", "no answer"),
+            ("/waits", "a signal"),
+            ("/schedules", "0 3 * * *"),
+            ("/flows", "orders"),
+        ] {
+            browser.goto(&place.dashboard.url(path)).await?;
+            let shown = browser.text("main").await?;
+            assert!(shown.contains(sign), "no {sign} on {path}: {shown}");
+            assert!(browser.text("nav").await?.contains("Schedules"), "{path}");
+        }
+        desk.run.cancel(None).await?;
         place.close().await
     })
 }

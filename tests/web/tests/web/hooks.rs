@@ -16,7 +16,7 @@ use pgflow_worker_tests::{Fresh, Working, everywhere};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
-everywhere!(each_outcome_has_its_status, many_equal_signals_are_one);
+everywhere!(each_outcome_has_its_status, many_equal_signals_are_one, only_so_many_are_kept);
 
 const YES: &str = r#"{"by":"Ann","is_approved":true}"#;
 const JSON: (&str, &str) = ("content-type", "application/json");
@@ -128,6 +128,19 @@ async fn many_equal_signals_are_one(fresh: Fresh) -> Outcome {
     }
     assert_eq!(delivered, 1);
     desk.close().await
+}
+
+async fn only_so_many_are_kept(fresh: Fresh) -> Outcome {
+    let app = pgflow_web::api(&fresh.db, Options::new());
+    for number in 0..100 {
+        let kept = post(&app, "/hooks/order-8", &[JSON], number.to_string()).await?;
+        assert_eq!(kept, (202, json!({ "outcome": "buffered" })), "{number}");
+    }
+    let (status, answer) = post(&app, "/hooks/order-8", &[JSON], "100").await?;
+    assert_eq!(status, 429, "{answer}");
+    assert!(answer["error"].as_str().is_some_and(|text| !text.is_empty()), "{answer}");
+    assert_eq!(post(&app, "/hooks/order-9", &[JSON], "0").await?.0, 202, "others are not full");
+    Ok(())
 }
 
 /// `x-user` says who it is.

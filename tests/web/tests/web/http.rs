@@ -1,5 +1,7 @@
 //! Pages as programs meet them, on every database.
 
+use std::time::{Duration, Instant};
+
 use pgflow_web::Options;
 use pgflow_web_tests::{Order, Outcome, Tools};
 use pgflow_worker_tests::{Fresh, everywhere};
@@ -12,24 +14,20 @@ everywhere!(
     lists_go_on_where_they_stopped,
     payloads_are_escaped,
     a_run_says_what_it_waits_for,
+    a_run_that_is_held_back_says_why,
 );
 
 async fn every_page_answers_and_is_locked_down(fresh: Fresh) -> Outcome {
     let place = Place::on(fresh, &Tools::default(), Options::new()).await?;
     let run = place.ended(&Order::of(2)).await?;
     let run = path(&run);
-    let paths = [
-        "/",
-        "/runs",
-        &run,
-        "/flows",
-        "/flows/orders",
-        "/waits",
-        "/workers",
-        "/assets/style.css",
-        "/nowhere",
-    ];
-    for path in paths.into_iter().map(str::to_owned).chain([format!("{run}?step=pack&task=1")]) {
+    place.db().submit_raw("n", serde_json::json!(1)).id("seven").await?;
+    let home = place.dashboard.get("/", &[]).await?.body;
+    let listed = navigation(&home);
+    assert_eq!(listed.len(), 9, "{listed:?}");
+    let paths = [&*run, "/flows/orders", "/job?id=seven", "/assets/style.css", "/nowhere"];
+    let paths = listed.iter().map(String::as_str).chain(paths);
+    for path in paths.map(str::to_owned).chain([format!("{run}?step=pack&task=1")]) {
         let answer = place.dashboard.get(&path, &[]).await?;
         assert_eq!(
             answer.status,
@@ -52,6 +50,14 @@ async fn every_page_answers_and_is_locked_down(fresh: Fresh) -> Outcome {
     place.close().await
 }
 
+/// Where the navigation of a page leads.
+pub(crate) fn navigation(page: &str) -> Vec<String> {
+    let list = page.split("<nav aria-label=\"Pages\">").nth(1).unwrap_or_default();
+    let list = list.split("</nav>").next().unwrap_or_default();
+    let links = list.split(" href=\"").skip(1).filter_map(|link| link.split('"').next());
+    links.map(str::to_owned).collect()
+}
+
 async fn wrong_addresses_get_a_sentence(fresh: Fresh) -> Outcome {
     let place = Place::on(fresh, &Tools::default(), Options::new()).await?;
     let run = path(&place.ended(&Order::of(1)).await?);
@@ -66,6 +72,7 @@ async fn wrong_addresses_get_a_sentence(fresh: Fresh) -> Outcome {
         ("/flows/none".to_owned(), 404, "there is no such version of a flow `none`"),
         ("/flows/orders?version=9".to_owned(), 404, "there is no such version"),
         ("/live/runs/018f3c1e-0000-7000-8000-000000000001".to_owned(), 404, "there is no run"),
+        ("/workers?after=odd".to_owned(), 400, "`odd` is not the end of a page of workers"),
         ("/nowhere".to_owned(), 404, "there is no such page"),
     ] {
         let answer = place.dashboard.get(&path, &[]).await?;
@@ -117,7 +124,7 @@ async fn a_run_says_what_it_waits_for(fresh: Fresh) -> Outcome {
             }))
         };
     while !is_packing().await? {
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
     let quiet = place.dashboard.get(&path(&run), &[]).await?.body;
     assert!(quiet.contains("What does it wait for?") && !quiet.contains("is being worked on"));
@@ -128,6 +135,26 @@ async fn a_run_says_what_it_waits_for(fresh: Fresh) -> Outcome {
     let ended = place.dashboard.get(&format!("{}?why=1", path(&run)), &[]).await?.body;
     assert!(!ended.contains("What"), "{ended}");
     place.close().await
+}
+
+/// Its input is none that this program's types can read, as after a change of them.
+async fn a_run_that_is_held_back_says_why(fresh: Fresh) -> Outcome {
+    let place = Place::on(fresh, &Tools::default(), Options::new()).await?;
+    // By name, as others start it: a program that knows the flow is told at once.
+    let input = serde_json::json!({ "customer": 7 });
+    let (run, _) = place.db().start_by_name("orders", input, None).await?;
+    let deadline = Instant::now() + Duration::from_mins(1);
+    let page = format!("/runs/{run}?why=1");
+    loop {
+        let told = place.dashboard.get(&page, &[]).await?.body;
+        if told.contains("held back: cannot read the run") {
+            // Nothing is shown as failed.
+            assert!(!told.contains("class=\"failure\""), "{told}");
+            return place.close().await;
+        }
+        assert!(Instant::now() < deadline, "{told}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
 }
 
 /// The measurement works; what it says about speed is for a machine that is quiet.
@@ -141,7 +168,7 @@ fn pages_can_be_measured_on_every_database() -> Outcome {
     let figures = report["pages"].as_array().ok_or("no figures")?;
     for database in ["sqlite", "postgres", "mysql"] {
         let of = figures.iter().filter(|figure| figure["database"] == database);
-        assert_eq!(of.filter(|figure| figure["p50_ms"].as_f64() > Some(0.0)).count(), 29);
+        assert_eq!(of.filter(|figure| figure["p50_ms"].as_f64() > Some(0.0)).count(), 40);
     }
     Ok(())
 }

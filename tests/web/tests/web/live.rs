@@ -1,7 +1,11 @@
 //! Pages move while people look at them.
 
+use std::net::SocketAddr;
+
 use pgflow_web::Options;
-use pgflow_web_tests::{Browser, Order, Outcome, Tools, drive};
+use pgflow_web_tests::{Browser, Dashboard, Order, Outcome, Tools, drive};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
 
 use crate::place::Place;
 
@@ -69,7 +73,30 @@ fn a_lost_connection_is_said_and_mended() -> Outcome {
         let run = place.start(&Order::of(1)).await?;
         browser.goto(&place.url(&run)).await?;
         browser.until("!document.body.classList.contains('is-lost')").await?;
+        let (address, db) = (place.dashboard.address(), place.fresh.db.clone());
         place.dashboard.stop().await?;
-        browser.until("getComputedStyle(document.querySelector('.lost')).display !== 'none'").await
+        let lost = "getComputedStyle(document.querySelector('.lost')).display";
+        browser.until(&format!("{lost} !== 'none'")).await?;
+        // What stands there meanwhile says no, after which a browser does not ask again by itself.
+        refuse_one(address).await?;
+        let dashboard = Dashboard::start_at(address, &db, Options::new()).await?;
+        browser.until(&format!("{lost} === 'none'")).await?;
+        tools.boxes.add_permits(1);
+        browser
+            .until("document.querySelector('[data-status]').dataset.status === 'completed'")
+            .await?;
+        dashboard.stop().await
     })
+}
+
+/// Answers one request as a proxy does that cannot reach what is behind it.
+async fn refuse_one(address: SocketAddr) -> Outcome {
+    let listener = TcpListener::bind(address).await?;
+    let (mut stream, _) = listener.accept().await?;
+    let mut request = [0; 1024];
+    _ = stream.read(&mut request).await?;
+    let answer =
+        "HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+    stream.write_all(answer.as_bytes()).await?;
+    Ok(stream.shutdown().await?)
 }

@@ -8,6 +8,8 @@ use pgflow_web_tests::{Order, Outcome, orders};
 use pgflow_worker_tests::Fresh;
 use tower::ServiceExt;
 
+use crate::http::navigation;
+
 async fn page(app: &Router, path: &str) -> Outcome<(StatusCode, String)> {
     let request = Request::get(path).body(Body::empty())?;
     let response = app.clone().oneshot(request).await?;
@@ -32,16 +34,20 @@ async fn every_link_stays_below_the_path_it_is_mounted_at() -> Outcome {
     let flows = pgflow_web::router(&fresh.db, Options::new().actions(true));
     let app = Router::new().nest("/admin/flows", flows);
     let run = format!("/admin/flows/runs/{}", run.id());
-    for path in
-        ["/admin/flows", "/admin/flows/runs", &run, "/admin/flows/flows", "/admin/flows/workers"]
-    {
+    fresh.db.submit_raw("n", serde_json::json!(1)).id("seven").await?;
+    let (_, home) = page(&app, "/admin/flows").await?;
+    let mut paths = navigation(&home);
+    assert_eq!(paths.len(), 9, "{paths:?}");
+    paths.extend([run, "/admin/flows/job?id=seven".to_owned()]);
+    for path in &paths {
         let (status, text) = page(&app, path).await?;
         assert_eq!(status, StatusCode::OK, "{path}");
         let links = links(&text);
         assert!(links.len() > 5, "{path}");
         for link in links {
             let (status, _) = page(&app, &link).await?;
-            let is_action = link.ends_with("/retry") || link.ends_with("/cancel");
+            let actions = ["retry", "cancel", "redrive", "clear", "pause", "resume"];
+            let is_action = actions.iter().any(|action| link.ends_with(&format!("/{action}")));
             let expected = if is_action { StatusCode::METHOD_NOT_ALLOWED } else { StatusCode::OK };
             assert_eq!(status, expected, "{link} on {path}");
         }

@@ -1,10 +1,12 @@
 //! Payloads that nobody may see are nowhere on any page.
 
+use pgflow::prelude::*;
 use pgflow_web::{Options, PayloadKind};
 use pgflow_web_tests::{Order, Outcome, Tools};
-use pgflow_worker_tests::Fresh;
+use pgflow_worker_tests::{Fresh, Working};
 use tokio::io::AsyncReadExt;
 
+use crate::jobs::{failed, settle, take};
 use crate::place::{Place, path};
 
 const SECRET: &str = "4111-1111";
@@ -52,6 +54,45 @@ async fn hidden_payloads_are_nowhere() -> Outcome {
     assert!(!all.contains(SECRET) && !all.contains("two pieces"), "{all}");
     assert!(all.contains("hidden"));
     place.close().await
+}
+
+/// What a job failed with, and what an attempt said that is tried again.
+#[tokio::test(flavor = "multi_thread")]
+async fn errors_of_dead_letters_and_of_reasons_are_hidden() -> Outcome {
+    let options = Options::new().hide_payloads();
+    let place = Place::on(Fresh::sqlite().await?, &Tools::default(), options).await?;
+    place.db().submit_raw("docs", SECRET.into()).id("doc-1").await?;
+    settle(&place, take(&place, "docs").await?, failed(SECRET)).await?;
+    place.db().register(stubborn::Flow).await?;
+    let worker = Working::start(Worker::new(place.db()).flow(stubborn::Flow));
+    let run = place.db().start(stubborn::Flow, 1).await?;
+    let page = format!("/runs/{}?why=1", run.id());
+    let asked = loop {
+        let asked = place.dashboard.get(&page, &[]).await?.body;
+        if asked.contains("is tried again") {
+            break asked;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    };
+    assert!(!asked.contains(SECRET), "{asked}");
+    let step = format!("/runs/{}?step=work", run.id());
+    for path in ["/dead", "/", "/jobs?status=failed", "/job?id=doc-1", &step] {
+        let page = place.dashboard.get(path, &[]).await?;
+        assert_eq!(page.status, 200, "{path}");
+        assert!(!page.body.contains(SECRET), "{path}: {}", page.body);
+    }
+    worker.stop().await?;
+    place.close().await
+}
+
+#[flow(input = u32, max_attempts = 3, base_delay = 600)]
+mod stubborn {
+    use super::*;
+
+    #[step]
+    async fn work(run: u32) -> Result<u32> {
+        Err(format!("{SECRET} of {run} is refused").into())
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

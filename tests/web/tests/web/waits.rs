@@ -1,7 +1,7 @@
 //! What tasks wait for, on the dashboard, and signals by a form.
 
 use pgflow_web::Options;
-use pgflow_web_tests::{Dashboard, Outcome};
+use pgflow_web_tests::{Dashboard, Outcome, drive};
 use pgflow_worker_tests::{Fresh, everywhere};
 
 use crate::actions::{BROWSER, form};
@@ -46,4 +46,26 @@ async fn a_wait_is_shown_and_signalled_by_a_form(fresh: Fresh) -> Outcome {
     assert!(acting.get("/waits", &[]).await?.body.contains("There are none."));
     acting.stop().await?;
     desk.close().await
+}
+
+#[test]
+fn a_step_that_waits_is_answered_by_click() -> Outcome {
+    drive(async |browser| {
+        let fresh = Fresh::postgres().await?;
+        let desk = Desk::new(&fresh).await?;
+        let acting = Dashboard::start(&fresh.db, Options::new().actions(true)).await?;
+        browser.goto(&acting.url(&format!("/runs/{}", desk.run.id()))).await?;
+        let payload = "form[action$='/signal'] input[name=payload]";
+        browser.click("details:has(form[action$='/signal']) summary").await?;
+        browser.evaluate(&format!("document.querySelector(`{payload}`).value = ''")).await?;
+        browser.type_into(payload, r#"{"by":"Ann","is_approved":true}"#).await?;
+        browser.picture("signal").await?;
+        browser.follow("form[action$='/signal'] button").await?;
+        assert_eq!(browser.text(".notice").await?, "The step goes on with what it was told.");
+        browser
+            .until("document.querySelector('[data-status]').dataset.status === 'completed'")
+            .await?;
+        acting.stop().await?;
+        desk.close().await
+    })
 }

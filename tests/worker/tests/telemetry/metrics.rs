@@ -148,6 +148,12 @@ async fn metrics_are_those_of_the_documentation() -> Outcome {
     let documented = documented::metrics();
     let names: BTreeSet<&String> = all.keys().map(|series| &series.name).collect();
     assert_eq!(names, documented.keys().collect(), "names");
+    let described = seen.described();
+    for (name, metric) in &documented {
+        let (kind, text) = described.get(name).unwrap_or_else(|| panic!("{name} is not described"));
+        assert_eq!(*kind, metric.kind, "{name}");
+        assert!(text.len() > 10, "{name}: {text}");
+    }
     for (name, metric) in &documented {
         let mut values = BTreeSet::new();
         for Series { kind, labels, .. } in all.keys().filter(|series| series.name == *name) {

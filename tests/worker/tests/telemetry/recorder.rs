@@ -18,11 +18,24 @@ pub(crate) struct Series {
 
 /// All of them with their sums, or what a gauge shows. Clones share everything.
 #[derive(Clone, Default)]
-pub(crate) struct Seen(Arc<Mutex<BTreeMap<Series, f64>>>);
+pub(crate) struct Seen {
+    sums: Arc<Mutex<BTreeMap<Series, f64>>>,
+    described: Arc<Mutex<BTreeMap<String, (&'static str, String)>>>,
+}
 
 impl Seen {
     pub(crate) fn all(&self) -> BTreeMap<Series, f64> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.sums.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Kinds and descriptions, by name.
+    pub(crate) fn described(&self) -> BTreeMap<String, (&'static str, String)> {
+        self.described.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn describe(&self, kind: &'static str, name: &KeyName, text: &SharedString) {
+        let mut described = self.described.lock().unwrap_or_else(PoisonError::into_inner);
+        described.insert(name.as_str().to_owned(), (kind, text.to_string()));
     }
 
     fn cell(&self, kind: &'static str, key: &Key) -> Arc<Cell> {
@@ -39,7 +52,7 @@ struct Cell {
 
 impl Cell {
     fn change(&self, change: impl FnOnce(&mut f64)) {
-        let mut all = self.seen.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.seen.sums.lock().unwrap_or_else(PoisonError::into_inner);
         change(all.entry(self.series.clone()).or_default());
     }
 }
@@ -76,9 +89,15 @@ impl HistogramFn for Cell {
 }
 
 impl Recorder for Seen {
-    fn describe_counter(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
-    fn describe_gauge(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
-    fn describe_histogram(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+    fn describe_counter(&self, name: KeyName, _: Option<Unit>, text: SharedString) {
+        self.describe("counter", &name, &text);
+    }
+    fn describe_gauge(&self, name: KeyName, _: Option<Unit>, text: SharedString) {
+        self.describe("gauge", &name, &text);
+    }
+    fn describe_histogram(&self, name: KeyName, _: Option<Unit>, text: SharedString) {
+        self.describe("histogram", &name, &text);
+    }
 
     fn register_counter(&self, key: &Key, _: &Metadata<'_>) -> Counter {
         Counter::from_arc(self.cell("counter", key))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pgflow::prelude::*;
-use pgflow::{CancelOutcome, Worker};
+use pgflow::{Worker, client::CancelOutcome};
 use pgflow_worker_tests::{Fresh, Outcome, Working, everywhere};
 use tokio::sync::Notify;
 

@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use pgflow::prelude::*;
-use pgflow::{CancelOutcome, ClientError, Retried, RunId, RunQuery, RunStatus};
+use pgflow::{
+    ClientError, RunId, RunStatus,
+    client::{CancelOutcome, Retried, RunQuery},
+};
 use pgflow_runtime::PayloadError;
 use pgflow_worker_tests::{Fresh, Outcome, everywhere};
 

@@ -5,7 +5,8 @@ use std::time::Duration;
 use pgflow::prelude::*;
 use pgflow::{Db, RunId};
 use pgflow_test_support::TestDb;
-use pgflow_worker_tests::{Flaky, Mood, Outcome};
+use pgflow_worker_tests::{Flaky, Fresh, Mood, Outcome};
+use sqlx::Connection as _;
 use tokio::time::{sleep, timeout};
 
 #[flow(slug = "echo_dropped_starts", input = u32)]
@@ -37,29 +38,44 @@ async fn a_start_that_was_given_up_is_not_tried_again() -> Outcome {
     Ok(())
 }
 
-/// On a real server: the start waits for its turn, since another call of the program is stuck.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_start_that_was_not_sent_is_withdrawn() -> Outcome {
-    let database = TestDb::new().await;
-    let db = Db::connect(&database.url()).await?;
-    db.migrate().await?;
+/// The start waits for its turn, since another call of the program is stuck behind this lock.
+async fn is_withdrawn(fresh: &Fresh, lock: &str, unlock: &str) -> Outcome {
+    let db = &fresh.db;
     db.register(echo::Flow).await?;
-    let mut lock = database.pool.begin().await?;
-    pgflow::sqlx::query("lock table pgflow.runs").execute(&mut *lock).await?;
-    let client = db.clone();
-    let stuck = tokio::spawn(async move { client.start(echo::Flow, &1).await });
-    sleep(SHORT).await;
     let id = RunId::new();
-    let dropped = timeout(SHORT, db.start(echo::Flow, &2).id(id)).await;
-    assert!(dropped.is_err(), "its turn did not come: {dropped:?}");
-    lock.rollback().await?;
-    stuck.await??;
+    with_connection!(fresh, other => {
+        for statement in lock.split(';') {
+            sqlx::query(sqlx::AssertSqlSafe(statement)).execute(&mut other).await?;
+        }
+        let client = db.clone();
+        let stuck = tokio::spawn(async move { client.start(echo::Flow, &1).await });
+        sleep(SHORT).await;
+        let dropped = timeout(SHORT, db.start(echo::Flow, &2).id(id)).await;
+        assert!(dropped.is_err(), "its turn did not come: {dropped:?}");
+        sqlx::query(sqlx::AssertSqlSafe(unlock)).execute(&mut other).await?;
+        stuck.await??;
+    });
     // What was sent before is through: nothing is left that could still start the other one.
     sleep(Duration::from_secs(1)).await;
     assert!(db.get::<echo::Flow>(id).await?.is_none());
     let same = db.start(echo::Flow, &3).id(id).await?;
     assert!(same.is_new(), "the id is free");
     Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_that_was_not_sent_is_withdrawn() -> Outcome {
+    is_withdrawn(&Fresh::postgres().await?, "begin;lock table pgflow.runs", "rollback").await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_that_was_not_sent_is_withdrawn_on_sqlite() -> Outcome {
+    is_withdrawn(&Fresh::sqlite().await?, "begin immediate", "rollback").await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_that_was_not_sent_is_withdrawn_on_mysql() -> Outcome {
+    is_withdrawn(&Fresh::mysql().await?, "lock tables pgflow_runs write", "unlock tables").await
 }
 
 /// It goes with another one that has to wait for a lock: the batch fails, and each is tried alone.

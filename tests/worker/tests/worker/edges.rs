@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use pgflow::backend::{BackendError, NewRun, Reply, Started};
 use pgflow::prelude::*;
-use pgflow::{ClientError, RunQuery, RunStatus, StartIn, WorkerError};
+use pgflow::{
+    ClientError, RunStatus, WorkerError,
+    client::{RunQuery, StartIn},
+};
 use pgflow_worker_tests::{Fresh, Outcome, Working, everywhere};
 
 #[flow(slug = "echo_edges", input = u64, max_attempts = 1)]

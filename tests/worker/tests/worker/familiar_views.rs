@@ -1,7 +1,7 @@
 //! The views of docs/sql-world.md: all columns that stand there, and what a run leaves in them.
 
-use pgflow::WaitingFor;
 use pgflow::prelude::*;
+use pgflow::wait::WaitingFor;
 use pgflow_machine::job::NewJob;
 use pgflow_worker_tests::{Fresh, Outcome, on};
 use sqlx::{AssertSqlSafe, Column as _, Connection as _, Row as _};

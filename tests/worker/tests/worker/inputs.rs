@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use pgflow::prelude::*;
-use pgflow::{Parts, RunId};
+use pgflow::{RunId, client::Parts};
 use pgflow_worker_tests::Outcome;
 
 #[flow(slug = "inputs_list", input = Vec<u64>)]

@@ -13,13 +13,13 @@ use tokio::time::{sleep, timeout};
 
 /// How many are at it, and were at most.
 #[derive(Clone, Debug, Default)]
-struct Crowd {
+pub(crate) struct Crowd {
     now: Arc<AtomicU32>,
-    most: Arc<AtomicU32>,
+    pub(crate) most: Arc<AtomicU32>,
 }
 
 impl Crowd {
-    async fn pass(&self) {
+    pub(crate) async fn pass(&self) {
         let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
         self.most.fetch_max(now, Ordering::SeqCst);
         sleep(Duration::from_millis(20)).await;

@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use pgflow::Timestamp;
 use pgflow::backend::JobStanding;
 use pgflow::client::{ClientError, JobHandle};
 use pgflow::job::{JobId, Next as AnyNext, Policy, Wait};
 use pgflow::prelude::*;
+use pgflow_machine::job::{JobProblem, TraceKind};
 use pgflow_worker_tests::{Fresh, Outcome, Working};
 use serde_json::json;
 use tokio::sync::Notify;
@@ -89,7 +91,13 @@ async fn a_job_forks_joins_and_is_done(fresh: Fresh) -> Outcome {
     assert_eq!(job.output::<usize>().await?, 8);
     let again = fresh.db.submit::<invoice::ingest>(&upload(&[])).id("inv-1").await?;
     assert!(!again.is_new(), "a name is used once, also when its job is over");
-    let kinds: Vec<_> = job.trace().await?.iter().map(|event| event.kind.to_string()).collect();
+    let trace = job.trace().await?;
+    let mut events = job.events();
+    for event in &trace {
+        assert_eq!(events.next().await.ok_or("an event")??, *event, "one reader for all");
+    }
+    assert!(events.next().await.is_none(), "it has ended");
+    let kinds: Vec<_> = trace.iter().map(|event| event.kind.to_string()).collect();
     assert_eq!(kinds.first().map(String::as_str), Some("submitted"));
     assert_eq!(kinds.last().map(String::as_str), Some("finished"));
     assert!(kinds.contains(&"handed_over".to_owned()), "{kinds:?}");
@@ -107,9 +115,21 @@ async fn others_handle_what_is_external(fresh: Fresh) -> Outcome {
         Ok(AnyNext::<()>::done(json!({ "approved": case })))
     });
     assert_eq!(job.wait_for(Duration::from_millis(200)).await?, None, "nobody has looked at it");
+    // Who reads along sees it come, from where it was.
+    let seen = job.trace().await?;
+    let mut events = job.events_after(seen.last().ok_or("it was submitted")?.number);
+    let reading = tokio::spawn(async move {
+        let mut kinds = Vec::new();
+        while let Some(event) = events.next().await {
+            kinds.push(event?.kind);
+        }
+        Ok::<_, ClientError>(kinds)
+    });
     let person = Working::start(person);
     let output: serde_json::Value = job.output().await?;
     assert_eq!(output["approved"], "27 letters for Ann");
+    let read = reading.await??;
+    assert!(read.ends_with(&[TraceKind::Claimed, TraceKind::Finished]), "{read:?}");
     person.stop().await?;
     worker.stop().await?;
     Ok(())
@@ -144,6 +164,16 @@ mod shaky {
     #[need(max_attempts = 5, base_delay = 0)]
     pub(crate) async fn strange(job: u32) -> Result<Next> {
         Ok(Next::done(job))
+    }
+
+    /// The delay is what it says, and not what its policy would be.
+    #[need(max_attempts = 2, base_delay = 3600)]
+    pub(crate) async fn busy(job: Option<u64>, ctx: JobContext) -> Result<Next> {
+        if ctx.attempt() == 1 {
+            let delay = job.map_or(Duration::MAX, Duration::from_millis);
+            return Err(Error::retry_after(delay, "the printer is busy"));
+        }
+        Ok(Next::done(()))
     }
 
     #[need]
@@ -291,9 +321,79 @@ async fn tasks_do_not_starve_jobs(fresh: Fresh) -> Outcome {
     let ended = job.record().await?.summary.ended_at.ok_or("it has ended")?;
     let last = runs.last().ok_or("there are runs")?;
     last.wait().await?;
-    let record = last.record(pgflow::Parts::Run).await?;
+    let record = last.record(pgflow::client::Parts::Run).await?;
     assert!(record.ended_at.is_some_and(|last| ended < last), "the job was the last of all");
     worker.stop().await?;
+    Ok(())
+}
+
+async fn a_handler_says_when_it_is_tried_again(fresh: Fresh) -> Outcome {
+    let worker = Worker::new(&fresh.db).job(shaky::Job).state(Counted::default());
+    let worker = Working::start(worker);
+    let delay = Duration::from_millis(700);
+    let never = fresh.db.submit::<shaky::busy>(&None).await?;
+    let job = fresh.db.submit::<shaky::busy>(&Some(700)).await?;
+    job.output::<()>().await?;
+    let trace = job.trace().await?;
+    let at = |kind: TraceKind| trace.iter().rfind(|event| event.kind == kind).map(|it| it.at);
+    let (failed, claimed) = (at(TraceKind::Failed), at(TraceKind::Claimed));
+    let waited = failed.zip(claimed).map(|(failed, claimed)| failed.saturating_until(claimed));
+    assert!(waited >= Some(delay), "{trace:?}");
+    // So far that nobody will see it, and its error is kept.
+    loop {
+        let summary = never.record().await?.summary;
+        if summary.row.failures == 1 {
+            assert_eq!(summary.standing.to_string(), "AWAITING_FUTURE");
+            assert_eq!(summary.error.as_deref(), Some("the printer is busy"));
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    worker.stop().await?;
+    Ok(())
+}
+
+/// Which needs there are is known to nobody: one that is not served waits, and one that is no name ends the job.
+async fn a_raw_hand_over_waits_for_whoever_serves_it(fresh: Fresh) -> Outcome {
+    let worker = Worker::new(&fresh.db).need("rust.first", |job, _| async move {
+        let need = job["need"].as_str().unwrap_or_default().to_owned();
+        Ok(AnyNext::<()>::to_raw(need, json!({ "rows": job["rows"] })))
+    });
+    let worker = Working::start(worker);
+    let on = json!({ "need": "python.transform", "rows": 3 });
+    let job = fresh.db.submit_raw("rust.first", on).await?;
+    let nowhere = fresh.db.submit_raw("rust.first", json!({ "need": "" })).await?;
+    assert!(
+        why(&nowhere).await.contains("the name of the need is empty"),
+        "{}",
+        why(&nowhere).await
+    );
+    let long = fresh.db.submit_raw("rust.first", json!({ "need": "x".repeat(129) })).await?;
+    assert!(why(&long).await.contains("more than 128 bytes"), "{}", why(&long).await);
+    assert_eq!(job.wait_for(Duration::from_millis(200)).await?, None, "nobody serves it");
+    assert_eq!(job.record().await?.summary.row.need, "python.transform");
+    let other = Worker::new(&fresh.db).need("python.transform", |job, _| async move {
+        Ok(AnyNext::<()>::done(job["rows"].clone()))
+    });
+    let other = Working::start(other);
+    assert_eq!(job.output::<u32>().await?, 3);
+    other.stop().await?;
+    worker.stop().await?;
+    Ok(())
+}
+
+async fn far_times_are_refused(fresh: Fresh) -> Outcome {
+    let far = Timestamp::from_micros(i64::MAX);
+    let submits = [
+        fresh.db.submit_raw("n", json!(1)).delay(Duration::MAX),
+        fresh.db.submit_raw("n", json!(1)).expires_in(Duration::MAX),
+        fresh.db.submit_raw("n", json!(1)).at(far),
+    ];
+    for submit in submits {
+        let refused = submit.await.expect_err("no clock will show that");
+        let is_time = matches!(&refused, ClientError::Job { source: JobProblem::Time(_), .. });
+        assert!(is_time, "{refused}");
+    }
     Ok(())
 }
 
@@ -327,5 +427,8 @@ pgflow_worker_tests::everywhere!(
     a_worker_that_stops_gives_jobs_back,
     a_job_waits_for_a_run,
     tasks_do_not_starve_jobs,
+    a_handler_says_when_it_is_tried_again,
+    a_raw_hand_over_waits_for_whoever_serves_it,
+    far_times_are_refused,
     wrong_requests_are_refused,
 );

@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use pgflow::prelude::*;
-use pgflow::{Parts, RunStatus, StepStatus};
+use pgflow::{
+    RunStatus,
+    client::{Parts, StepStatus},
+};
 use pgflow_worker_tests::{Fresh, Outcome, everywhere};
 
 #[data]

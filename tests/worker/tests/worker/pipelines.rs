@@ -80,6 +80,7 @@ async fn stages_follow_each_other_and_emit(fresh: Fresh) -> Outcome {
     let mut expected: Vec<usize> = (1..=9).flat_map(|len| [len, len * 10]).collect();
     expected.sort_unstable();
     assert_eq!(all, expected, "each of them once");
+    assert!(fresh.db.queue("docs").stats().await?.rate > 0, "some were done a moment ago");
     Ok(())
 }
 
@@ -320,6 +321,11 @@ async fn what_makes_no_sense_is_refused_at_the_start(fresh: Fresh) -> Outcome {
         .batch(Batch::len(0), |batch, _ctx| async move { Ok(batch.settle_all(|number| number)) });
     let error = start(empty.into()).await.expect_err("a batch of nothing").to_string();
     assert!(error.contains("len is 0"), "{error}");
+    let keyed = plain().batch(Batch::len(2).key(ToString::to_string), |batch, _ctx| async move {
+        Ok(batch.settle_all(|number| number))
+    });
+    let error = start(keyed.into()).await.expect_err("claims know nothing of it").to_string();
+    assert!(error.contains("`sum`") && error.contains("Queue::batch_by"), "{error}");
     let never = start(plain().rate("r", Rate::per_second(1).burst(0)).process(works).into()).await;
     assert!(never.expect_err("no burst").to_string().contains("burst"));
     let twice = Worker::new(&fresh.db).pipeline(plain().process(works));
@@ -327,6 +333,90 @@ async fn what_makes_no_sense_is_refused_at_the_start(fresh: Fresh) -> Outcome {
     let twice = timeout(PATIENCE, twice).await?;
     assert!(matches!(twice, Err(WorkerError::NeedTwice { need: "numbers" })));
     assert!(fresh.db.resource("gpu").capacity(0).await.is_err());
+    Ok(())
+}
+
+/// Four workers, and no more attempts at once than the pipeline says; its lease counts for batches too.
+async fn a_limit_counts_over_all_workers(fresh: Fresh) -> Outcome {
+    let numbers = Queue::<u32>::named("numbers");
+    let (now, most) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
+    let mut workers = Vec::new();
+    for _ in 0..4 {
+        let (now, most) = (now.clone(), most.clone());
+        let pipeline =
+            Pipeline::new("render", &numbers).global_concurrency(2).process(move |number, _ctx| {
+                let (now, most) = (now.clone(), most.clone());
+                async move {
+                    most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                    sleep(Duration::from_millis(30)).await;
+                    now.fetch_sub(1, Ordering::SeqCst);
+                    Ok(number)
+                }
+            });
+        let db = another(&fresh).await?;
+        workers.push(Working::start(Worker::new(&db).pipeline(pipeline)));
+    }
+    numbers.push_all(&fresh.db, &(0..24).collect::<Vec<_>>()).await?;
+    drained(&fresh.db, "numbers").await?;
+    for worker in workers {
+        worker.stop().await?;
+    }
+    assert_eq!(most.load(Ordering::SeqCst), 2, "over all of them, and as many as there may be");
+    Ok(())
+}
+
+/// The first attempts keep the key waiting; from the third on the others go on.
+async fn a_key_waits_for_so_many_attempts(fresh: Fresh) -> Outcome {
+    let orders = Queue::<u32>::named("orders")
+        .attempts(3)
+        .serial_by(|_| "one".to_owned(), OnFailure::BlockUntil(2));
+    let seen = Seen::new();
+    let saw = seen.clone();
+    let pipeline = Pipeline::new("ship", &orders).process(move |order, ctx| {
+        let saw = saw.clone();
+        async move {
+            saw.add((order, ctx.attempt()));
+            if order == 1 && ctx.attempt() < 3 {
+                return Err(Error::retry_after(Duration::from_millis(700), "not yet"));
+            }
+            Ok(order)
+        }
+    });
+    orders.push_all(&fresh.db, &[1, 2]).await?;
+    let working = Working::start(Worker::new(&fresh.db).pipeline(pipeline));
+    drained(&fresh.db, "orders").await?;
+    assert!(working.stop().await?.is_clean());
+    assert_eq!(seen.all(), [(1, 1), (1, 2), (2, 1), (1, 3)], "blocked twice, and then overtaken");
+    Ok(())
+}
+
+/// What is too large is refused where it is said: a push, what is emitted, what is handed over. Nothing else is lost.
+async fn what_is_too_large_is_refused_everywhere(fresh: Fresh) -> Outcome {
+    const LARGE: usize = 5 << 20;
+    let words = Queue::<String>::named("words").attempts(1);
+    let error = words.push(&fresh.db, "x".repeat(LARGE)).await.expect_err("too large to push");
+    assert!(error.to_string().contains("bytes"), "{error}");
+    let both = words.push_all(&fresh.db, &["x".repeat(LARGE), "small".to_owned()]).await;
+    assert!(both.is_err());
+    assert_eq!(fresh.db.queue("words").stats().await?.depth, 1, "the other one was pushed");
+    words.push_all(&fresh.db, &["emit".to_owned(), "hand over".to_owned()]).await?;
+    let copies = Queue::<String>::named("copies");
+    let pipeline = Pipeline::new("copy", &words)
+        .process(|word, _ctx| async move {
+            Ok(if word == "hand over" { "x".repeat(LARGE) } else { word })
+        })
+        .batch(Batch::len(1), |batch, _ctx| async move { Ok(batch.settle_all(|word| word)) })
+        .emit(&copies, |word| [if word == "emit" { "x".repeat(LARGE) } else { word.clone() }]);
+    let working = Working::start(Worker::new(&fresh.db).pipeline(pipeline));
+    drained(&fresh.db, "words").await?;
+    let dead = fresh.db.queue("words").dead(100).await?;
+    assert_eq!(dead.len(), 2, "{dead:?}");
+    for message in &dead {
+        let why = message.error.as_deref().unwrap_or_default();
+        assert!(why.contains("what comes next cannot be"), "{why}");
+    }
+    assert_eq!(fresh.db.queue("copies").stats().await?.depth, 1, "the small one went through");
+    assert!(working.stop().await?.is_clean());
     Ok(())
 }
 
@@ -339,5 +429,8 @@ pgflow_worker_tests::everywhere!(
     rates_are_kept_and_changed,
     what_cannot_be_read_or_done_is_dead,
     a_shutdown_flushes_or_leaves,
+    a_limit_counts_over_all_workers,
+    a_key_waits_for_so_many_attempts,
+    what_is_too_large_is_refused_everywhere,
     what_makes_no_sense_is_refused_at_the_start,
 );

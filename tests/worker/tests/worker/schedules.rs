@@ -6,7 +6,9 @@ use std::time::{Duration, SystemTime};
 use pgflow::backend::NewSchedule;
 use pgflow::prelude::*;
 use pgflow::{
-    ClientError, Missed, Origin, Overlap, Put, RunQuery, RunStatus, ScheduleSpec, ScheduleStatus,
+    ClientError, RunStatus,
+    client::RunQuery,
+    schedule::{Missed, Origin, Overlap, Put, ScheduleSpec, ScheduleStatus},
 };
 use pgflow_worker_tests::{Fresh, Outcome, Working, everywhere};
 use tokio::time::{Instant, sleep};
@@ -74,7 +76,7 @@ async fn until<F: Future<Output = Outcome<bool>>>(mut is_so: impl FnMut() -> F) 
     Ok(())
 }
 
-async fn runs(fresh: &Fresh, flow: &str) -> Outcome<Vec<pgflow::RunSummary>> {
+async fn runs(fresh: &Fresh, flow: &str) -> Outcome<Vec<pgflow::client::RunSummary>> {
     let query = RunQuery { flows: vec![flow.to_owned()], max: 1_000, ..RunQuery::default() };
     Ok(fresh.db.list(&query).await?.runs)
 }
@@ -113,7 +115,9 @@ async fn flows_declare_schedules_which_come_and_go_with_the_source(fresh: Fresh)
     until(|| async { Ok(runs(&fresh, "pulse").await?.len() >= 2) }).await?;
     let mut inputs = Vec::new();
     for run in runs(&fresh, "pulse").await? {
-        inputs.push(fresh.db.record(run.id, pgflow::Parts::Run).await?.input.ok_or("an input")?);
+        inputs.push(
+            fresh.db.record(run.id, pgflow::client::Parts::Run).await?.input.ok_or("an input")?,
+        );
     }
     inputs.sort_by_key(serde_json::Value::as_u64);
     inputs.dedup();
@@ -159,7 +163,7 @@ async fn what_is_wrong_is_said(fresh: Fresh) -> Outcome {
     assert!(SystemTime::from(next[0]) >= later && next.len() == 2);
     assert_eq!(next[0].saturating_until(next[1]), Duration::from_hours(1));
     let run = nightly.fire().await?;
-    assert_eq!(fresh.db.record(run, pgflow::Parts::Run).await?.input, Some(7.into()));
+    assert_eq!(fresh.db.record(run, pgflow::client::Parts::Run).await?.input, Some(7.into()));
     assert!(nightly.remove().await? && !nightly.remove().await?);
     Ok(())
 }
@@ -194,7 +198,7 @@ async fn a_run_can_begin_later(fresh: Fresh) -> Outcome {
     assert_eq!(work.attempts, 0);
     assert!(work.next_at.is_some_and(|at| SystemTime::from(at) > SystemTime::now()));
     assert_eq!(soon.output().await?.write, 2);
-    let took = soon.record(pgflow::Parts::Run).await?;
+    let took = soon.record(pgflow::client::Parts::Run).await?;
     let waited = took.started_at.saturating_until(took.ended_at.ok_or("it has ended")?);
     assert!(waited >= Duration::from_secs(1), "it waited for {waited:?}");
     later.cancel(None).await?;

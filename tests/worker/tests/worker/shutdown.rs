@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use pgflow::Phase;
 use pgflow::prelude::*;
+use pgflow::worker::Phase;
 use pgflow_worker_tests::{Flaky, Fresh, Mood, Outcome, Working, everywhere};
 
 /// Whether handlers end by themselves; and how many there are.
@@ -49,12 +49,12 @@ async fn busy(
     Ok((run, worker.concurrency(3).grace(grace), patience))
 }
 
-async fn until_running(health: &pgflow::Health, running: usize) -> Outcome {
+async fn until_running(health: &pgflow::worker::Health, running: usize) -> Outcome {
     until(|| health.snapshot().running == running).await
 }
 
 /// It takes no more tasks from here on.
-async fn until_draining(health: &pgflow::Health) -> Outcome {
+async fn until_draining(health: &pgflow::worker::Health) -> Outcome {
     until(|| health.snapshot().phase == Phase::Draining).await
 }
 

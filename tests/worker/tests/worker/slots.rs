@@ -64,6 +64,6 @@ async fn neither_the_worker_nor_a_step_does_too_much_at_once(fresh: Fresh) -> Ou
     let snapshot = health.snapshot();
     assert!(snapshot.last_claim.is_some() && snapshot.last_error.is_none());
     assert_eq!(worker.stop().await?.settled, 80);
-    assert_eq!(health.snapshot().phase, pgflow::Phase::Stopped);
+    assert_eq!(health.snapshot().phase, pgflow::worker::Phase::Stopped);
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pgflow::{Db, Emitted};
+use pgflow::{Db, stream::Emitted};
 use pgflow_worker_tests::{Flaky, Mood, Outcome};
 use tokio::time::timeout;
 

@@ -4,7 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pgflow::prelude::*;
-use pgflow::{Chunks, ClientError, Emitted, RunStatus};
+use pgflow::{
+    ClientError, RunStatus,
+    stream::{Chunks, Emitted},
+};
 use pgflow_worker_tests::{Fresh, Outcome, Working, everywhere};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
@@ -87,6 +90,7 @@ everywhere!(
     writers_and_readers_of_a_name,
     a_chunk_that_is_too_large_fails_the_step,
     a_cancelled_run_ends_its_streams,
+    a_reader_that_falls_behind_misses_nothing,
 );
 
 /// What comes until the end, as text.
@@ -274,5 +278,34 @@ async fn a_cancelled_run_ends_its_streams(fresh: Fresh) -> Outcome {
     run.cancel(None).await?;
     assert_eq!(all(numbers).await?, ["abandoned"]);
     worker.stop().await?;
+    Ok(())
+}
+
+/// More chunks than readers of a process share, while one of them hardly reads.
+async fn a_reader_that_falls_behind_misses_nothing(fresh: Fresh) -> Outcome {
+    const GROUPS: u32 = 8;
+    const EACH: u32 = 400;
+    let stream = fresh.db.stream("fast")?;
+    let mut writer = stream.writer();
+    writer.send(&0).await?;
+    let (mut slow, mut quick) = (stream.read::<u32>(), stream.read::<u32>());
+    assert_eq!((next(&mut slow).await?, next(&mut quick).await?), (0, 0));
+    for group in 0..GROUPS {
+        let numbers = 1 + group * EACH..=(group + 1) * EACH;
+        writer.send_bytes(numbers.clone().map(|number| number.to_string().into_bytes())).await?;
+        for number in numbers {
+            assert_eq!(next(&mut quick).await?, number);
+        }
+        assert_eq!(next(&mut slow).await?, group + 1);
+    }
+    for number in GROUPS + 1..=GROUPS * EACH {
+        assert_eq!(next(&mut slow).await?, number, "what the others have long since read");
+    }
+    // It is with the others again.
+    let last = GROUPS * EACH + 1;
+    writer.send(&last).await?;
+    assert_eq!((next(&mut slow).await?, next(&mut quick).await?), (last, last));
+    stream.close().await?;
+    assert_eq!((all(slow).await?.len(), all(quick).await?.len()), (0, 0));
     Ok(())
 }

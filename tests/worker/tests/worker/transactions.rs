@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use pgflow::backend::BackendError;
 use pgflow::prelude::*;
-use pgflow::{ClientError, RunQuery, RunStatus};
+use pgflow::{ClientError, RunStatus, client::RunQuery};
 use pgflow_worker_tests::{Fresh, Outcome, on};
 use sqlx::Connection;
 

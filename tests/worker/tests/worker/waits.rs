@@ -3,8 +3,13 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use pgflow::backend::DueQuery;
 use pgflow::prelude::*;
-use pgflow::{Reason, Run, RunStatus, Signalled, WaitingFor};
+use pgflow::{
+    Run, RunStatus, Timestamp,
+    client::Reason,
+    wait::{Signalled, WaitingFor},
+};
 use pgflow_worker_tests::{Fresh, Outcome, Working, everywhere};
 use serde_json::json;
 use sqlx::{Connection as _, Executor as _};
@@ -264,7 +269,66 @@ async fn a_sleep_ends_and_nobody_answers_in_time(fresh: Fresh) -> Outcome {
     Ok(())
 }
 
+#[flow(input = i64)]
+mod dawn {
+    use super::*;
+
+    #[step]
+    pub(crate) async fn night(run: i64, ctx: Context) -> Result<Waiting<()>> {
+        Ok(ctx.sleep_until(Timestamp::from_micros(run)))
+    }
+
+    #[step(depends_on = [night])]
+    pub(crate) async fn rise() -> Result<u8> {
+        Ok(1)
+    }
+}
+
+async fn a_moment_is_waited_for(fresh: Fresh) -> Outcome {
+    let working = fresh.work(dawn::Flow).await?;
+    let over = fresh.db.start(dawn::Flow, 0).await?;
+    assert_eq!(ended(&over).await?, RunStatus::Completed, "1970 is over");
+    let schedules = fresh.db.backend().schedules()?;
+    let now = schedules.due_schedules(&DueQuery::default()).await?.now;
+    let moment = now + Duration::from_millis(700);
+    let run = fresh.db.start(dawn::Flow, moment.micros()).await?;
+    let asleep = until(async || run.waits().await.ok()?.pop()).await;
+    assert_eq!((&asleep.on, asleep.until), (&WaitingFor::Sleep, Some(moment)));
+    assert_eq!(ended(&run).await?, RunStatus::Completed);
+    let events = fresh.db.backend().events(run.id(), 0, 100).await?;
+    let woken = events.iter().find(|event| event.what.word() == "step:woken");
+    assert!(woken.is_some_and(|woken| woken.at >= moment), "{moment:?}: {events:?}");
+    working.stop().await?;
+    Ok(())
+}
+
+async fn what_waits_takes_no_slot(fresh: Fresh) -> Outcome {
+    fresh.db.register(votes::Flow).await?;
+    fresh.db.register(dawn::Flow).await?;
+    let worker = Worker::new(&fresh.db).flow(votes::Flow).flow(dawn::Flow).concurrency(1);
+    let working = Working::start(worker);
+    let ballots: Vec<_> = (0..5).map(|number| number.to_string()).collect();
+    let run = fresh.db.start(votes::Flow, ballots).await?;
+    until(async || run.hooks().await.ok().filter(|hooks| hooks.len() == 5)).await;
+    let asleep = fresh.db.start(dawn::Flow, i64::MAX).await?;
+    until(async || asleep.waits().await.ok()?.pop()).await;
+    // Six wait, and the only slot is free.
+    for _ in 0..2 {
+        let other = fresh.db.start(dawn::Flow, 0).await?;
+        assert_eq!(ended(&other).await?, RunStatus::Completed);
+    }
+    for index in 0..5 {
+        fresh.db.signal_step::<votes::vote>(run.id(), &index).index(index).await?;
+    }
+    assert_eq!(ended(&run).await?, RunStatus::Completed);
+    assert_eq!(asleep.status().await?, RunStatus::Started);
+    working.stop().await?;
+    Ok(())
+}
+
 everywhere!(
+    a_moment_is_waited_for,
+    what_waits_takes_no_slot,
     an_approval_ends_the_step,
     an_answer_is_not_lost_before_the_wait,
     a_retry_keeps_the_token,

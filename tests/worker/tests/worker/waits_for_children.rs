@@ -1,7 +1,11 @@
 //! Steps that wait for runs and jobs, through a worker and a client.
 
 use pgflow::prelude::*;
-use pgflow::{Outcome as Ended, RunId, RunQuery, RunStatus, WaitingFor};
+use pgflow::{
+    RunId, RunStatus,
+    client::RunQuery,
+    wait::{Outcome as Ended, WaitingFor},
+};
 use pgflow_worker_tests::{Fresh, Outcome, Working, everywhere};
 
 use crate::waits::{ended, until};

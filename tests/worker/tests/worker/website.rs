@@ -1,7 +1,10 @@
 //! The flow of the README, from its start to its output.
 
 use pgflow::prelude::*;
-use pgflow::{Happened, RunStatus, StepStatus};
+use pgflow::{
+    RunStatus,
+    client::{Happened, StepStatus},
+};
 use pgflow_worker_tests::{Fresh, Outcome, everywhere};
 
 #[data]

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use pgflow::prelude::*;
+use pgflow_runtime::sqlite::{Sqlite, SqliteOptions};
 use pgflow_worker_tests::{Fresh, Outcome, Working};
 
 #[data]
@@ -88,6 +89,37 @@ async fn a_statement_that_takes_too_long_is_interrupted() -> Outcome {
     let error = outcome(&fresh, Way::Endless).await?;
     assert!(error.contains("timed out: the handler was aborted after 2 s"), "{error}");
     assert_eq!(outcome(&fresh, Way::Fine).await?, "");
+    worker.stop().await?;
+    Ok(())
+}
+
+#[flow(slug = "slow_write_lock", input = u64, max_attempts = 1, timeout = 60)]
+mod slow {
+    use super::*;
+
+    #[step]
+    pub(crate) async fn hold(run: u64, tx: &mut Tx) -> Result<u64> {
+        assert!(tx.sqlite().is_some(), "it has the lock");
+        tokio::time::sleep(Duration::from_millis(run)).await;
+        Ok(run)
+    }
+}
+
+/// Long before the step's own time is over: others wait for the lock.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_step_that_keeps_the_lock_too_long_is_aborted() -> Outcome {
+    let fresh = Fresh::sqlite().await?;
+    let file = fresh.url.trim_start_matches("sqlite:");
+    let options = SqliteOptions::file(file).longest_tx(Duration::from_millis(700));
+    let db = Db::new(Sqlite::open(&options).await?);
+    db.register(slow::Flow).await?;
+    let worker = Working::start(Worker::new(&db).flow(slow::Flow));
+    let run = db.start(slow::Flow, &3_600_000).await?;
+    let error = tokio::time::timeout(Duration::from_mins(1), run.output()).await?;
+    let error = error.expect_err("nobody waits for an hour").to_string();
+    assert!(error.contains("aborted after 0.7 s"), "{error}");
+    assert!(error.contains("SqliteOptions::longest_tx"), "it says what to change: {error}");
+    assert_eq!(db.start(slow::Flow, &10).await?.output().await?.hold, 10, "less is fine");
     worker.stop().await?;
     Ok(())
 }

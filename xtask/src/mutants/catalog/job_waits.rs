@@ -4,6 +4,14 @@ use crate::mutants::mutation::Mutation;
 
 pub(super) const ALL: &[Mutation] = &[
     Mutation {
+        name: "job-waits-for-a-run-that-starts",
+        file: "functions/_lock_dependencies.sql",
+        find: "case when r.status = 'started' and r.awaited is null then 'unknown'",
+        replace: "case when false then 'unknown'",
+        why: "a job submitted while its run starts would wait for ever",
+        tests: &["jobs::runs"],
+    },
+    Mutation {
         name: "job-wait-counted-down",
         file: "functions/_end_jobs.sql",
         find: "set waits = j.waits - w.over,",

@@ -62,9 +62,25 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "events-cursor",
         file: "functions/read_events.sql",
-        find: "e.seq > coalesce(read_events.after, 0)",
-        replace: "e.seq >= coalesce(read_events.after, 0)",
+        find: "e.seq > coalesce(read_events.after, 0) and e.seq <= v_last",
+        replace: "e.seq >= coalesce(read_events.after, 0) and e.seq <= v_last",
         why: "a reader would see the last event of each page twice",
+        tests: &["events::read_events"],
+    },
+    Mutation {
+        name: "events-first",
+        file: "functions/read_events.sql",
+        find: "exit when v_last is not null and v_bytes",
+        replace: "exit when v_bytes",
+        why: "a reader would never get past an event that is larger than a page",
+        tests: &["events::read_events"],
+    },
+    Mutation {
+        name: "events-of-maps-weigh",
+        file: "functions/_event_weight.sql",
+        find: "coalesce(s.output_bytes, octet_length(s.output::text), 0)",
+        replace: "coalesce(octet_length(s.output_bytes::text), 0)",
+        why: "a page of events could have more bytes than a connection takes",
         tests: &["events::read_events"],
     },
 ];

@@ -149,9 +149,9 @@ pub(super) const ALL: &[Mutation] = &[
     },
     Mutation {
         name: "child-is-not-pruned",
-        file: "functions/_prune_runs.sql",
-        find: "coalesce(r.is_child, false) and exists (",
-        replace: "false and exists (",
+        file: "functions/_is_read_later.sql",
+        find: "return exists (",
+        replace: "return false and exists (",
         why: "the output of a child would be gone before its parent has read it",
         tests: &["waits::upkeep"],
     },

@@ -10,7 +10,7 @@ use crate::db::Db;
 
 impl Db {
     /// What claims of a need take, as far as that is known.
-    pub(super) async fn stage_of(&self, need: &str) -> Result<Stage, ClientError> {
+    pub(in crate::client) async fn stage_of(&self, need: &str) -> Result<Stage, ClientError> {
         match self.stages().await {
             Ok(mut stages) => Ok(stages.remove(need).unwrap_or_default()),
             // A database that keeps no queues has no permits either.
@@ -20,7 +20,7 @@ impl Db {
     }
 
     /// The first permit that cannot be had now, if there is one.
-    pub(super) async fn why_no_permit(
+    pub(in crate::client) async fn why_no_permit(
         &self,
         stage: &Stage,
         now: Timestamp,

@@ -115,7 +115,7 @@ impl App {
         if self.has_second {
             text += "\n#[flow]\npub mod mail {\n    use super::*;\n\n    #[step]\n    pub async fn send() -> Result<u8> {\n        Ok(1)\n    }\n}\n";
         }
-        text + "\npub const MIGRATIONS: pgflow::FlowMigrations = pgflow::migrations!();\n"
+        text + "\npub const MIGRATIONS: pgflow::definition::FlowMigrations = pgflow::migrations!();\n"
     }
 
     fn push_step(&self, text: &mut String, step: &Step) {

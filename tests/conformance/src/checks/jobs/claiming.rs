@@ -16,6 +16,12 @@ pub(crate) const CHECKS: &[Check] = &[
     check!("J06", "a sleeper is had when it is due, and a claim says when that is", asleep, Jobs),
     check!("J07", "what has expired is not leased, and the sweep ends it", expired, Jobs),
     check!("J08", "a heartbeat extends what its token holds, and nothing else", beats, Jobs),
+    check!(
+        "J46",
+        "a claim hands out so many bytes at once, and the rest with the next",
+        heavy,
+        Jobs
+    ),
 ];
 
 async fn order(cx: Arc<Cx>) {
@@ -106,4 +112,37 @@ async fn beats(cx: Arc<Cx>) {
     let swept = kit.sweep().await.lapses;
     assert_eq!((swept.lapsed, swept.ended), (1, 1), "b was not extended, and ended cancelled");
     kit.expect(&[("a", "ACTIVE"), ("b", "cancelled")]).await;
+}
+
+/// What a claim hands out at most, unless it is one job.
+const AT_ONCE: usize = 64_000_000;
+
+async fn heavy(cx: Arc<Cx>) {
+    let kit = JobKit::new(&cx);
+    let (bytes, jobs) = (3_900_000, cx.rounds(18, 300));
+    let heavy = |n: usize| {
+        let payload = json!({ "of": "x".repeat(bytes) });
+        NewJob { payload, ..kit.job(&format!("h{n:03}"), "n") }
+    };
+    for n in 0..jobs {
+        kit.submit(&[heavy(n)]).await;
+    }
+    // A light one behind them waits, and one before them does not keep them waiting.
+    let first = NewJob { priority: 1, ..kit.job("first", "m") };
+    kit.submit(&[kit.job("light", "n"), first]).await;
+    let fit = AT_ONCE / bytes;
+    let mut had = Vec::new();
+    while had.len() < jobs + 2 {
+        let claimed = kit.claim(&["n", "m"], 400).await;
+        assert!(!claimed.is_empty(), "a claim gets on: {} of {jobs}", had.len());
+        assert!(claimed.len() <= fit + 2, "{} jobs at once", claimed.len());
+        for job in claimed {
+            had.push(kit.short(job.taken.hold.job.as_str()).to_owned());
+            kit.finish(&job.taken.hold).await;
+        }
+    }
+    let line = (0..jobs).map(|n| format!("h{n:03}"));
+    let line: Vec<_> = std::iter::once("first".to_owned()).chain(line).collect();
+    assert_eq!(had[..=jobs], line, "in the order of the line");
+    assert_eq!(had[jobs + 1], "light");
 }

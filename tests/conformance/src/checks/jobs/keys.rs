@@ -83,7 +83,7 @@ async fn ways_out(cx: Arc<Cx>) {
     kit.take("d", "n").await;
 }
 
-/// Claims of different needs, side by side, on connections of their own.
+/// Eight that claim different needs, side by side, on connections of their own.
 async fn overlap(cx: Arc<Cx>) {
     let kit = JobKit::new(&cx);
     let (keys, rounds) = (3, cx.rounds(8, 60));
@@ -95,11 +95,11 @@ async fn overlap(cx: Arc<Cx>) {
     kit.submit(&jobs).await;
     let held: tokio::sync::Mutex<HashSet<String>> = tokio::sync::Mutex::default();
     let finished = std::sync::atomic::AtomicUsize::new(0);
-    let workers = (0..4).map(|n| {
+    let workers = (0..8).map(|n| {
         let (kit, held, finished, all) = (&kit, &held, &finished, jobs.len());
         async move {
             let own = kit.another().await;
-            let need = [format!("n{n}"), format!("n{}", (n + 1) % 4)];
+            let need = [format!("n{}", n % 4), format!("n{}", (n + 1) % 4)];
             let needs: Vec<_> = need.iter().map(String::as_str).collect();
             while finished.load(std::sync::atomic::Ordering::SeqCst) < all {
                 for job in own.claim(&needs, 3).await {

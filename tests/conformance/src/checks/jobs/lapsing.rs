@@ -70,10 +70,16 @@ async fn concern(cx: Arc<Cx>) {
     assert_eq!((swept.lapsed, swept.concerns), (1, 1));
     kit.expect(&[("a", "CRASH_CONCERN")]).await;
     assert_eq!(kit.names(&["n"], 9).await, [""; 0]);
+    assert!(kit.sweep().await.in_concern.contains(&kit.id("a")), "every sweep says so");
+    kit.submit(&[kit.after("waits", "m", &[kit.on("a")])]).await;
+    let asked = [kit.id("waits"), kit.id("a"), kit.id("nowhere")];
+    let waiters = kit.upkeep().job_waiters(&asked).await.expect("waiters");
+    assert_eq!(waiters, [(kit.id("a"), kit.id("waits"))]);
     let jobs = [kit.id("a"), kit.id("a"), kit.id("nowhere")];
     let cleared = kit.jobs().clear_concern(&jobs, "me").await.expect("answers");
     let expected = [ConcernCleared::Cleared, ConcernCleared::NoConcern, ConcernCleared::Unknown];
     assert_eq!(cleared, expected);
+    assert!(!kit.sweep().await.in_concern.contains(&kit.id("a")), "nobody has to decide any more");
     assert_eq!(kit.record("a").await.summary.row.streak, 0);
     kit.take("a", "n").await;
     kit.jobs().set_job_settings(settings).await.expect("settings can be set");

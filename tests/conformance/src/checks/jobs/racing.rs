@@ -3,12 +3,14 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use futures_util::future::{join, join_all};
+use futures_util::future::{join, join_all, join3};
+use pgflow_machine::job::{JobSettled, Wait};
+use serde_json::json;
 
 use crate::Check;
 use crate::check::check;
-use crate::kit::Cx;
-use crate::kit::jobs::JobKit;
+use crate::kit::jobs::{JobKit, hand_over};
+use crate::kit::{Cx, completed, single};
 
 pub(crate) const CHECKS: &[Check] = &[
     check!(
@@ -19,6 +21,12 @@ pub(crate) const CHECKS: &[Check] = &[
     ),
     check!("J31", "a job is leased once, however many claim", claims, Jobs),
     check!("J32", "a name that several submit at once is one job", same_name, Jobs),
+    check!(
+        "J47",
+        "no wake-up is lost when a run ends while jobs begin to wait for it",
+        ends_of_runs,
+        Jobs
+    ),
 ];
 
 async fn wake_ups(cx: Arc<Cx>) {
@@ -33,7 +41,7 @@ async fn wake_ups(cx: Arc<Cx>) {
         let pair = |at: usize| {
             let (kit, other, hold) = (&kit, &other, holds[at].taken.hold.clone());
             async move {
-                let wait = pgflow_machine::job::Wait::job(hold.job.clone());
+                let wait = Wait::job(hold.job.clone());
                 let waiter =
                     [kit.after(&format!("w{}", kit.short(hold.job.as_str())), "n", &[wait])];
                 join(kit.finish(&hold), other.submit(&waiter)).await;
@@ -45,6 +53,50 @@ async fn wake_ups(cx: Arc<Cx>) {
     while had < pairs {
         let claimed = kit.claim(&["n"], 50).await.len();
         assert_ne!(claimed, 0, "{} of {pairs} wake-ups were lost", pairs - had);
+        had += claimed;
+    }
+}
+
+/// One job is submitted to wait for the run, another is handed over, each on a connection of its own.
+async fn ends_of_runs(cx: Arc<Cx>) {
+    let kit = JobKit::new(&cx);
+    let [submitting, handing] = [kit.another().await, kit.another().await];
+    let rounds = cx.rounds(30, 1_000);
+    let flow = cx.flow([single("a")]).await;
+    for n in 0..rounds {
+        let run = cx.start(&flow, json!({})).await;
+        let [task] = run.take(["a#0"]).await;
+        let other = format!("h{n}");
+        kit.submit(&[kit.job(&other, "first")]).await;
+        let hold = kit.take(&other, "first").await;
+        let wait = [Wait::run(run.id)];
+        let new = [kit.after(&format!("w{n}"), "n", &wait)];
+        // By turns, so that each of them is the first to go.
+        let turn = |of: usize| async move {
+            for _ in 0..(n + of) % 3 * 4 {
+                tokio::task::yield_now().await;
+            }
+        };
+        let end = async {
+            turn(0).await;
+            cx.settle(&task.lease, completed(1)).await;
+        };
+        let submit = async {
+            turn(1).await;
+            submitting.submit(&new).await;
+        };
+        let hand = async {
+            turn(2).await;
+            handing.settle(&hold, hand_over(&kit, "n", &wait)).await
+        };
+        let ((), (), handed) = join3(end, submit, hand).await;
+        assert_eq!(handed, JobSettled::Applied);
+    }
+    kit.sweep().await;
+    let mut had = 0;
+    while had < 2 * rounds {
+        let claimed = kit.claim(&["n"], 50).await.len();
+        assert_ne!(claimed, 0, "{} of {} wake-ups were lost", 2 * rounds - had, 2 * rounds);
         had += claimed;
     }
 }

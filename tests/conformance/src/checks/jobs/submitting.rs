@@ -3,20 +3,25 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pgflow_machine::job::{JobProblem, Moment, NewJob, Submitted, Wait};
-use pgflow_machine::{PayloadError, RunId};
+use pgflow_machine::job::{
+    HandOver, JobClaim, JobProblem, JobRetry, JobSettled, JobVerdict, LONGEST, Moment, NewJob,
+    Operated, Submitted, Unheld, Wait,
+};
+use pgflow_machine::{PayloadError, RunId, Timestamp};
+use pgflow_runtime::backend::BackendError;
 use serde_json::json;
 
 use crate::Check;
 use crate::check::check;
 use crate::kit::Cx;
-use crate::kit::jobs::JobKit;
+use crate::kit::jobs::{JobKit, fatal_job};
 
 pub(crate) const CHECKS: &[Check] = &[
     check!("J01", "a job's name is used once, also after its end", names, Jobs),
     check!("J02", "bad input gets a typed problem and changes nothing", bad_input, Jobs),
     check!("J03", "a new job stands where it says, and comes back as it went in", begins, Jobs),
     check!("J04", "names and keys are data: nothing in them is special", data, Jobs),
+    check!("J48", "a time that no clock will show is refused, and changes nothing", times, Jobs),
 ];
 
 async fn names(cx: Arc<Cx>) {
@@ -140,4 +145,63 @@ async fn data(cx: Arc<Cx>) {
             [pgflow_machine::job::JobBeat::Extended]
         );
     }
+}
+
+async fn times(cx: Arc<Cx>) {
+    let kit = JobKit::new(&cx);
+    let far = [
+        Moment::In(Duration::MAX),
+        Moment::In(LONGEST + Duration::from_nanos(1)),
+        Moment::At(Timestamp::from_micros(i64::MAX)),
+        Moment::At(Timestamp::from_micros(i64::MIN)),
+    ];
+    for moment in far {
+        let bad = [
+            NewJob { wake: Some(moment), ..kit.job("wakes", "n") },
+            NewJob { expires: Some(moment), ..kit.job("expires", "n") },
+        ];
+        for answer in kit.try_submit(&bad).await {
+            assert!(matches!(answer, Err(JobProblem::Time(_))), "{moment:?}: {answer:?}");
+        }
+    }
+    assert_eq!(kit.jobs().job(&kit.id("wakes")).await.expect("an answer"), None);
+    let long = JobClaim { lease: Duration::MAX, ..kit.wish(&["n"], 1) };
+    kit.submit(&[kit.job("a", "n"), kit.job("dead", "d")]).await;
+    assert!(is_time(&kit.jobs().claim_jobs(&long).await));
+    let hold = kit.take("a", "n").await;
+    let holds = std::slice::from_ref(&hold);
+    assert!(is_time(&kit.jobs().beat_jobs(holds, Duration::MAX).await));
+    let retry = JobRetry::After(Duration::MAX);
+    let mut verdicts = vec![JobVerdict::Failed { error: "no".into(), retry }];
+    for moment in far {
+        let to = HandOver { wake: Some(moment), ..HandOver::to(kit.name("n")) };
+        verdicts.push(JobVerdict::HandedOver(to));
+    }
+    for verdict in verdicts {
+        let settled = kit.settle(&hold, verdict).await;
+        assert!(matches!(settled, JobSettled::Refused(JobProblem::Time(_))), "{settled:?}");
+    }
+    kit.expect(&[("a", "ACTIVE")]).await;
+    kit.settle(&hold, JobVerdict::Released).await;
+    let to = HandOver { wake: Some(far[0]), ..HandOver::to(kit.name("n")) };
+    let act = Unheld::Reschedule(to);
+    let operated = kit.jobs().operate(&kit.id("a"), "me", &act).await.expect("an answer");
+    assert!(matches!(operated, Operated::Refused(JobProblem::Time(_))), "{operated:?}");
+    let dead = kit.take("dead", "d").await;
+    assert_eq!(kit.settle(&dead, fatal_job()).await, JobSettled::Applied);
+    let redriven = kit.jobs().redrive_jobs(&[kit.id("dead")], "me", Duration::MAX).await;
+    assert!(is_time(&redriven));
+    kit.expect(&[("a", "READY"), ("dead", "failed")]).await;
+    // The last that there are.
+    let last = Moment::At(Timestamp::from_micros(253_370_764_800_000_000));
+    let both = [("span", Moment::In(LONGEST)), ("moment", last)];
+    for (name, moment) in both {
+        let (wake, expires) = (Some(moment), Some(moment));
+        kit.submit(&[NewJob { wake, expires, ..kit.job(name, "later") }]).await;
+        kit.expect(&[(name, "AWAITING_FUTURE")]).await;
+    }
+}
+
+fn is_time<T>(answer: &Result<T, BackendError>) -> bool {
+    matches!(answer, Err(BackendError::Job(JobProblem::Time(_))))
 }

@@ -7,7 +7,6 @@ use pgflow_machine::job::{
     JobId, JobProblem, JobSettle, JobSettled, Moment, NewJob, Policy, RING_WALK, Wait,
 };
 use pgflow_machine::{NewRun, RunId};
-use pgflow_model::{FlowMigration, FlowMigrations, Operation};
 use serde_json::json;
 
 use crate::Check;
@@ -210,18 +209,7 @@ async fn deleted(cx: Arc<Cx>) {
         kit.after("strict", "n", &[wait(Policy::Fail)]),
     ])
     .await;
-    let delete = [Operation::DeleteVersion { slug: flow.clone() }];
-    let sql = format!("select pgflow.delete_flow_and_data('{flow}');");
-    // Programs have their migrations for good.
-    let files = vec![FlowMigration {
-        name: "delete",
-        checksum: "delete",
-        sql: sql.leak(),
-        operations_json: Operation::list_to_json(&delete).leak(),
-    }];
-    let package = kit.name("package").leak();
-    let migrations = FlowMigrations { package, files: files.leak(), notes: None };
-    cx.backend().apply(&migrations).await.expect("a version can be deleted");
+    cx.delete_version(&flow).await;
     kit.expect(&[("any", "READY"), ("strict", "failed")]).await;
     kit.take("any", "n").await;
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pgflow_machine::job::JobVerdict;
 use pgflow_machine::permit::{BatchRule, Columns, Message, Stage, Trigger};
-use pgflow_runtime::backend::ClaimedBatch;
+use pgflow_runtime::backend::{ClaimedBatch, ClaimedBatches};
 use serde_json::json;
 
 use super::{QueueKit, batches, settles};
@@ -18,6 +18,7 @@ pub(super) const CHECKS: &[Check] = &[
     check!("Q01", "a batch is formed of what any process pushed", of_all, Pipelines),
     check!("Q02", "a batch that is not full waits for its oldest message", waits, Pipelines),
     check!("Q03", "batches have a limit in bytes, and are of one key", bytes_and_keys, Pipelines),
+    check!("Q24", "what a claim hands out is bounded in bytes", bounded, Pipelines),
     check!("Q19", "a batch waits from when its messages can be had again", again, Pipelines),
 ];
 
@@ -114,4 +115,31 @@ async fn again(cx: Arc<Cx>) {
     assert_eq!(ripe(&fourth), [["c"]]);
     kit.finish(&fourth[0]).await;
     assert_eq!(ripe(&young("at the head of its line").await), [["d"]]);
+}
+
+/// Seventeen large messages, one by one and as a batch: a claim hands out sixteen of them, and the next one the last.
+async fn bounded(cx: Arc<Cx>) {
+    let kit = QueueKit::new(&cx);
+    for at in 0..17 {
+        let mut message: Message = kit.message(&format!("{at:02}"));
+        message.job.payload = json!("x".repeat(4_000_000 - 2));
+        kit.push(&[message]).await;
+    }
+    let handed_out = |looked: &ClaimedBatches| -> usize {
+        looked.batches.iter().map(|batch| batch.messages.len()).sum()
+    };
+    let singly = kit.look(50, &Stage::default()).await;
+    assert_eq!(handed_out(&singly), 16, "64 MB, one by one");
+    assert_eq!(singly.next_in, Some(Duration::ZERO), "there is more, at once");
+    for batch in &singly.batches {
+        kit.settle(batch, &JobVerdict::Released.into()).await;
+    }
+    let stage = batches(50, 3600);
+    let together = kit.claim(50, &stage).await;
+    let [batch] = &together[..] else { panic!("one batch, and {} came", together.len()) };
+    assert_eq!((batch.messages.len(), batch.trigger), (16, Some(Trigger::Bytes)));
+    kit.finish(batch).await;
+    assert!(kit.claim(50, &stage).await.is_empty(), "what is left is both short and young");
+    let last = kit.look(50, &Stage { drains: true, ..stage }).await;
+    assert_eq!(handed_out(&last), 1);
 }

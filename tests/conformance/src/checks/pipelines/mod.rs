@@ -4,6 +4,7 @@ mod batching;
 mod permits;
 mod racing;
 mod settling;
+mod steps;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +19,7 @@ use crate::kit::jobs::JobKit;
 
 /// All of them.
 pub(super) const GROUPS: &[&[Check]] =
-    &[batching::CHECKS, permits::CHECKS, settling::CHECKS, racing::CHECKS];
+    &[batching::CHECKS, permits::CHECKS, settling::CHECKS, steps::CHECKS, racing::CHECKS];
 
 /// Queues of a check.
 struct QueueKit {

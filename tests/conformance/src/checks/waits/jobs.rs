@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pgflow_machine::RunStatus;
 use pgflow_machine::wait::NewWait;
+use pgflow_machine::{RunStatus, Settled};
 use pgflow_runtime::backend::TaskQuery;
 use serde_json::json;
 
@@ -21,6 +21,7 @@ pub(crate) const CHECKS: &[Check] = &[
     check!("W53", "a job that has ended before is not waited for", ended_before, Waits),
     check!("W54", "a job is kept while somebody waits for others with it", pruned, Waits),
     check!("W55", "a job that others wait for goes on without the one who does not", shared, Waits),
+    check!("W56", "an attempt that is fenced or was lost submits no job", fenced, Waits),
 ];
 
 /// A run whose only step waits for the jobs `one` and `two`.
@@ -70,6 +71,33 @@ async fn fails(cx: Arc<Cx>) {
     kit.fail_for_good(&third, "boom").await;
     let failed = json!({ "error": { "status": "failed", "message": "boom" } });
     assert_eq!(run.record().await.output, Some(json!({ "a": [failed] })));
+}
+
+async fn fenced(cx: Arc<Cx>) {
+    let kit = JobKit::new(&cx);
+    let flow = cx.flow([single("a")]).await;
+    let run = cx.start(&flow, json!({})).await;
+    let [lost] = run.take(["a#0"]).await;
+    assert_eq!(kit.names(&["n"], 10).await, [""; 0], "it has not said yet that it waits");
+    run.advance(200).await;
+    assert_eq!(cx.sweep().await, 1, "its worker is gone");
+    let [task] = run.take(["a#0"]).await;
+    let late = waits(jobs_of([kit.job("late", "n")]));
+    assert_eq!(cx.settle(&lost.lease, late).await, Settled::Fenced);
+    assert_eq!(kit.names(&["n"], 10).await, [""; 0], "no job was submitted");
+    run.apply(&task, waits(jobs_of([kit.job("one", "n")]))).await;
+    let again = waits(jobs_of([kit.job("again", "n")]));
+    assert_eq!(cx.settle(&task.lease, again).await, Settled::AlreadySettled);
+    let one = kit.take("one", "n").await;
+    assert_eq!(kit.names(&["n"], 10).await, [""; 0], "one, once");
+    kit.finish_with(&one, json!(1)).await;
+    assert_eq!(run.record().await.output, Some(json!({ "a": [1] })));
+    let run = cx.start(&flow, json!({})).await;
+    let [task] = run.take(["a#0"]).await;
+    run.cancel(None).await;
+    let over = waits(jobs_of([kit.job("over", "n")]));
+    assert_eq!(cx.settle(&task.lease, over).await, Settled::RunEnded);
+    assert_eq!(kit.names(&["n"], 10).await, [""; 0], "no job was submitted");
 }
 
 async fn cancelled(cx: Arc<Cx>) {

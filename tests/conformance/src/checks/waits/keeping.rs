@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pgflow_machine::RunStatus;
-use pgflow_machine::wait::Signalled;
+use pgflow_machine::wait::{NewWait, Signalled};
 use pgflow_runtime::backend::{Retried, RunQuery, WaitQuery};
 use serde_json::json;
 
@@ -18,6 +18,12 @@ pub(crate) const CHECKS: &[Check] = &[
     check!("W71", "a run that waits is open, and is never pruned", listed, Waits),
     check!("W72", "a child is kept while somebody waits for others with it", pruned, Waits),
     check!("W73", "waits are listed in pages, the oldest first", pages, Waits),
+    check!(
+        "W74",
+        "children go with a deleted version, unless detached; who waits is told",
+        deleted,
+        Waits
+    ),
 ];
 
 async fn retried(cx: Arc<Cx>) {
@@ -77,7 +83,17 @@ async fn pruned(cx: Arc<Cx>) {
     let [first, second] = children[0].split(&tasks, &children[1]);
     children[0].done(&first, "old").await;
     cx.age(&inner, 1_000_000).await;
-    cx.backend().prune(Duration::from_secs(1000), 1000).await.expect("old runs can be pruned");
+    let old = Duration::from_secs(1000);
+    let prune = async |max| cx.backend().prune(old, max).await.expect("old runs can be pruned");
+    prune(1_000_000).await; // What other checks have left.
+    let prunable = async || cx.backend().prunable(old, 1000).await.expect("they can be counted");
+    assert_eq!(prunable().await, 0, "it is kept, and not counted");
+    // One that could go does not have to wait behind it.
+    let other = cx.start(&inner, json!({})).await;
+    other.cancel(None).await;
+    cx.age(&inner, 1_000_000).await;
+    assert_eq!(prunable().await, 1);
+    assert_eq!(prune(1).await, 1);
     children[0].expect_state(RunStatus::Completed, &["x:completed"]).await;
     children[1].done(&second, "new").await;
     let output = json!({ "a": [{ "x": "old" }, { "x": "new" }] });
@@ -102,4 +118,31 @@ async fn pages(cx: Arc<Cx>) {
         found.extend(page);
     }
     assert_eq!(found, all);
+}
+
+async fn deleted(cx: Arc<Cx>) {
+    let inner = cx.flow([single("x")]).await;
+    let outer = cx.flow([single("a"), single("b")]).await;
+    let run = cx.start(&outer, json!({})).await;
+    let [a, b] = run.take(["a#0", "b#0"]).await;
+    run.apply(&a, waits(run_of(&inner, 1))).await;
+    run.apply(&b, waits(NewWait { detached: true, ..run_of(&inner, 2) })).await;
+    let [orphan, detached] = [run.child_of("a", &inner).await, run.child_of("b", &inner).await];
+    cx.delete_version(&outer).await;
+    cx.wake().await;
+    let record = orphan.expect_state(RunStatus::Cancelled, &["x:started"]).await;
+    let reason = format!("parent run {} no longer waits for it", run.id);
+    assert_eq!(record.cancel_reason, Some(reason));
+    detached.expect_state(RunStatus::Started, &["x:started"]).await;
+
+    let waiting = cx.flow([single("c").attempts(1)]).await;
+    let parent = cx.start(&waiting, json!({})).await;
+    let [c] = parent.take(["c#0"]).await;
+    parent.apply(&c, waits(run_of(&inner, 3))).await;
+    let child = parent.child(&inner).await;
+    cx.delete_version(&inner).await;
+    cx.wake().await;
+    let record = parent.expect_state(RunStatus::Failed, &["c:failed"]).await;
+    let error = record.steps.iter().find_map(|step| step.error.clone());
+    assert_eq!(error, Some(format!("child run {} was deleted", child.id)));
 }

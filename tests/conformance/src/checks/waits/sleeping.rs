@@ -3,15 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pgflow_machine::RunStatus;
 use pgflow_machine::wait::Signalled;
+use pgflow_machine::{RunStatus, Timestamp};
 use pgflow_model::OnSkip;
-use pgflow_runtime::backend::TaskQuery;
+use pgflow_runtime::backend::{TaskQuery, WaitingFor};
 use serde_json::json;
 
 use crate::Check;
 use crate::check::check;
-use crate::kit::waits::{hook, sleep, timeout, to_token, waits};
+use crate::kit::schedules::ScheduleKit;
+use crate::kit::waits::{hook, sleep, sleep_until, timeout, to_token, waits};
 use crate::kit::{Cx, StepExt, names, single};
 
 pub(crate) const CHECKS: &[Check] = &[
@@ -24,6 +25,12 @@ pub(crate) const CHECKS: &[Check] = &[
         Waits
     ),
     check!("W23", "when nobody answers at all, the step ends as exhausted", exhausted, Waits),
+    check!(
+        "W24",
+        "a moment that is over ends a sleep at once, one to come when it comes",
+        until,
+        Waits
+    ),
 ];
 
 const MINUTE: Duration = Duration::from_mins(1);
@@ -60,6 +67,46 @@ async fn no_sleep(cx: Arc<Cx>) {
     run.expect_log(&[
         "run:started {}",
         "step:started a 1",
+        "step:waiting a 0 sleep",
+        "step:woken a 0",
+        "step:completed a null",
+        "run:completed {\"a\":null}",
+    ])
+    .await;
+}
+
+async fn until(cx: Arc<Cx>) {
+    let kit = ScheduleKit::new(&cx).await;
+    let flow = cx.flow([single("a")]).await;
+    let now = kit.now().await;
+    for moment in [i64::MIN, 0, now.micros()].map(Timestamp::from_micros) {
+        let run = cx.start(&flow, json!({})).await;
+        let [task] = run.take(["a#0"]).await;
+        run.apply(&task, waits(sleep_until(moment))).await;
+        run.expect_state(RunStatus::Completed, &["a:completed"]).await;
+    }
+    // As late as it gets.
+    for wait in [sleep_until(Timestamp::from_micros(i64::MAX)), sleep(Duration::MAX)] {
+        let run = cx.start(&flow, json!({})).await;
+        let [task] = run.take(["a#0"]).await;
+        run.apply(&task, waits(wait)).await;
+        run.advance(10).await;
+        assert_eq!(cx.wake().await.woken, 0);
+        run.expect_state(RunStatus::Started, &["a:started"]).await;
+        run.cancel(None).await;
+    }
+    let run = cx.start(&flow, json!({})).await;
+    let [task] = run.take(["a#0"]).await;
+    run.apply(&task, waits(sleep_until(now + MINUTE * 60))).await;
+    let asleep = cx.waits(run.id).await;
+    assert!(matches!(asleep[0].on, WaitingFor::Sleep), "{asleep:?}");
+    run.advance(3_540).await;
+    assert_eq!((cx.wake().await.woken, cx.claim(&flow).await.len()), (0, 0));
+    run.expect_state(RunStatus::Started, &["a:started"]).await;
+    run.advance(61).await;
+    cx.wake().await;
+    run.expect_state(RunStatus::Completed, &["a:completed"]).await;
+    run.expect_log_end(&[
         "step:waiting a 0 sleep",
         "step:woken a 0",
         "step:completed a null",

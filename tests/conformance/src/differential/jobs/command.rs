@@ -4,8 +4,9 @@ use pgflow_machine::job::Policy;
 
 use crate::differential::random::Random;
 
-/// Jobs of a sequence.
+/// Jobs of a sequence, and runs that they may wait for.
 pub(super) const JOBS: usize = 7;
+pub(super) const RUNS: usize = 2;
 
 #[derive(Clone, Debug)]
 pub(super) enum Command {
@@ -16,6 +17,15 @@ pub(super) enum Command {
     },
     Beat(Vec<Hold>),
     Settle(Vec<(Hold, Verdict, Vec<Draft>)>),
+    /// One result, and a claim: what goes with others may go before them.
+    Trip {
+        settle: (Hold, Verdict, Vec<Draft>),
+        needs: Vec<usize>,
+        max: u32,
+    },
+    StartRun(usize),
+    /// Well, or by being cancelled.
+    EndRun(usize, bool),
     Cancel(Vec<usize>),
     Clear(Vec<usize>),
     Complete(usize),
@@ -41,9 +51,16 @@ pub(super) struct Draft {
 #[derive(Clone, Debug)]
 pub(super) struct Onward {
     pub(super) need: usize,
-    pub(super) after: Vec<(usize, Policy)>,
+    pub(super) after: Vec<(On, Policy)>,
     pub(super) wake: Option<u64>,
     pub(super) max_attempts: Option<u32>,
+}
+
+/// What a job waits for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum On {
+    Job(usize),
+    Run(usize),
 }
 
 /// A claim of a job, counted from the newest, whether or not there ever was one.
@@ -64,15 +81,17 @@ pub(super) enum Verdict {
 impl Command {
     pub(super) fn draw(random: &mut Random) -> Self {
         match random.below(100) {
-            0..20 => Self::Submit((0..=random.below(3)).map(|_| Draft::draw(random)).collect()),
-            20..42 => Self::Claim { needs: random.some(&[0, 1, 2]), max: *random.pick(&[1, 2, 5]) },
+            0..18 => Self::Submit((0..=random.below(3)).map(|_| Draft::draw(random)).collect()),
+            18 => Self::StartRun(random.below(RUNS)),
+            19 => Self::EndRun(random.below(RUNS), random.chance(50)),
+            20..37 => Self::Claim { needs: random.some(&[0, 1, 2]), max: *random.pick(&[1, 2, 5]) },
+            37..42 => {
+                let hold = Hold { job: random.below(JOBS), ago: 0 };
+                let settle = settle(random, hold);
+                Self::Trip { settle, needs: random.some(&[0, 1, 2]), max: *random.pick(&[1, 3]) }
+            }
             42..47 => Self::Beat(holds(random)),
             47..70 => {
-                let settle = |random: &mut Random, hold| {
-                    let forks =
-                        if random.chance(15) { vec![Draft::draw(random)] } else { Vec::new() };
-                    (hold, Verdict::draw(random), forks)
-                };
                 let holds = holds(random);
                 Self::Settle(holds.into_iter().map(|hold| settle(random, hold)).collect())
             }
@@ -86,6 +105,11 @@ impl Command {
             _ => Self::Look,
         }
     }
+}
+
+fn settle(random: &mut Random, hold: Hold) -> (Hold, Verdict, Vec<Draft>) {
+    let forks = if random.chance(15) { vec![Draft::draw(random)] } else { Vec::new() };
+    (hold, Verdict::draw(random), forks)
 }
 
 fn jobs(random: &mut Random) -> Vec<usize> {
@@ -115,7 +139,11 @@ impl Draft {
 
 impl Onward {
     fn draw(random: &mut Random) -> Self {
-        let after = |random: &mut Random| (random.below(JOBS), *random.pick(Policy::ALL));
+        let after = |random: &mut Random| {
+            let is_run = random.chance(15);
+            let on = if is_run { On::Run(random.below(RUNS)) } else { On::Job(random.below(JOBS)) };
+            (on, *random.pick(Policy::ALL))
+        };
         let waits = if random.chance(35) { 1 + random.below(2) } else { 0 };
         Self {
             need: random.below(3),

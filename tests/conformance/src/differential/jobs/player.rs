@@ -6,16 +6,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pgflow_machine::job::{
-    HandOver, JobClaim, JobHold, JobId, JobRetry, JobSettle, JobToken, JobVerdict, Moment, NewJob,
-    TraceKind, Unheld, Wait,
+    HandOver, JobClaim, JobEnd, JobHold, JobId, JobRetry, JobSettle, JobToken, JobVerdict, Moment,
+    NewJob, TraceKind, Unheld, Wait,
 };
-use pgflow_runtime::backend::{Backend, BackendError, Jobs};
+use pgflow_machine::{
+    Claim, Lease, NewRun, RunId, Settle, Source, Verdict as TaskVerdict, Want, WorkerId,
+};
+use pgflow_model::FlowShape;
+use pgflow_runtime::backend::{Backend, BackendError, ClaimedJob, FlowVersion, Jobs, Trip};
 use serde_json::json;
 use uuid::Uuid;
 
-use super::command::{Command, Draft, Hold, JOBS, Onward, Verdict};
+use super::command::{Command, Draft, Hold, JOBS, On, Onward, RUNS, Verdict};
 use crate::differential::blind::Plays;
+use crate::kit::single;
 use crate::subject::Database;
+
+/// The flow of runs that jobs wait for.
+const WAITED: &str = "waited";
 
 /// How long leases last.
 const LEASE: Duration = Duration::from_secs(4_000);
@@ -26,6 +34,8 @@ pub(super) struct Player<'d> {
     prefix: String,
     /// Tokens of each job's claims, the oldest first.
     tokens: HashMap<JobId, Vec<JobToken>>,
+    /// Started or not.
+    runs: [RunId; RUNS],
     /// Whether the trace has to have the same details, and callers also of what time does: they are for people.
     with_details: bool,
 }
@@ -44,7 +54,10 @@ const CALLED: &[TraceKind] = &[
 impl Plays<Command> for Player<'_> {
     async fn play(&mut self, command: &Command) -> String {
         let played = self.try_play(command).await;
-        let text = played.unwrap_or_else(|error| format!("error: {error}"));
+        let mut text = played.unwrap_or_else(|error| format!("error: {error}"));
+        for (number, run) in self.runs.iter().enumerate() {
+            text = text.replace(&run.to_string(), &format!("run {number}"));
+        }
         text.replace(&self.prefix, "")
     }
 
@@ -53,13 +66,18 @@ impl Plays<Command> for Player<'_> {
         self.database.advance_jobs(&self.prefix, LEASE * 2).await;
         let all: Vec<_> = (0..JOBS).collect();
         self.jobs().cancel_jobs(&self.ids(&all), "me", None).await.expect("jobs can be cancelled");
+        for run in self.runs {
+            // Those that were not started are unknown.
+            let _ = self.backend.cancel(run, None).await;
+        }
     }
 }
 
 impl<'d> Player<'d> {
     pub(super) fn new(database: &'d dyn Database, with_details: bool) -> Self {
         let (prefix, tokens) = (format!("d{}.", Uuid::now_v7().simple()), HashMap::new());
-        Self { database, backend: database.backend(), prefix, tokens, with_details }
+        let (backend, runs) = (database.backend(), std::array::from_fn(|_| RunId::new()));
+        Self { database, backend, prefix, tokens, runs, with_details }
     }
 
     fn jobs(&self) -> &dyn Jobs {
@@ -82,6 +100,9 @@ impl<'d> Player<'d> {
                 let settles: Vec<_> = settles.iter().map(|settle| self.settle(settle)).collect();
                 format!("{:?}", jobs.settle_jobs(&settles, "worker").await?)
             }
+            Command::Trip { settle, needs, max } => self.trip(settle, needs, *max).await?,
+            Command::StartRun(run) => self.start_run(self.runs[*run]).await?,
+            Command::EndRun(run, is_well) => self.end_run(self.runs[*run], *is_well).await?,
             Command::Cancel(numbers) => {
                 format!("{:?}", jobs.cancel_jobs(&self.ids(numbers), "me", Some("why")).await?)
             }
@@ -113,13 +134,67 @@ impl<'d> Player<'d> {
         let needs = needs.iter().map(|need| self.need(*need)).collect();
         let claim = JobClaim { worker: "worker".into(), needs, lease: LEASE, max };
         let claimed = self.jobs().claim_jobs(&claim).await?.jobs;
+        Ok(self.remember(claimed))
+    }
+
+    /// Says what was claimed, and keeps the tokens.
+    fn remember(&mut self, claimed: Vec<ClaimedJob>) -> String {
         let mut names = Vec::new();
         for job in claimed {
             let JobHold { job: id, token } = job.taken.hold;
             names.push(format!("{id} {} {}", job.taken.row.attempts, job.payload));
             self.tokens.entry(id).or_default().push(token);
         }
-        Ok(format!("{names:?}"))
+        format!("{names:?}")
+    }
+
+    async fn trip(
+        &mut self,
+        settle: &(Hold, Verdict, Vec<Draft>),
+        needs: &[usize],
+        max: u32,
+    ) -> Result<String, BackendError> {
+        let want = |need: &usize| Want {
+            lease: Some(LEASE),
+            ..Want::from(Source::Need(self.need(*need)))
+        };
+        let worker = WorkerId(Uuid::nil());
+        let next = Claim { wants: needs.iter().map(want).collect(), max, worker };
+        let JobSettle { hold, verdict, submits } = self.settle(settle);
+        let lease = Lease::Job { hold, lasts: LEASE };
+        let end = TaskVerdict::Job(Box::new(JobEnd { verdict, submits }));
+        let settles = [Settle { lease, verdict: end }];
+        let trip = Trip { worker, settles: &settles, next: Some(&next), turn: 0 };
+        let work = self.jobs().settle_and_claim(&trip).await?;
+        let claimed = work.claimed.jobs.into_iter().map(|(job, _)| job).collect();
+        Ok(format!("{:?} {}", work.settled, self.remember(claimed)))
+    }
+
+    async fn start_run(&self, run: RunId) -> Result<String, BackendError> {
+        let slug = WAITED.to_owned();
+        let steps = vec![single("a")];
+        let shape = FlowShape { steps, ..FlowShape::new(WAITED) };
+        let version = FlowVersion { flow: slug.clone(), version: 1, slug, shape };
+        self.backend.ensure_flow(&version).await?;
+        self.backend.start(NewRun::new(WAITED, json!({}), run)).await?;
+        Ok(String::new())
+    }
+
+    async fn end_run(&self, run: RunId, is_well: bool) -> Result<String, BackendError> {
+        if !is_well {
+            // One that was not started is unknown.
+            let _ = self.backend.cancel(run, None).await;
+            return Ok(String::new());
+        }
+        let claim = Claim::of_queues([WAITED], 9, WorkerId(Uuid::nil()));
+        for task in self.backend.claim(&claim).await?.tasks {
+            let is_meant = task.lease.task.run == run;
+            let verdict =
+                if is_meant { TaskVerdict::Completed(json!(1)) } else { TaskVerdict::Released };
+            let settles = [Settle { lease: task.lease.into(), verdict }];
+            self.backend.settle(&settles, None).await?;
+        }
+        Ok(String::new())
     }
 
     /// All that people can see of all jobs.
@@ -162,7 +237,11 @@ impl<'d> Player<'d> {
     }
 
     fn waits(&self, onward: &Onward) -> Vec<Wait> {
-        onward.after.iter().map(|(job, policy)| Wait::job(self.id(*job)).or(*policy)).collect()
+        let wait = |(on, policy): &(On, _)| match on {
+            On::Job(job) => Wait::job(self.id(*job)).or(*policy),
+            On::Run(run) => Wait::run(self.runs[*run]).or(*policy),
+        };
+        onward.after.iter().map(wait).collect()
     }
 
     fn draft(&self, draft: &Draft) -> NewJob {

@@ -44,6 +44,9 @@ pub(super) async fn database() -> Db {
 
 pub(super) const BREAKS: &[Break] = &[
     ("job_waits", "delete from pgflow.job_edges where place = 1"),
+    ("job_wake", "insert into pgflow.job_wakes (kind, dependency, outcome) values ('job', 'done', 'failed')"),
+    ("job_wake", "insert into pgflow.job_wakes (kind, dependency, outcome) values ('job', 'leased', 'done')"),
+    ("job_wake", "insert into pgflow.job_wakes (kind, dependency, outcome) values ('run', 'gone', 'over')"),
     ("job_twice", "insert into pgflow.job_archive (seq, created_at, priority, attempts, failures, lapses, streak, outcome, id, need, payload)
         select seq, created_at, 0, 0, 0, 0, 0, 'done', id, need, payload from pgflow.jobs where id = 'ready'"),
     ("job_place", "update pgflow.jobs set seq = (select seq from pgflow.jobs where id = 'ready') where id = 'head'"),

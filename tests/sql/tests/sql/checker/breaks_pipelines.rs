@@ -1,10 +1,10 @@
 //! Permits, holds and messages.
 
 use super::bench::{Break, each_is_reported_on};
-use crate::harness::Db;
+use crate::harness::{Db, define};
 
 /// A resource that two messages hold, of which something is kept.
-async fn database() -> Db {
+pub(super) async fn database() -> Db {
     let db = Db::new().await;
     db.run("select pgflow.set_capacity('gpu', 2)").await;
     db.run("select pgflow.submit_jobs('{a,b,c}', '{q,q,q}')").await;
@@ -15,6 +15,16 @@ async fn database() -> Db {
     db.run(
         "select pgflow.hold_permits('{gpu,gpu}', array_agg(j.id order by j.id), array_agg(j.token::text order by j.id), '{one,two}', '{1,1}', '{1,2}')
            from pgflow.jobs j where j.token is not null",
+    )
+    .await;
+    db.run("select pgflow.set_capacity('cpu', 2)").await;
+    db.run(&define("f", &["m map"])).await;
+    db.start("f", "[1, 2]").await;
+    db.claim("f").await;
+    db.run("select pgflow.note_permits('{resource}', '{cpu}', array['{\"capacity\": 2, \"fence\": 2}']::jsonb[])").await;
+    db.run(
+        "select pgflow.hold_for_tasks('{cpu,cpu}', array_agg(t.run_id), array_agg(t.step_slug), array_agg(t.task_index), '{1,1}', '{1,1}', '{1,2}')
+           from pgflow.step_tasks t",
     )
     .await;
     db.check().await;
@@ -31,6 +41,10 @@ pub(super) const BREAKS: &[Break] = &[
     ("hold_fence", "update pgflow.permit_holds set fence = 3 where job = 'a'"),
     ("hold_fence", "update pgflow.permit_holds set fence = 0 where job = 'a'"),
     ("hold_batch", "update pgflow.permit_holds set fence = 1"),
+    ("held_units", "update pgflow.task_holds set units = 2 where fence = 1"),
+    ("hold_of_no_resource", "update pgflow.task_holds set resource = 'none' where fence = 1"),
+    ("hold_fence", "update pgflow.task_holds set fence = 3 where fence = 1"),
+    ("hold_fence", "update pgflow.task_holds set fence = 0 where fence = 1"),
     ("message_of_no_job", "update pgflow.job_messages set job = 'nobody' where job = 'a'"),
     (
         "message_resources",
@@ -40,6 +54,11 @@ pub(super) const BREAKS: &[Break] = &[
         "message_resources",
         "update pgflow.job_messages set resources = '{\"gpu\": 0}' where job = 'b'",
     ),
+    (
+        "message_resources",
+        "update pgflow.job_messages set resources = '{\"gpu\": true}' where job = 'b'",
+    ),
+    ("message_resources", "update pgflow.job_messages set resources = '[1]' where job = 'b'"),
 ];
 
 #[tokio::test]
@@ -61,6 +80,7 @@ async fn states_that_cannot_be_are_refused() {
         "insert into pgflow.permits (kind, name, state) values ('round', 'q', '-1')",
         "insert into pgflow.permits (kind, name, state, lowered) values ('round', 'q', '1', true)",
         "update pgflow.permit_holds set units = 0",
+        "update pgflow.task_holds set units = 0",
     ] {
         let failure = db.error(sql).await;
         assert_eq!(failure.code, "23514", "{sql}: {failure}");

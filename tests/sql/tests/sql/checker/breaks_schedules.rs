@@ -4,7 +4,7 @@ use super::bench::{Break, each_is_reported_on};
 use crate::harness::{Db, define};
 
 /// Two schedules, one of which has started a run.
-async fn database() -> Db {
+pub(super) async fn database() -> Db {
     let db = Db::with(&define("f", &["a"])).await;
     db.run("select pgflow.create_schedule('one', 'f', '@daily', '1')").await;
     db.run("select pgflow.create_schedule('two', 'f', '@daily', '1')").await;
@@ -19,6 +19,19 @@ async fn database() -> Db {
 
 pub(super) const BREAKS: &[Break] = &[
     ("schedule_moments", "update pgflow.schedules set next_at = after_at where name = 'one'"),
+    ("schedule_moments", "update pgflow.schedules set last_run = null where name = 'one'"),
+    (
+        "schedule_moments",
+        "update pgflow.schedules set queued_at = array[now(), now()], queued_runs = array[gen_random_uuid(), gen_random_uuid()] where name = 'one'",
+    ),
+    (
+        "schedule_moments",
+        "update pgflow.schedules set queued_at = array[now(), now() + interval '1 s'], queued_runs = array[last_run, last_run] where name = 'one'",
+    ),
+    (
+        "schedule_error",
+        "update pgflow.schedules set status = 'broken', next_at = null where name = 'one'",
+    ),
     (
         "schedule_runs",
         "update pgflow.schedules set last_run = (select last_run from pgflow.schedules where name = 'one') where name = 'two'",

@@ -4,7 +4,7 @@ use super::bench::{Break, each_is_reported_on};
 use crate::harness::{Db, define};
 
 /// A stream of a task in its second attempt, and one of its own.
-async fn database() -> Db {
+pub(super) async fn database() -> Db {
     let db = Db::with(&define("f", &["a; max_attempts => 2"])).await;
     let run = db.start("f", "1").await;
     for attempt in 1..=2 {
@@ -36,6 +36,10 @@ pub(super) const BREAKS: &[Break] = &[
     ("stream_writers", "delete from pgflow.stream_writers where writer = 'you'"),
     ("stream_writers", "update pgflow.stream_writers set next_seq = next_seq + 1"),
     ("stream_owner", "update pgflow.streams set name = 'b' where name = 'a'"),
+    ("stream_owner", "update pgflow.streams set task_index = 1"),
+    ("stream_generations", "update pgflow.stream_chunks set generation = 3 where number = 0"),
+    ("stream_generations", "update pgflow.stream_chunks set generation = 0 where generation = 1"),
+    ("stream_chunks", "update pgflow.stream_chunks set number = -1 where number = 0"),
     ("stream_lost", "delete from pgflow.streams"),
     ("stream_writer_lost", "delete from pgflow.streams"),
 ];

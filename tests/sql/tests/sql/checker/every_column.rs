@@ -8,7 +8,7 @@ use super::unseen::{UNSEEN, Unseen};
 use crate::harness::{Db, Session};
 
 /// Tables that are corrupted, and by what their rows differ in kind: one row of each kind is taken.
-const TABLES: &[(&str, &str)] = &[
+pub(super) const TABLES: &[(&str, &str)] = &[
     ("pgflow.flows", "flow_slug"),
     ("pgflow.steps", "(flow_slug, step_slug)"),
     ("pgflow.deps", "(flow_slug, dep_slug, step_slug)"),
@@ -52,6 +52,19 @@ fn corruptions(kind: &str) -> &'static [(&'static str, &'static str)] {
             ("null", "null"),
             ("other", "array_fill('run:corrupted'::text, array[cardinality(?)])"),
             ("+1", "? || 'step:started nothing'::text"),
+            ("-1", "?[2:]"),
+        ],
+        "integer[]" => &[("null", "null"), ("other", "'{1000}'")],
+        "uuid[]" => &[
+            ("null", "null"),
+            (
+                "other",
+                "array_fill('00000000-0000-4000-8000-000000000bad'::uuid, array[cardinality(?)])",
+            ),
+        ],
+        "timestamp with time zone[]" => &[
+            ("null", "null"),
+            ("other", "array_fill(timestamptz '2200-01-01', array[cardinality(?)])"),
             ("-1", "?[2:]"),
         ],
         "jsonb[]" => &[
@@ -165,13 +178,28 @@ pub(super) async fn unnoticed(db: &Db, look: &str, table: &str, kind: &str) -> S
     silent
 }
 
+/// Puts the columns of a prefix such as `pgflow.steps.opt_*` in its place.
+fn expand_prefixes(known: &mut BTreeMap<String, BTreeSet<&'static str>>, silent: &Silent) {
+    let is_prefix = |column: &str| column.ends_with('*') && !column.ends_with(".*");
+    let prefixes: Vec<_> = known.extract_if(.., |column, _| is_prefix(column)).collect();
+    for (prefix, how) in prefixes {
+        let prefix = prefix.trim_end_matches('*');
+        let columns: Vec<_> = silent.keys().filter(|column| column.starts_with(prefix)).collect();
+        assert!(!columns.is_empty(), "no column is unseen that begins with {prefix}");
+        for column in columns {
+            known.entry(column.clone()).or_insert_with(|| how.clone());
+        }
+    }
+}
+
 /// What nobody noticed is what is known to be unseen, no more and no less.
 pub(super) fn assert_known(silent: &Silent, unseen: &[Unseen]) {
-    let known: BTreeMap<String, BTreeSet<&str>> = unseen
+    let mut known: BTreeMap<String, BTreeSet<&'static str>> = unseen
         .iter()
         .flat_map(|(columns, how, _)| columns.iter().map(move |column| ((*column).to_owned(), how)))
         .map(|(column, how)| (column, how.iter().copied().collect()))
         .collect();
+    expand_prefixes(&mut known, silent);
     let mut problems = Vec::new();
     for (column, how) in silent {
         let known = known.get(column).cloned().unwrap_or_default();

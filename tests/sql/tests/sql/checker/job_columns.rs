@@ -4,7 +4,7 @@ use super::breaks_jobs;
 use super::every_column::{Silent, assert_known, unnoticed};
 use super::unseen::Unseen;
 
-const TABLES: &[(&str, &str)] = &[
+pub(super) const TABLES: &[(&str, &str)] = &[
     ("pgflow.jobs", "id"),
     ("pgflow.job_edges", "(waiter, place)"),
     ("pgflow.job_keys", "key"),

@@ -14,5 +14,6 @@ mod breaks_waits;
 mod coverage;
 mod every_column;
 mod job_columns;
+mod more_columns;
 mod unseen;
 mod wait_columns;

@@ -4,7 +4,7 @@ use super::breaks_waits;
 use super::every_column::{Silent, assert_known, unnoticed};
 use super::unseen::Unseen;
 
-const TABLES: &[(&str, &str)] = &[
+pub(super) const TABLES: &[(&str, &str)] = &[
     ("pgflow.waits", "run_id"),
     ("pgflow.awaited", "(kind, ended, abandoned is null)"),
     ("pgflow.wait_ends", "kind"),

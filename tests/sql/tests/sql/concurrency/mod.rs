@@ -16,6 +16,7 @@ mod reader;
 mod same_message;
 mod same_runs;
 mod same_runs_actor;
+mod same_runs_besides;
 mod settle_race;
 mod start_race;
 mod storm;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use uuid::Uuid;
 
+use super::same_runs_besides::BESIDES;
 use crate::harness::{Failure, Random, Session, Task, define};
 
 /// A flow that fails easily and has a map step, whose lock comes before that of its run.
@@ -14,9 +15,9 @@ pub(super) fn flow(map: &str) -> String {
 }
 
 /// What is done, and how often in proportion.
-pub(super) type Actions = &'static [(&'static str, usize)];
+pub(super) type Actions<'a> = &'a [(&'static str, usize)];
 
-pub(super) const MAINTENANCE: Actions = &[
+pub(super) const MAINTENANCE: Actions<'static> = &[
     ("start", 6),
     ("claim", 8),
     ("complete", 3),
@@ -30,7 +31,7 @@ pub(super) const MAINTENANCE: Actions = &[
     ("prune", 2),
 ];
 
-pub(super) const REPLACING: Actions = &[
+pub(super) const REPLACING: Actions<'static> = &[
     ("start", 10),
     ("claim", 14),
     ("complete", 6),
@@ -46,7 +47,13 @@ pub(super) const REPLACING: Actions = &[
 ];
 
 /// Every function that locks anything, with attempts and without.
-pub(super) const EVERYTHING: Actions = &[
+pub(super) fn everything() -> Vec<(&'static str, usize)> {
+    let besides = BESIDES.iter().map(|(action, weight, _)| (*action, *weight));
+    RUNS.iter().copied().chain(besides).collect()
+}
+
+/// What is done to runs.
+const RUNS: Actions<'static> = &[
     ("start", 12),
     ("claim", 14),
     ("complete", 4),
@@ -111,7 +118,7 @@ impl Actor {
         Self { session, random, starts, worker, held: Vec::new(), done: BTreeMap::new() }
     }
 
-    pub(super) async fn act(&mut self, actions: Actions) {
+    pub(super) async fn act(&mut self, actions: Actions<'_>) {
         let action = self.pick(actions);
         let statement = self.statement(action);
         match self.session.ask(&statement).await {
@@ -121,7 +128,7 @@ impl Actor {
         }
     }
 
-    fn pick(&mut self, actions: Actions) -> &'static str {
+    fn pick(&mut self, actions: Actions<'_>) -> &'static str {
         let mut draw = self.random.below(actions.iter().map(|(_, weight)| weight).sum());
         for (action, weight) in actions {
             if draw < *weight {
@@ -142,7 +149,8 @@ impl Actor {
         }
     }
 
-    fn statement(&mut self, action: &str) -> String {
+    /// How it is done, this time.
+    pub(super) fn statement(&mut self, action: &str) -> String {
         let run = self.run(action == "start");
         match action {
             "start" => format!(
@@ -225,8 +233,28 @@ impl Actor {
                 "select step_slug from pgflow.set_step_options('f', 'a', max_attempts => 1)"
                     .to_owned()
             }
-            other => panic!("no action {other}"),
+            other => self.beside(other, &run),
         }
+    }
+
+    fn beside(&mut self, action: &str, run: &str) -> String {
+        let found = BESIDES.iter().find(|(name, ..)| *name == action);
+        let (.., statement) = found.unwrap_or_else(|| panic!("no action {action}"));
+        let jobs = |which: &str| {
+            format!(
+                "(select array_agg(j.id) as ids, array_agg(j.token::text) as tokens, array[count(*)::int] as size
+                    from (select id, token from pgflow.jobs where {which} order by random() limit 2) j having count(*) > 0) j,"
+            )
+        };
+        let held = if statement.contains("{held}") { self.some() } else { String::new() };
+        statement
+            .replace("{held}", &held)
+            .replace("{leased}", &jobs("token is not null"))
+            .replace("{jobs}", &jobs("true"))
+            .replace("{run}", run)
+            .replace("{worker}", &self.worker.to_string())
+            .replace("{new}", &Uuid::now_v7().simple().to_string())
+            .replace("{n}", &self.random.below(4).to_string())
     }
 
     /// One of the newest few. Each is started by two sessions, more or less at once, and not again:

@@ -42,3 +42,46 @@ async fn they_are_those_of_the_view() {
     );
     assert_eq!(db.rows("select seq from pgflow.read_events(gen_random_uuid())").await, [""; 0]);
 }
+
+/// Texts, numbers that are short as `jsonb` and long as text, and the outputs of a map.
+#[tokio::test]
+async fn a_page_has_a_bounded_number_of_bytes() {
+    let db = Db::with(&define("f", &["a", "b", "c", "d", "m map after d"])).await;
+    let run = db.start("f", "1").await;
+    let text = "to_jsonb(repeat('x', 3000000))";
+    let numbers = "(select jsonb_agg('1e100000'::jsonb) from generate_series(1, 30))";
+    for (step, output) in [("a", text), ("b", text), ("c", numbers)] {
+        let done = format!("select pgflow.complete_task('{}', '{step}', 0, {output})", run.id);
+        db.run(&format!("select pgflow.claim_tasks(array['f'], 10); {done}")).await;
+    }
+    run.finish("d", "[1, 2]").await;
+    db.run("select pgflow.claim_tasks(array['f'], 10)").await;
+    for index in 0..2 {
+        let done = format!("select pgflow.complete_task('{}', 'm', {index}, {text})", run.id);
+        db.run(&done).await;
+    }
+    let mut pages: Vec<Vec<String>> = Vec::new();
+    loop {
+        let after =
+            pages.iter().flatten().last().map_or("0", |line| &line[..line.find('|').unwrap()]);
+        let read = format!(
+            "select seq, event_type, step_slug from pgflow.read_events('{}', {after}) order by seq",
+            run.id
+        );
+        match db.rows(&read).await {
+            page if page.is_empty() => break,
+            page => pages.push(page),
+        }
+    }
+    let last: Vec<_> = pages.iter().map(|page| page.last().unwrap().as_str()).collect();
+    assert_eq!(
+        last,
+        [
+            "6|step:completed|a",
+            "7|step:completed|b",
+            "10|step:started|m",
+            "11|step:completed|m",
+            "12|run:completed|NULL"
+        ]
+    );
+}

@@ -94,6 +94,29 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("pause_needs(array[null]::text[], 'w')", "22004", "bad_need"),
     ("pause_needs(array['n'], null)", "22023", "bad_name"),
     ("pause_needs(array[repeat('x', 129)], 'w')", "22023", "bad_name"),
+    ("settle_job('live', 'x', null)", "22023", "bad_ending"),
+    ("settle_job('live', 'x', '[]')", "22023", "bad_ending"),
+    ("settle_job('live', 'x', '\"finished\"')", "22023", "bad_ending"),
+    (
+        "settle_job('live', 'x', '{\"verdict\": \"finished\", \"forks\": {}}')",
+        "22023",
+        "bad_ending",
+    ),
+    (
+        "settle_job('live', 'x', '{\"verdict\": \"finished\", \"forks\": [1]}')",
+        "22023",
+        "bad_ending",
+    ),
+    (
+        "settle_job('live', 'x', '{\"verdict\": \"handed_over\", \"after\": \"y\"}')",
+        "22023",
+        "bad_ending",
+    ),
+    (
+        "settle_job('live', 'x', '{\"forks\": [{\"need\": \"n\", \"after\": 1}]}')",
+        "22023",
+        "bad_ending",
+    ),
     ("set_job_settings(crash_threshold => 0)", "22023", "bad_threshold"),
 ];
 
@@ -112,6 +135,45 @@ async fn bad_input_is_refused_and_changes_nothing() {
     }
     assert_eq!(live(&db).await, ["live:n:ready"]);
     assert_eq!(db.one("select count(*) from pgflow.job_trace").await, "1");
+    db.check().await;
+}
+
+/// What a worker says of a job that it holds, in JSON of its own: what cannot be is refused, and the job stays leased.
+#[tokio::test]
+async fn an_ending_that_cannot_be_is_refused_and_the_job_stays_leased() {
+    let db = Db::new().await;
+    submit(&db, "n", &["live"]).await;
+    assert_eq!(super::claim(&db, &["n"], 1).await, ["live"]);
+    let refused = [
+        ("{}", "bad_verdict"),
+        (r#"{"verdict": "explode"}"#, "bad_verdict"),
+        (r#"{"verdict": "handed_over"}"#, "bad_need"),
+        (r#"{"verdict": "handed_over", "need": ""}"#, "bad_name"),
+        (r#"{"verdict": "handed_over", "need": "m", "delay": -1}"#, "bad_time"),
+        (r#"{"verdict": "handed_over", "need": "m", "max_attempts": 0}"#, "bad_attempts"),
+        (
+            r#"{"verdict": "handed_over", "need": "m", "after": [{"id": "nobody"}]}"#,
+            "unknown_dependency",
+        ),
+        (r#"{"verdict": "finished", "forks": [{"id": "f"}]}"#, "bad_need"),
+        (r#"{"verdict": "finished", "forks": [{"id": "", "need": "n"}]}"#, "bad_name"),
+    ];
+    for (ending, problem) in refused {
+        let call = format!(
+            "select outcome, problem ->> 'problem' from pgflow.settle_job(
+               'live', (select token::text from pgflow.jobs where id = 'live'), '{ending}')"
+        );
+        assert_eq!(db.rows(&call).await, [format!("refused|{problem}")], "{ending}");
+        assert_eq!(live(&db).await, ["live:n:leased a1"], "{ending}");
+    }
+    // Whoever serves it is not known here: any name will do.
+    let on = r#"{"verdict": "handed_over", "need": "a need of somebody else"}"#;
+    let call = format!(
+        "select outcome from pgflow.settle_job(
+           'live', (select token::text from pgflow.jobs where id = 'live'), '{on}')"
+    );
+    assert_eq!(db.one(&call).await, "applied");
+    assert_eq!(live(&db).await, ["live:a need of somebody else:ready a1"]);
     db.check().await;
 }
 

@@ -1,6 +1,6 @@
 //! Claiming and heartbeats.
 
-use super::{claim, lapse, list, live, settle, submit, submit_with};
+use super::{claim, finish, lapse, list, live, settle, submit, submit_with};
 use crate::harness::Db;
 
 #[tokio::test]
@@ -168,5 +168,53 @@ async fn a_claim_takes_the_best_of_all_its_needs() {
     assert_eq!(claim(&db, &["a"], 1).await, ["a2"]);
     assert_eq!(claim(&db, &["z", "a"], 2).await, ["z1", "a3"]);
     assert_eq!(claim(&db, &["z", "a"], 1).await, ["a1"]);
+    db.check().await;
+}
+
+/// All of them in one answer would be more than the server can hold. Nobody gets the key of a job that waits for the next claim.
+#[tokio::test]
+async fn a_claim_hands_out_so_many_bytes_at_once() {
+    let db = Db::new().await;
+    let jobs = if crate::harness::long() { 300 } else { 20 };
+    for n in 1..=jobs {
+        let (need, key) = (if n % 2 == 0 { "even" } else { "odd" }, n % 3 == 0);
+        let key = if key { format!("'k{n}'") } else { "null".into() };
+        db.run(&format!(
+            "select pgflow.submit_jobs(array['j{n}'], array['{need}'], array[to_jsonb(repeat('x', 3900000))], keys => array[{key}])"
+        ))
+        .await;
+    }
+    submit(&db, "odd", &["light"]).await;
+    let expected: Vec<_> = (1..=jobs).map(|n| format!("j{n}")).collect();
+    let mut had = Vec::new();
+    while had.len() < jobs {
+        let taken = claim(&db, &["even", "odd"], 400).await;
+        let left = jobs - had.len();
+        // Sixteen payloads are less than 64 MB.
+        let fit = if left < 16 { left + 1 } else { 16 };
+        assert_eq!(taken.len(), fit, "after {}", had.len());
+        db.check().await;
+        for id in &taken {
+            finish(&db, id).await;
+        }
+        had.extend(taken);
+    }
+    assert_eq!(had[..jobs], expected, "in the order of the line");
+    db.check().await;
+}
+
+/// One is handed out whatever it weighs, also through pgwf, and what is compressed is measured as it is read.
+#[tokio::test]
+async fn a_claim_gets_on_with_what_is_too_heavy() {
+    let db = Db::new().await;
+    db.run("update pgflow.limits set max_payload_bytes = 67108864").await;
+    for id in ["a", "b"] {
+        submit_with(&db, id, "n", "payloads => array[to_jsonb(repeat('x', 65000000))]").await;
+    }
+    submit(&db, "n", &["c"]).await;
+    assert_eq!(claim(&db, &["n"], 9).await, ["a"]);
+    let through_pgwf = "select job_id from pgwf.get_work('w', array['n'], 60, 9)";
+    assert_eq!(db.rows(through_pgwf).await, ["b"]);
+    assert_eq!(db.rows(through_pgwf).await, ["c"]);
     db.check().await;
 }

@@ -1,6 +1,6 @@
 //! Jobs as programs and people look at them, and as the worker's adapter settles them.
 
-use super::{claim, submit};
+use super::{claim, submit, submit_after};
 use crate::harness::Db;
 
 #[tokio::test]
@@ -33,6 +33,16 @@ async fn jobs_are_listed_found_and_counted() {
     let depths = "select need, state, jobs from pgflow.get_job_depths() order by 1";
     assert_eq!(db.rows(depths).await, ["m|leased|1", "n|ready|2"]);
     assert_eq!(db.rows("select jobs from pgflow.get_job_holders()").await, ["1"]);
+    submit_after(&db, "w", &["a", "c", "a"], "release").await;
+    submit_after(&db, "v", &["a"], "fail").await;
+    let waiters = "select id, waiter from pgflow.get_job_waiters(array['c', 'a', 'w'])";
+    assert_eq!(db.rows(waiters).await, ["a|v", "a|w", "c|w"]);
+    let first = "select id, waiter from pgflow.get_job_waiters(array['a'], 1)";
+    assert_eq!(db.rows(first).await, ["a|v"]);
+    for waiter in ["w", "v"] {
+        db.run(&format!("select pgflow.cancel_jobs(array['{waiter}'])")).await;
+    }
+    db.run("select pgflow.prune_jobs('0 seconds')").await;
     let summary = "select id, need, state from pgflow.get_job_summaries(array['c'])";
     assert_eq!(db.rows(summary).await, ["c|m|leased"]);
     assert_eq!(db.one("select pgflow.count_prunable_jobs('0 seconds', 10)").await, "0");

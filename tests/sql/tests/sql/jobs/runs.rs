@@ -1,7 +1,7 @@
 //! Waiting for runs of flows.
 
 use super::{archive, live, submit_with};
-use crate::harness::{Db, define};
+use crate::harness::{Db, Waiting, define};
 
 async fn after_run(db: &Db, id: &str, run: &str, policy: &str) {
     let edges = format!(
@@ -51,6 +51,30 @@ async fn a_run_releases_its_waiters_however_it_ends() {
             "cancelled-cancelled:cancelled",
         ]
     );
+}
+
+/// The run starts while the submission waits for a job that somebody holds: nobody has told it that it is waited for, so the
+/// job would wait for ever.
+#[tokio::test]
+async fn a_run_that_starts_meanwhile_is_not_waited_for_in_vain() {
+    let db = Db::with(&define("f", &["a"])).await;
+    submit_with(&db, "other", "n", "priorities => null").await;
+    let mut holder = db.session().await;
+    holder.run("begin; select 1 from pgflow.jobs where id = 'other' for update").await;
+    let id = "00000000-0000-4000-8000-000000000001";
+    let submit = format!(
+        "select outcome from pgflow.submit_jobs(array['x'], array['n'], edge_jobs => array[1, 1], edge_kinds => array['run', 'job'],
+           dependencies => array['{id}', 'other'])"
+    );
+    let submitting = Waiting::for_a_lock(&db, &submit).await;
+    db.run(&format!("select 1 from pgflow.start_flow('f', '{{}}', '{id}')")).await;
+    holder.run("commit").await;
+    let failure = submitting.answer().await.expect_err("it was not there");
+    assert!(failure.detail.unwrap_or_default().contains("unknown_dependency"));
+    db.check().await;
+    // Now it is.
+    assert_eq!(db.one(&submit).await, "submitted");
+    db.check().await;
 }
 
 #[tokio::test]

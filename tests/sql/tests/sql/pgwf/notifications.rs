@@ -60,6 +60,31 @@ async fn a_job_is_announced_when_it_can_be_leased_and_not_before() {
     db.check().await;
 }
 
+/// Also what those who hold a lease, and the archive, let go on.
+#[tokio::test]
+async fn what_a_held_job_lets_go_on_is_announced() {
+    let db = Db::new().await;
+    let mut ears = listener(&db, &["n", "m", "after"]).await;
+    db.run("select pgwf.set_notify(true)").await;
+    submit(&db, "n", &["x", "y"]).await;
+    db.run("select pgwf.submit_job('w1', 'w', 'after', '{x}'); select pgwf.submit_job('w2', 'w', 'after', '{y}')").await;
+    assert_eq!(announced(&db, &mut ears).await, ["n x", "n y"]);
+    let token = lease(&db, "n", "x").await;
+    db.run(&format!("select pgwf.reschedule_job('x', '{token}', 'w', 'm')")).await;
+    assert_eq!(announced(&db, &mut ears).await, ["m x"], "handed over");
+    let token = lease(&db, "m", "x").await;
+    db.run(&format!("select pgwf.complete_job('x', '{token}', 'w')")).await;
+    assert_eq!(announced(&db, &mut ears).await, ["after w1"], "completed");
+    db.run("select pgwf.cancel_job('y', 'ops')").await;
+    assert_eq!(announced(&db, &mut ears).await, [""; 0], "only asked for");
+    db.run("select pgwf.archive_cancelled_jobs('ops')").await;
+    assert_eq!(announced(&db, &mut ears).await, ["after w2"], "archived");
+    let sleeps = "select pgwf.reschedule_unheld_job('w1', 'w', 'm', p_available_at => now() + interval '1 hour')";
+    db.run(sleeps).await;
+    assert_eq!(announced(&db, &mut ears).await, [""; 0], "it sleeps");
+    db.check().await;
+}
+
 #[tokio::test]
 async fn a_cleared_concern_is_announced() {
     let db = Db::new().await;

@@ -218,6 +218,8 @@ async fn an_older_reschedule_replaces_the_key_or_keeps_it() {
     db.run("select pgwf.reschedule_unheld_job('x', 'w', 'o', '{}', 'newer', clock_timestamp())")
         .await;
     assert_eq!(db.one(key).await, "newer|o");
+    db.run("select pgwf.reschedule_unheld_job(p_job_id => 'x', p_worker_id => 'w', p_next_need => 'q', p_wait_for => '{}', p_singleton_key => null, p_available_at => clock_timestamp())").await;
+    assert_eq!(db.one(key).await, "newer|q");
     db.run("select pgwf.reschedule_unheld_job('x', 'w', 'p')").await;
     assert_eq!(db.one(key).await, "newer|p");
     assert_eq!(db.rows("select key, jobs, holder from pgflow.job_keys").await, ["newer|1|NULL"]);

@@ -112,6 +112,62 @@ async fn cancelled_jobs_stay_until_they_are_archived() {
 }
 
 #[tokio::test]
+async fn a_second_cancel_changes_nothing() {
+    let db = Db::new().await;
+    submit(&db, "n", &["x"]).await;
+    let asked = "select cancel_requested, cancel_requested_by, cancel_requested_at from pgwf.jobs";
+    db.run("select pgwf.cancel_job('x', 'ann', 'why')").await;
+    let first = db.one(asked).await;
+    assert!(first.starts_with("t|ann|"), "{first}");
+    let again = "select (pgwf.cancel_job('x', 'bob', 'also')).cancel_requested_by";
+    assert_eq!(db.one(again).await, "ann");
+    assert_eq!(db.one(asked).await, first, "who asked first, and when");
+    assert_eq!(db.one("select pgwf.archive_cancelled_jobs('ops')").await, "1");
+    assert_eq!(db.one("select cancel_requested_by from pgwf.jobs_archive").await, "ann");
+    db.check().await;
+}
+
+/// The oldest first, no more than the limit; what a job went through stays counted, in a row as well.
+#[tokio::test]
+async fn cancelled_jobs_are_archived_in_turn() {
+    let db = Db::new().await;
+    submit(&db, "n", &["c", "a", "b", "d"]).await;
+    for id in ["c", "a"] {
+        lease(&db, "n", id).await;
+        super::lapse(&db, id).await;
+        db.run(&format!("select pgwf.cancel_job('{id}', 'ops')")).await;
+    }
+    // The lapse has set them back by an hour, and the one that came first stays the first.
+    for id in ["d", "b"] {
+        db.run(&format!("select pgwf.cancel_job('{id}', 'ops')")).await;
+    }
+    let archived = "select job_id, lease_expiration_count, consecutive_expirations from pgwf.jobs_archive order by archived_at, job_id";
+    assert_eq!(db.one("select pgwf.archive_cancelled_jobs('ops', 1)").await, "1");
+    assert_eq!(db.rows(archived).await, ["c|1|1"]);
+    assert_eq!(db.one("select pgwf.archive_cancelled_jobs('ops', 2)").await, "2");
+    assert_eq!(db.rows(archived).await, ["c|1|1", "a|1|1", "b|0|0"]);
+    assert_eq!(db.one("select pgwf.archive_cancelled_jobs('ops', 2)").await, "1");
+    db.check().await;
+}
+
+/// What it lost in a row is over with its good end; what it lost in all is not.
+#[tokio::test]
+async fn a_completed_job_keeps_its_lapses_and_not_its_streak() {
+    let db = Db::new().await;
+    submit(&db, "n", &["x"]).await;
+    for _ in 0..2 {
+        lease(&db, "n", "x").await;
+        super::lapse(&db, "x").await;
+    }
+    let token = lease(&db, "n", "x").await;
+    let counters = "select lease_expiration_count, consecutive_expirations from";
+    assert_eq!(db.one(&format!("{counters} pgwf.jobs")).await, "2|2");
+    assert_eq!(db.one(&format!("select pgwf.complete_job('x', '{token}', 'w')")).await, "t");
+    assert_eq!(db.one(&format!("{counters} pgwf.jobs_archive")).await, "2|0");
+    db.check().await;
+}
+
+#[tokio::test]
 async fn a_cancelled_job_whose_lease_lapsed_is_archived_too() {
     let db = Db::new().await;
     submit(&db, "n", &["x"]).await;

@@ -46,7 +46,7 @@ async fn looks_and_leases_are_flat() {
     db.run("select pgflow.set_capacity('gpu', 1)").await;
     let calls = [
         "select * from pgflow.look_at_queue('w', 'q', '{resource}', '{gpu}', 100)",
-        "select * from pgflow.look_at_queue('w', 'q', '{resource}', '{gpu}', 100, true, true)",
+        "select * from pgflow.look_at_queue('w', 'q', '{resource}', '{gpu}', 100, true)",
         "select * from pgflow.lease_messages('w', array(select 'm' || n from generate_series(1, 100) n), 60)",
     ];
     push(&db, 1, 2_000).await;

@@ -5,7 +5,7 @@ use crate::harness::Db;
 
 const LOOK: &str =
     "select what, coalesce(kind, ''), name, state, batch, bytes from pgflow.look_at_queue(
-    'w', 'q', '{resource,rate}', '{gpu,none}', 3, false, true) where what <> 'next'";
+    'w', 'q', '{resource,rate}', '{gpu,none}', 3, false) where what <> 'next'";
 
 #[tokio::test]
 async fn a_look_sees_permits_and_the_first_messages() {
@@ -22,7 +22,7 @@ async fn a_look_sees_permits_and_the_first_messages() {
     );
     let place = db.one("select seq from pgflow.jobs where id = 'c'").await;
     let more = format!("select name, bytes from pgflow.more_messages('q', 9, 0, {place})");
-    assert_eq!(db.rows(&more).await, ["d|0", "e|0"], "nobody asked how large they are");
+    assert_eq!(db.rows(&more).await, ["d|5", "e|5"]);
     db.run("select pgflow.pause_needs('{q}', 'me')").await;
     assert_eq!(db.rows(LOOK).await.len(), 1, "of what is paused nothing can be had");
     let failure = db.error("select pgflow.look_at_queue('w', 'q', null, null, 0)").await;

@@ -1,7 +1,7 @@
 //! Resources, rates, rounds and turns.
 
 use super::{database, grant, hold, lease};
-use crate::harness::Db;
+use crate::harness::{Db, define};
 
 const STATE: &str = "select state from pgflow.permits where kind = 'resource' and name = 'gpu'";
 
@@ -191,4 +191,32 @@ async fn more_may_be_held_than_there_is_once_there_is_less() {
     assert_eq!(db.one("select lowered from pgflow.permits").await, "f");
     let broken = db.rows("select invariant from pgflow.check()").await;
     assert_eq!(broken, ["held_units"], "nothing can have been granted while so much was held");
+}
+
+#[tokio::test]
+async fn tasks_hold_while_their_attempts_go_on() {
+    let db = database().await;
+    db.run(&define("f", &["m map"])).await;
+    let run = db.start("f", "[1, 2, 3]").await;
+    db.claim("f").await;
+    grant(&db, 2, 2).await;
+    let hold = |index: u32, attempt: u32, fence: u32| {
+        format!(
+            "select pgflow.hold_for_tasks('{{gpu}}', array['{}'::uuid], '{{m}}', '{{{index}}}', '{{{attempt}}}', '{{1}}', '{{{fence}}}')",
+            run.id
+        )
+    };
+    db.run(&hold(0, 1, 1)).await;
+    db.run(&hold(1, 1, 2)).await;
+    db.run(&hold(2, 7, 2)).await;
+    let holders = "select place, units, fence from pgflow.load_holds('{gpu,none}') order by fence";
+    assert_eq!(db.rows(holders).await, ["0|1|1", "0|1|2"], "who has no attempt holds nothing");
+    db.check().await;
+    run.complete("m", 0, "10").await;
+    assert_eq!(db.rows(holders).await, ["0|1|2"], "who is done holds nothing");
+    assert_eq!(db.one("select count(*) from pgflow.task_holds").await, "2");
+    grant(&db, 2, 3).await;
+    db.run(&hold(2, 1, 3)).await;
+    assert_eq!(db.one("select count(*) from pgflow.task_holds").await, "2", "it is forgotten");
+    db.check().await;
 }

@@ -64,6 +64,7 @@ pub(super) const CALLS: &[(&str, &str)] = &[
     ("count_jobs", "select pgflow.count_jobs(10)"),
     ("get_job_depths", "select pgflow.get_job_depths()"),
     ("get_job_holders", "select pgflow.get_job_holders()"),
+    ("get_job_waiters", "select pgflow.get_job_waiters('{j1,j2}')"),
     ("count_prunable_jobs", "select pgflow.count_prunable_jobs('0 seconds', 10)"),
     ("list_jobs", "select pgflow.list_jobs(), pgflow.list_jobs(true)"),
     ("get_job_settings", "select pgflow.get_job_settings()"),

@@ -21,11 +21,15 @@ pub(super) const CALLS: &[(&str, &str)] = &[
     ),
     (
         "look_at_queue",
-        "select pgflow.look_at_queue('w', 'q', '{resource}', '{gpu}', 9); select pgflow.look_at_queue('w', 'q', '{resource}', '{gpu}', 9, true, true)",
+        "select pgflow.look_at_queue('w', 'q', '{resource}', '{gpu}', 9); select pgflow.look_at_queue('w', 'q', '{resource}', '{gpu}', 9, true)",
     ),
     ("more_messages", "select pgflow.more_messages('q', 9, 0, 0)"),
     ("lease_messages", "select pgflow.lease_messages('w', '{q1,q2}', 60)"),
     ("hold_permits", "select pgflow.hold_permits('{gpu}', '{q1}', '{x}', '{b}', '{1}', '{1}')"),
+    (
+        "hold_for_tasks",
+        "select pgflow.hold_for_tasks('{gpu}', array[gen_random_uuid()], '{a}', '{0}', '{1}', '{1}', '{1}')",
+    ),
     ("list_permits", "select pgflow.list_permits('resource')"),
     ("get_message", "select pgflow.get_message('q1')"),
     ("prune_turns", "select pgflow.prune_turns('q', 9)"),

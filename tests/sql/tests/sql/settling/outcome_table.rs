@@ -8,7 +8,7 @@ use crate::harness::Db;
 const TABLE: &str = "../../pgflow-machine/tests/outcomes/table.txt";
 
 /// Calls by the table's columns; `{ids}`, `{steps}`, `{indexes}`, `{attempts}` and `{each …}` are arrays.
-const CALLS: [(&str, &str); 6] = [
+const CALLS: [(&str, &str); 7] = [
     ("completed", "complete_tasks({ids}, {steps}, {indexes}, {each '1'::jsonb}, {attempts})"),
     ("failed", "fail_tasks({ids}, {steps}, {indexes}, {each 'no'}, {attempts})"),
     (
@@ -17,6 +17,10 @@ const CALLS: [(&str, &str); 6] = [
     ),
     ("released", "release_tasks({ids}, {steps}, {indexes}, {attempts})"),
     ("yielded", "yield_tasks({ids}, {steps}, {indexes}, {attempts}, {each 5}, {each 'busy'})"),
+    (
+        "waits",
+        "wait_tasks({ids}, {steps}, {indexes}, {attempts}, {each jsonb_build_object('on', 'sleep', 'for', 60000000)})",
+    ),
     ("heartbeat", "heartbeat({ids}, {steps}, {indexes}, {attempts})"),
 ];
 
@@ -127,6 +131,12 @@ fn as_a_batch(call: &str) -> String {
         .replace("{each '1'::jsonb}", &format!("array_fill('1'::jsonb, array[{count}])"))
         .replace("{each 'no'}", &format!("array_fill('no'::text, array[{count}])"))
         .replace("{each 'busy'}", &format!("array_fill('busy'::text, array[{count}])"))
+        .replace(
+            "{each jsonb_build_object('on', 'sleep', 'for', 60000000)}",
+            &format!(
+                "array_fill(jsonb_build_object('on', 'sleep', 'for', 60000000), array[{count}])"
+            ),
+        )
         .replace("{each 5}", &format!("array_fill(5, array[{count}])"))
         .replace("{each true}", &format!("array_fill(true, array[{count}])"));
     format!("select o.outcome from pgflow.{call} o join cases c using (run_id) order by c.n")
@@ -134,6 +144,9 @@ fn as_a_batch(call: &str) -> String {
 
 async fn compare(write: fn(&str) -> String) {
     let table = Table::read();
+    let compared: Vec<&str> = CALLS.iter().map(|(column, _)| *column).collect();
+    let columns: Vec<&str> = table.columns[4..].iter().map(String::as_str).collect();
+    assert_eq!(compared, columns, "every column is compared");
     assert!(table.lines.len() >= 240, "{} lines", table.lines.len());
     let mut differences = Vec::new();
     for (column, call) in CALLS {

@@ -7,6 +7,7 @@ mod foreign_queues;
 mod heavy;
 mod input;
 mod older_transaction;
+mod part_of_map;
 mod poll_for_tasks;
 mod quotas;
 mod set_vt_batch;

@@ -11,6 +11,8 @@ use pgflow_web_tests::Outcome;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
+use crate::sights::Sights;
+
 /// What a page took, in milliseconds.
 pub(crate) struct Figure {
     pub(crate) database: &'static str,
@@ -30,11 +32,14 @@ impl Figure {
 pub(crate) async fn measure(
     database: &'static str,
     db: &Db,
-    run: &str,
+    sights: &Sights,
+    tasks: u32,
     rounds: u32,
 ) -> Outcome<Vec<Figure>> {
     let app = pgflow_web::router(db, Options::new());
     let (middle, later) = (after(&app, "/runs").await?, after(&app, "/jobs").await?);
+    let Sights { orders: run, deep, wide, open } = sights;
+    let late = tasks * 3 / 4;
     let pages = [
         ("overview", "/".to_owned()),
         ("runs", "/runs".to_owned()),
@@ -48,6 +53,17 @@ pub(crate) async fn measure(
         ("step of a run", format!("/runs/{run}?step=pack")),
         ("failed tasks of a step", format!("/runs/{run}?step=pack&only=failed")),
         ("task of a step", format!("/runs/{run}?step=pack&task=700")),
+        ("run of 200 steps", format!("/runs/{deep}")),
+        ("step of a run of 200", format!("/runs/{deep}?step=step_150")),
+        ("run with a map of 100,000", format!("/runs/{wide}")),
+        ("its map", format!("/runs/{wide}?step=each")),
+        ("failed tasks of its map", format!("/runs/{wide}?step=each&only=failed")),
+        ("last tasks of its map", format!("/runs/{wide}?step=each&after={late}")),
+        ("task of its map", format!("/runs/{wide}?step=each&task={late}")),
+        ("run with a map of 100,000 that goes on", format!("/runs/{open}")),
+        ("its map, half done", format!("/runs/{open}?step=each")),
+        ("failed tasks of a map that goes on", format!("/runs/{open}?step=each&only=failed")),
+        ("what it waits for", format!("/runs/{open}?why=1")),
         ("search by the beginning of an id", "/runs?q=019a".to_owned()),
         ("flows", "/flows".to_owned()),
         ("flow with many runs", "/flows/tick".to_owned()),

@@ -12,6 +12,22 @@ pub(super) const ALL: &[Mutation] = &[
         tests: &["another_token", "every_standing"],
     },
     Mutation {
+        name: "job-claim-takes-one",
+        file: "job/claim.rs",
+        find: "!is_first && all > CLAIM_BYTES",
+        replace: "{ let _ = is_first; all > CLAIM_BYTES }",
+        why: "a job that is heavier than a claim would never be handed out",
+        tests: &["heavy"],
+    },
+    Mutation {
+        name: "job-claim-weighs",
+        file: "job/claim.rs",
+        find: "!is_first && all > CLAIM_BYTES",
+        replace: "!is_first && all < taken",
+        why: "a claim would hand out any number of bytes",
+        tests: &["heavy"],
+    },
+    Mutation {
         name: "jobs-beat-cancelled",
         file: "job/beat.rs",
         find: "            if row.cancel.is_some() {\n                return JobBeat::Cancelled;\n            }\n",
@@ -238,8 +254,8 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "job-redrive-which",
         file: "job/redrive.rs",
-        find: "matches!(ended.outcome, JobOutcome::Failed | JobOutcome::Crashed)",
-        replace: "matches!(ended.outcome, JobOutcome::Failed | JobOutcome::Crashed | JobOutcome::Done)",
+        find: "if !ended.outcome.is_dead() {",
+        replace: "if false {",
         why: "a job that is done could be done again",
         tests: &["what_is_done", "what_failed_or"],
     },

@@ -3,6 +3,7 @@
 mod flow;
 mod job;
 mod log;
+mod permit;
 mod schedule;
 mod wait;
 mod work;
@@ -10,4 +11,4 @@ mod work;
 use crate::mutants::mutation::Mutation;
 
 pub(super) const ROOMS: &[&[Mutation]] =
-    &[flow::ALL, work::ALL, job::ALL, wait::ALL, log::ALL, schedule::ALL];
+    &[flow::ALL, work::ALL, job::ALL, wait::ALL, log::ALL, permit::ALL, schedule::ALL];

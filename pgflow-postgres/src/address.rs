@@ -5,9 +5,9 @@ use std::fmt;
 use sqlx::postgres::PgConnectOptions;
 
 /// `app@db.example:5432/shop`.
-pub(super) struct Place(Option<PgConnectOptions>);
+pub(super) struct ShownAddress(Option<PgConnectOptions>);
 
-impl Place {
+impl ShownAddress {
     pub(super) fn of(options: &PgConnectOptions) -> Self {
         Self(Some(options.clone()))
     }
@@ -17,7 +17,7 @@ impl Place {
     }
 }
 
-impl fmt::Debug for Place {
+impl fmt::Debug for ShownAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(options) = &self.0 else { return f.write_str("(not a valid URL)") };
         write!(f, "{}@", options.get_username())?;

@@ -7,10 +7,10 @@ use sqlx::postgres::PgConnectOptions;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
-use super::super::jitter::jitter;
 use super::bell::Bell;
 use super::session::Session;
 use pgflow_backend::backend::Wake;
+use pgflow_backend::backoff::jittered;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
@@ -18,7 +18,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 const QUIET: Duration = Duration::from_mins(1);
 
 /// What the task needs to know.
-pub(crate) struct Side {
+pub(crate) struct HintListener {
     pub(crate) bell: Arc<Bell>,
     pub(crate) options: PgConnectOptions,
     /// Whether a pooler gives each transaction to another session, so that no notification arrives.
@@ -26,7 +26,7 @@ pub(crate) struct Side {
     pub(crate) check_every: Duration,
 }
 
-impl Side {
+impl HintListener {
     /// Runs until told to stop. Whatever fails here costs latency and nothing else.
     pub(crate) fn spawn(self, stop: CancellationToken) {
         // In a box, since with encryption it is big.
@@ -49,7 +49,7 @@ impl Side {
             }
             // What came meanwhile is lost: everybody who waits for a hint looks for himself.
             self.bell.tell_here(Wake::Gap);
-            sleep(jitter(pause)).await;
+            sleep(jittered(pause)).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }

@@ -13,15 +13,29 @@ const RESOURCES: &str = "`resources` is a list of texts in quotes, such as `reso
 
 /// What an attempt has to get before it begins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NeedPermits {
+pub struct Permits {
     /// Resources that it holds a unit of.
     pub resources: Vec<String>,
     /// The rate that it takes a token of.
     pub rate: Option<String>,
 }
 
+impl Permits {
+    /// Reads one of the two, if it is this option.
+    pub(crate) fn option(&mut self, name: &Ident, args: ParseStream<'_>) -> syn::Result<bool> {
+        if name == "resources" {
+            self.resources = resources(args, name)?;
+        } else if name == "rate" {
+            self.rate = Some(rate(args, name)?);
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
+    }
+}
+
 /// Reads `= ["gpu", …]`.
-pub(super) fn resources(args: ParseStream<'_>, name: &Ident) -> syn::Result<Vec<String>> {
+fn resources(args: ParseStream<'_>, name: &Ident) -> syn::Result<Vec<String>> {
     if !args.peek(Token![=]) || !args.peek2(syn::token::Bracket) {
         let at = if args.peek(Token![=]) {
             args.parse::<Token![=]>()?;
@@ -54,7 +68,7 @@ pub(super) fn resources(args: ParseStream<'_>, name: &Ident) -> syn::Result<Vec<
 }
 
 /// Reads `= "openai"`.
-pub(super) fn rate(args: ParseStream<'_>, name: &Ident) -> syn::Result<String> {
+fn rate(args: ParseStream<'_>, name: &Ident) -> syn::Result<String> {
     let wanted = "`rate` is a text in quotes, such as `rate = \"openai\"`";
     checked(&value(args, name, wanted)?, "rate")
 }
