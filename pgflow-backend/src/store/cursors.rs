@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use pgflow_machine::Timestamp;
 
 /// A place in a queue: a priority, then a number.
 pub(super) type Place = (i32, i64);
@@ -16,44 +18,50 @@ const A_WHILE: Duration = Duration::from_secs(1);
 pub struct Cursors(Mutex<HashMap<String, Cursor>>);
 
 #[derive(Clone, Copy, Debug)]
-struct Cursor {
+pub(super) struct Cursor {
     at: Place,
-    /// When it is looked at all of them again, whatever is found here.
-    until: Option<Instant>,
+    /// Since when claims have found something behind it, by the database's time.
+    since: Option<Timestamp>,
+}
+
+impl Cursor {
+    /// Where to go on; nowhere once all of them have to be looked at again, whatever is found here.
+    pub(super) fn at(self, now: Timestamp) -> Option<Place> {
+        self.since.is_none_or(|since| is_a_while(since, now)).then_some(self.at)
+    }
 }
 
 impl Cursors {
     /// Where to go on in this queue, besides at its front.
-    pub(super) fn of(&self, need: &str) -> Option<Place> {
-        let mut cursors = self.lock();
-        let cursor = *cursors.get(need)?;
-        if cursor.until.is_some_and(|until| until <= Instant::now()) {
-            cursors.remove(need);
-            return None;
-        }
-        Some(cursor.at)
+    pub(super) fn of(&self, need: &str) -> Option<Cursor> {
+        self.lock().get(need).copied()
     }
 
     /// A claim that found nothing has come as far as this, or to the end.
     pub(super) fn set(&self, need: &str, seen: Option<Place>) {
         let mut cursors = self.lock();
         match seen {
-            Some(at) => drop(cursors.insert(need.to_owned(), Cursor { at, until: None })),
+            Some(at) => drop(cursors.insert(need.to_owned(), Cursor { at, since: None })),
             None => drop(cursors.remove(need)),
         }
     }
 
     /// A claim found something behind this: those that come soon need not look at what is before it.
-    pub(super) fn found(&self, need: &str, at: Place) {
+    pub(super) fn found(&self, need: &str, at: Place, now: Timestamp) {
         let mut cursors = self.lock();
-        let until = cursors.get(need).and_then(|cursor| cursor.until);
-        let until = Some(until.unwrap_or_else(|| Instant::now() + A_WHILE));
-        cursors.insert(need.to_owned(), Cursor { at, until });
+        let since = cursors.get(need).and_then(|cursor| cursor.since);
+        let since = since.filter(|since| is_a_while(*since, now)).unwrap_or(now);
+        cursors.insert(need.to_owned(), Cursor { at, since: Some(since) });
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Cursor>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Not if the clock was set back, either.
+fn is_a_while(since: Timestamp, now: Timestamp) -> bool {
+    since <= now && since.saturating_until(now) < A_WHILE
 }
 
 /// The one that comes later in a queue.
@@ -68,16 +76,18 @@ mod tests {
 
     #[test]
     fn what_was_passed_over_is_looked_at_again_after_a_while() {
+        let [start, soon, later] = [5_000_000, 5_400_000, 6_000_000].map(Timestamp::from_micros);
         let cursors = Cursors::default();
-        cursors.found("q", (0, 7));
-        let until = cursors.lock()["q"].until;
-        cursors.found("q", (0, 9));
-        assert_eq!(cursors.of("q"), Some((0, 9)));
-        assert_eq!(cursors.lock()["q"].until, until, "however much is found there");
-        cursors.lock().get_mut("q").expect("it is there").until = Some(Instant::now());
-        assert_eq!(cursors.of("q"), None);
+        cursors.found("q", (0, 7), start);
+        cursors.found("q", (0, 9), soon);
+        let at = |now| cursors.of("q").expect("it is there").at(now);
+        assert_eq!(at(soon), Some((0, 9)));
+        assert_eq!(at(later), None, "however much was found there meanwhile");
+        cursors.found("q", (0, 9), later);
+        assert_eq!(at(later), Some((0, 9)), "a while begins anew");
+        assert_eq!(at(start), None, "the clock was set back");
         cursors.set("q", Some((0, 3)));
-        assert_eq!((cursors.of("q"), cursors.lock()["q"].until), (Some((0, 3)), None));
+        assert_eq!(at(Timestamp::from_micros(i64::MAX)), Some((0, 3)), "nothing was found");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use pgflow_machine::permit::{
 };
 use serde_json::Value;
 
-use super::cursors::{Place, later};
+use super::cursors::{Cursor, Place, later};
 use super::pipelines::{read, written};
 use super::{Access, Look, PipelineSession, QueueSession, Queues, Stored};
 use crate::backend::{ClaimedBatch, ClaimedBatches, ClaimedJob, Hold, StageClaim};
@@ -75,7 +75,7 @@ async fn take_planned<S: Queues>(
     store: &S,
     claim: &StageClaim,
     named: &BTreeSet<String>,
-    start: Option<Place>,
+    start: Option<Cursor>,
 ) -> Stored<Option<ClaimedBatches>> {
     let mut session = store.begin(Access::Write).await?;
     let planned = plan(&mut session, claim, named.clone(), start, false).await?;
@@ -85,10 +85,11 @@ async fn take_planned<S: Queues>(
         return Ok(None);
     };
     let next = next.filter(|_| batches.len() < claim.max as usize);
-    let next_in = next.map(|next| session.now().saturating_until(next));
+    let now = session.now();
+    let next_in = next.map(|next| now.saturating_until(next));
     store.commit(session).await?;
     if let Some(found) = found {
-        store.cursors().found(&claim.need, found);
+        store.cursors().found(&claim.need, found, now);
     }
     Ok(Some(ClaimedBatches { batches, next_in }))
 }
@@ -97,7 +98,7 @@ async fn take_planned<S: Queues>(
 async fn look<S: Queues>(
     store: &S,
     claim: &StageClaim,
-    start: Option<Place>,
+    start: Option<Cursor>,
 ) -> Stored<(Planned, Timestamp)> {
     let mut reading = store.begin(Access::Read).await?;
     let planned = plan(&mut reading, claim, BTreeSet::new(), start, true).await?;
@@ -117,7 +118,7 @@ async fn plan<S: QueueSession>(
     session: &mut S,
     claim: &StageClaim,
     named: BTreeSet<String>,
-    start: Option<Place>,
+    start: Option<Cursor>,
     wants_change: bool,
 ) -> Stored<Planned> {
     let StageClaim { worker, need, max, stage, .. } = claim;
@@ -169,7 +170,8 @@ async fn plan<S: QueueSession>(
         if is_last || number == PAGES || planner.is_full() {
             break;
         }
-        let after = if number == 0 { later(after, start) } else { after };
+        let start = start.filter(|_| number == 0).and_then(|start| start.at(session.now()));
+        let after = later(after, start);
         (asked, page, begins) = (PAGE, session.waiting(need, after, PAGE).await?, after);
     }
     Ok(Planned { plan: planner.done(), round, seen, found, change: looked.change })

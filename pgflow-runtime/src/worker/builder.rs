@@ -348,6 +348,8 @@ impl Worker {
         let _ending = health.until_dropped();
         let mut shutdown: BoxFuture<()> = Box::pin(signals::after(asked.clone(), 1));
         let engine: Engine = tokio::select! {
+            // The start goes first: what is wrong without asking anybody is said by a worker that is stopped at once, too.
+            biased;
             engine = startup::start(self, home, wakes) => engine?,
             () = &mut shutdown => return Ok(WorkerReport::default()),
         };
