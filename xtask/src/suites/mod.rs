@@ -4,6 +4,7 @@
 //! compile, so side by side they take about half as long.
 
 mod again;
+mod deadline;
 mod order;
 mod run;
 mod waiting;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use super::deadline::output_within;
 use crate::artifacts::TestBinary;
 
 /// Binaries whose tests mostly wait: for servers to start, for patience to end, for leases. They run this many at once.
@@ -15,6 +16,10 @@ const WAITING: &[&str] = &[
     "pgflow-worker-tests::worker",
 ];
 const AT_ONCE: &str = "8";
+
+/// The longest takes a third of this beside others. A test that hangs has to be named before whoever waits for the
+/// whole command gives up.
+const PATIENCE: Duration = Duration::from_mins(20);
 
 /// What became of it.
 pub(super) struct Outcome {
@@ -32,14 +37,13 @@ pub(super) fn run(binary: &TestBinary, args: &[String]) -> Outcome {
     if WAITING.contains(&binary.name.as_str()) {
         command.env("RUST_TEST_THREADS", AT_ONCE);
     }
-    let output = command
+    command
         .args(args)
         .current_dir(&binary.dir)
         .env("CARGO_MANIFEST_DIR", &binary.dir)
         .env("CARGO_PKG_NAME", &binary.package)
-        .stdin(Stdio::null())
-        .output();
-    let (passed, said) = match output {
+        .stdin(Stdio::null());
+    let (passed, said) = match output_within(&mut command, PATIENCE) {
         Ok(output) => (output.status.success(), said(&output)),
         Err(error) => (false, error.to_string()),
     };

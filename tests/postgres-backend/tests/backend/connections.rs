@@ -82,13 +82,14 @@ async fn a_storm_of_starts_does_not_hold_up_heartbeats() {
     let used: i64 = sqlx::query_scalar(
         // Not the server's own, such as autovacuum.
         "select count(*) from pg_stat_activity
-          where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()",
+          where datname = current_database() and backend_type = 'client backend'",
     )
     .fetch_one(&bench.db.pool)
     .await
     .unwrap();
     // Of two backends: two for each engine, one for its hints.
-    assert!(used <= 6, "{used} connections");
+    let most = 6 + i64::from(bench.db.pool.size());
+    assert!(used <= most, "{used} connections, those of the test included");
 }
 
 #[tokio::test]
