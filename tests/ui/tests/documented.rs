@@ -26,7 +26,7 @@ fn normal(text: &str) -> String {
 #[test]
 fn documents_show_what_the_compiler_says() {
     let all: Vec<_> = programs().into_iter().filter(|it| it.name.contains("shown_in")).collect();
-    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("editor");
+    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ui");
     let sources = all.iter().map(|it| (it.name.as_str(), it.source.as_str()));
     let found = Many::write(&scratch, "documented", sources).errors();
     let said: Vec<_> = found.values().flatten().map(|it| normal(&it.rendered)).collect();

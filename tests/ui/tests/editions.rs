@@ -23,7 +23,7 @@ pub async fn whole() -> Result<u8> { keys::gen().await }
 
 /// Whether the program compiles in this edition, and what the compiler says.
 fn check(edition: &str) -> (bool, String) {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("editor");
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ui");
     let scratch = Scratch::write(&directory, &format!("edition_{edition}"), GEN);
     let manifest = scratch.root.join("Cargo.toml");
     let text = fs::read_to_string(&manifest).expect("there is a manifest");

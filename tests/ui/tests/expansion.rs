@@ -13,7 +13,7 @@ const WRONG: &str = include_str!("editor/wrong.rs");
 
 /// The source after all macros, as the compiler prints it.
 fn expand(name: &str, text: &str) -> String {
-    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("editor");
+    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ui");
     let scratch = Scratch::write(&scratch, name, text);
     let output = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .args(["rustc", "--quiet", "--offline", "--lib", "--profile=check", "--target-dir"])

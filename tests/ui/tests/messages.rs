@@ -22,7 +22,7 @@ fn wrong_flows_are_explained() {
         "the committed messages belong to the pinned toolchain: run the tests from the \
          repository, where rust-toolchain.toml chooses it, and without +toolchain"
     );
-    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("editor");
+    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ui");
     let sources: Vec<_> = cases().into_iter().map(|case| (case.source(), case)).collect();
     let programs = sources.iter().map(|(source, case)| (case.name.as_str(), source.as_str()));
     // What a case has in another file.

@@ -45,7 +45,8 @@ pub(crate) struct Built(Output);
 impl Project {
     pub(crate) fn new(name: &str) -> Self {
         let root = root();
-        let project = Self { dir: Path::new(env!("CARGO_TARGET_TMPDIR")).join(name) };
+        let project =
+            Self { dir: Path::new(env!("CARGO_TARGET_TMPDIR")).join("generator").join(name) };
         let _ = fs::remove_dir_all(&project.dir);
         let (pgflow, build) = (root.join("pgflow"), root.join("pgflow-build"));
         project.write(

@@ -28,7 +28,7 @@ const MENTIONS: [&str; 6] = [
 ];
 
 fn open(name: &str, text: &str) -> Document {
-    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("editor");
+    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ui");
     let binary = pgflow_test_programs::find_rust_analyzer().unwrap_or_else(|why| panic!("{why}"));
     Document::open(&binary, &scratch, name, text)
 }

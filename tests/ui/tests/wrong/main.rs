@@ -35,7 +35,7 @@ fn check<'a>(
     name: &str,
     sources: impl IntoIterator<Item = (&'a str, &'a str)>,
 ) -> BTreeMap<String, Vec<Shown>> {
-    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("editor");
+    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ui");
     Many::write(&scratch, name, sources).errors()
 }
 
