@@ -1,6 +1,6 @@
-//! How far claims have looked at queues whose first messages cannot be had.
+//! What claims remember of queues: how far they have looked where the first messages cannot be had, and which are busy.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -13,9 +13,14 @@ pub(super) type Place = (i32, i64);
 const A_WHILE: Duration = Duration::from_secs(1);
 
 /// How far claims of this process have looked at queues that have more messages than one page, of which none can be had. The next
-/// claim goes on there, and the one after the last begins again. Nothing depends on it but how soon a message is found.
+/// claim goes on there, and the one after the last begins again. Nothing depends on it but how soon a message is found. Queues of
+/// which something could be had need no look before the next claim.
 #[derive(Debug, Default)]
-pub struct Cursors(Mutex<HashMap<String, Cursor>>);
+pub struct Cursors {
+    places: Mutex<HashMap<String, Cursor>>,
+    /// Queues of which the last claim could have something.
+    busy: Mutex<HashSet<String>>,
+}
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor {
@@ -54,9 +59,24 @@ impl Cursors {
         cursors.insert(need.to_owned(), Cursor { at, since: Some(since) });
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Cursor>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Whether the last claim could have something: the next one need not look first.
+    pub(super) fn is_busy(&self, need: &str) -> bool {
+        lock(&self.busy).contains(need)
     }
+
+    /// What the last look said of that.
+    pub(super) fn set_busy(&self, need: &str, is_busy: bool) {
+        let mut busy = lock(&self.busy);
+        if is_busy { drop(busy.insert(need.to_owned())) } else { drop(busy.remove(need)) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Cursor>> {
+        lock(&self.places)
+    }
+}
+
+fn lock<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
+    what.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Not if the clock was set back, either.
@@ -88,6 +108,16 @@ mod tests {
         assert_eq!(at(start), None, "the clock was set back");
         cursors.set("q", Some((0, 3)));
         assert_eq!(at(Timestamp::from_micros(i64::MAX)), Some((0, 3)), "nothing was found");
+    }
+
+    #[test]
+    fn a_queue_is_busy_as_long_as_looks_find_something() {
+        let cursors = Cursors::default();
+        assert!(!cursors.is_busy("q"));
+        cursors.set_busy("q", true);
+        assert!(cursors.is_busy("q") && !cursors.is_busy("other"));
+        cursors.set_busy("q", false);
+        assert!(!cursors.is_busy("q"));
     }
 
     #[test]

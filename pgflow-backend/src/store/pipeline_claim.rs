@@ -41,15 +41,24 @@ struct Planned {
     change: Option<Timestamp>,
 }
 
-/// Claims. It does not ask for a transaction that writes when there is nothing to take.
+/// Claims. It does not ask for a transaction that writes when there is nothing to take; nor for a look where the last claim found
+/// something, and the stage takes whatever comes.
 pub(super) async fn claim<S: Queues>(store: &S, claim: &StageClaim) -> Stored<ClaimedBatches> {
     check(claim)?;
+    let takes_any = claim.stage.takes_any();
+    if takes_any && store.cursors().is_busy(&claim.need) {
+        let front = front(store, claim).await?;
+        if !front.batches.is_empty() {
+            return Ok(front);
+        }
+    }
     let start = store.cursors().of(&claim.need);
     let (mut found, mut now) = look(store, claim, start).await?;
     if found.change.is_some_and(|change| change <= now) {
         store.catch_up(&claim.need).await?;
         (found, now) = look(store, claim, start).await?;
     }
+    store.cursors().set_busy(&claim.need, takes_any && !found.plan.picks.is_empty());
     if found.plan.picks.is_empty() {
         store.cursors().set(&claim.need, found.seen);
         let next = [found.plan.next, found.change].into_iter().flatten().min();
@@ -57,6 +66,12 @@ pub(super) async fn claim<S: Queues>(store: &S, claim: &StageClaim) -> Stored<Cl
         let goes_on = found.seen.map(|_| GO_ON);
         let next_in = next_in.into_iter().chain(goes_on).min();
         return Ok(ClaimedBatches { batches: Vec::new(), next_in });
+    }
+    if takes_any {
+        let front = front(store, claim).await?;
+        if !front.batches.is_empty() {
+            return Ok(front);
+        }
     }
     // What is locked is locked in one order: all that is wanted is known by now, unless others were quicker.
     let named: BTreeSet<_> =
@@ -67,6 +82,17 @@ pub(super) async fn claim<S: Queues>(store: &S, claim: &StageClaim) -> Stored<Cl
         }
     }
     Ok(ClaimedBatches { batches: Vec::new(), next_in: Some(Duration::ZERO) })
+}
+
+/// The first messages, an attempt each, where that takes one call.
+async fn front<S: Queues>(store: &S, claim: &StageClaim) -> Stored<ClaimedBatches> {
+    let (taken, now) = store.take_front(claim).await?;
+    let attempt = |(message, since): (ClaimedJob, Timestamp)| {
+        let (jobs, units) = (vec![message.taken.hold.job.clone()], BTreeMap::new());
+        let pick = Pick { jobs, trigger: None, since, units, fences: BTreeMap::new() };
+        claimed(now, claim, pick, vec![message], JobToken::new().0)
+    };
+    Ok(ClaimedBatches { batches: taken.into_iter().map(attempt).collect(), next_in: None })
 }
 
 /// Plans and takes in one transaction. Nothing if others took some of a batch meanwhile: then all of it is undone, as if nobody

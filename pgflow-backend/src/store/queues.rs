@@ -18,7 +18,9 @@ use super::jobs::{Ready, execute, tell};
 use super::pipelines::settle_in;
 use super::upkeep::ago;
 use super::{Access, Cursors, JobSession, PipelineSession, Session, Store, Stored, claim};
-use crate::backend::{BackendError, Claimed, ClaimedJob, JobPlace, JobSearch, Jobs, JobsOf};
+use crate::backend::{
+    BackendError, Claimed, ClaimedJob, JobPlace, JobSearch, Jobs, JobsOf, StageClaim,
+};
 use crate::tx::StepTx;
 
 /// A database that keeps queues: with this, it is a [`Pipelines`](crate::backend::Pipelines). Every store is one.
@@ -67,6 +69,15 @@ pub trait Queues: Jobs {
 
     /// Tasks that were taken, after the commit.
     fn hand_on_tasks(&self, tasks: Self::Tasks) -> impl Future<Output = Stored<Claimed>> + Send;
+
+    /// Takes the first messages of a queue for a stage that needs nothing but slots, where one call can do that: each with since when it
+    /// could have been taken, and the database's time. Nothing if it takes a look; see [`pipeline_claim`](super::pipeline_claim).
+    fn take_front(
+        &self,
+        _claim: &StageClaim,
+    ) -> impl Future<Output = Stored<(Vec<(ClaimedJob, Timestamp)>, Timestamp)>> + Send {
+        std::future::ready(Ok((Vec::new(), Timestamp::default())))
+    }
 
     /// Counts leases of a queue that have lapsed and wakes sleepers that are due, in transactions of its own: permits are locked
     /// before jobs.

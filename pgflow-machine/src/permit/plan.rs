@@ -32,6 +32,11 @@ impl Stage {
         check_units(&self.resources)
     }
 
+    /// Whether it needs nothing but slots: then it is messages alone that may have to wait.
+    pub fn takes_any(&self) -> bool {
+        self.batch.is_none() && self.resources.is_empty() && self.rates.is_empty()
+    }
+
     /// Whether its attempts need this resource or rate.
     pub fn takes(&self, slug: &str) -> bool {
         self.resources.contains_key(slug) || self.rates.iter().any(|rate| rate == slug)

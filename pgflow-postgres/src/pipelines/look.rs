@@ -119,7 +119,7 @@ pub(super) fn kept(row: &PgRow) -> Stored<MessageRow> {
     })
 }
 
-fn moment(row: &PgRow, column: &str) -> Stored<Option<Timestamp>> {
+pub(super) fn moment(row: &PgRow, column: &str) -> Stored<Option<Timestamp>> {
     let micros: Option<i64> = row.try_get(column).map_err(translate)?;
     Ok(micros.map(Timestamp::from_micros))
 }

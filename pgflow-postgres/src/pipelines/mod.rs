@@ -14,14 +14,14 @@ use std::time::Duration;
 
 use pgflow_machine::job::{JobHold, JobSettled};
 use pgflow_machine::permit::MessageSettle;
-use pgflow_machine::{Claim, Limits, TaskLease};
+use pgflow_machine::{Claim, Limits, TaskLease, Timestamp};
 
 use self::session::{Connected, PostgresSession};
 use super::claim::Handout;
 use super::engine::Lane;
 use super::error::{code, is_passing, translate};
 use super::open::Postgres;
-use pgflow_backend::backend::{BackendError, Claimed, SqlError};
+use pgflow_backend::backend::{BackendError, Claimed, ClaimedJob, SqlError, StageClaim};
 use pgflow_backend::backoff::jittered;
 use pgflow_backend::store::{Access, Cursors, Queues, Ready, Stored};
 use pgflow_backend::tx::StepTx;
@@ -96,6 +96,15 @@ impl Queues for Postgres {
 
     async fn hand_on_tasks(&self, tasks: Vec<Handout>) -> Stored<Claimed> {
         Ok(Claimed::of_tasks(self.hand_on(tasks).await?, None))
+    }
+
+    async fn take_front(
+        &self,
+        claim: &StageClaim,
+    ) -> Stored<(Vec<(ClaimedJob, Timestamp)>, Timestamp)> {
+        let mut session = PostgresSession::reading(Arc::clone(&self.engine));
+        let taken = session.take_front(claim).await?;
+        Ok((taken, session.now))
     }
 
     /// A look does that, as every claim of jobs does.

@@ -8,6 +8,7 @@ use pgflow_machine::{Limits, Timestamp};
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 
+use super::look::moment;
 use super::session::{PostgresSession, Speaks, now_at};
 use crate::claim::int;
 use crate::error::translate;
@@ -15,16 +16,31 @@ use crate::jobs::{
     Ending, NewColumns, Problem, SettleColumns, claimed, first_once, outcome, ready_of, seconds,
     submit, submitted, waits_for_nothing,
 };
-use pgflow_backend::backend::ClaimedJob;
+use pgflow_backend::backend::{ClaimedJob, StageClaim};
 use pgflow_backend::store::{QueueSession, Ready, Stored};
 
-const LEASE: &str = concat!(
-    "select c.id, c.need, c.payload, c.token, c.attempt, c.priority, c.key, c.failures, c.lapses, c.streak, c.max_attempts,
-            c.seq, c.forgiven, (extract(epoch from c.lease_until) * 1000000)::int8 as lease_until,
-            (extract(epoch from c.created_at) * 1000000)::int8 as created_at,
-            (extract(epoch from c.expires_at) * 1000000)::int8 as expires_at, ",
-    now_at!(),
-    " from (select) o left join pgflow.lease_messages($1, $2, $3) c on true"
+/// What was leased, and what time it is.
+macro_rules! leased {
+    ($more:literal, $call:literal) => {
+        concat!(
+            "select c.id, c.need, c.payload, c.token, c.attempt, c.priority, c.key, c.failures, c.lapses, c.streak, c.max_attempts,
+                    c.seq, c.forgiven, (extract(epoch from c.lease_until) * 1000000)::int8 as lease_until,
+                    (extract(epoch from c.created_at) * 1000000)::int8 as created_at,
+                    (extract(epoch from c.expires_at) * 1000000)::int8 as expires_at, ",
+            $more,
+            now_at!(),
+            " from (select) o left join pgflow.",
+            $call,
+            " c on true"
+        )
+    };
+}
+
+const LEASE: &str = leased!("", "lease_messages($1, $2, $3)");
+
+const FRONT: &str = leased!(
+    "(extract(epoch from c.since) * 1000000)::int8 as since, ",
+    "claim_messages($1, $2, $3, $4)"
 );
 
 const DEAD: &str = "
@@ -147,6 +163,22 @@ fn at_once(jobs: &[&NewJob]) -> BTreeSet<String> {
 }
 
 impl<C: Speaks> PostgresSession<C> {
+    /// See [`Queues::take_front`](pgflow_backend::store::Queues::take_front).
+    pub(super) async fn take_front(
+        &mut self,
+        claim: &StageClaim,
+    ) -> Stored<Vec<(ClaimedJob, Timestamp)>> {
+        let StageClaim { worker, need, lease, max, .. } = claim;
+        let front = || sqlx::query(FRONT).bind(worker).bind(need).bind(seconds(*lease));
+        let rows = self.ask_in_time(|| front().bind(int(*max))).await?;
+        let mut taken = Vec::with_capacity(rows.len());
+        for row in &rows {
+            let Some(message) = claimed(row, worker)? else { continue };
+            taken.push((message, moment(row, "since")?.unwrap_or_default()));
+        }
+        Ok(taken)
+    }
+
     async fn submit_all(&mut self, jobs: &[&NewJob], by: &str) -> Stored<Vec<Submitted>> {
         if jobs.is_empty() {
             return Ok(Vec::new());

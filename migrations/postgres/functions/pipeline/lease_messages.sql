@@ -17,36 +17,18 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
-  v_now timestamptz := clock_timestamp();
-  v_until timestamptz := v_now + make_interval(secs => seconds);
   v_free record;
-  v_won text[] := '{}';
-  v_taken pgflow.jobs[];
 begin
   perform pgflow._check_claim(lease_messages.worker, lease_messages.ids, seconds, cardinality(lease_messages.ids));
   select array_agg(f.id) as ids, array_agg(f.id) filter (where f.key is not null) as keyed into v_free
     from (
       select j.id, j.key from pgflow.jobs j
-       where j.id = any (lease_messages.ids) and j.state = 'ready' and (j.expires_at is null or j.expires_at > v_now)
+       where j.id = any (lease_messages.ids) and j.state = 'ready' and (j.expires_at is null or j.expires_at > clock_timestamp())
        for no key update skip locked
     ) f;
-  if v_free.keyed is not null then
-    v_won := pgflow._take_keys(v_free.keyed);
-  end if;
-  with taken as (
-    update pgflow.jobs j
-       set state = 'leased', attempts = j.attempts + 1, token = gen_random_uuid(), lease_until = v_until, look_at = v_until,
-           worker = lease_messages.worker, wake_at = null
-     where j.id = any (v_free.ids) and (j.key is null or j.id = any (v_won))
-    returning j
-  )
-  select array_agg(t.j) into v_taken from taken t;
-  perform pgflow._trace_jobs('claimed', array_agg(t.id order by t.priority desc, t.seq), array_agg(t.need order by t.priority desc, t.seq),
-            array_agg(t.token order by t.priority desc, t.seq), lease_messages.worker)
-     from unnest(v_taken) t;
   return query
     select t.id, t.need, t.payload, t.token::text, t.attempts, t.lease_until, t.priority, t.key, t.created_at, t.expires_at,
            t.failures, t.lapses, t.streak, t.max_attempts, t.last_error, t.seq, t.forgiven
-      from unnest(v_taken) t order by t.priority desc, t.seq;
+      from pgflow._lease_locked(lease_messages.worker, v_free.ids, v_free.keyed, seconds) t;
 end;
 $$;

@@ -92,6 +92,73 @@ async fn exactly_what_is_named_is_leased_if_it_can_be_had() {
     db.check().await;
 }
 
+/// What a stage takes that needs nothing but slots, without a look.
+#[tokio::test]
+async fn the_first_messages_are_had_in_one_call() {
+    let db = database().await;
+    let front = async |max: u32| {
+        let claim = format!(
+            "select id, attempt, since = created_at from pgflow.claim_messages('w', 'q', 60, {max})"
+        );
+        db.rows(&claim).await
+    };
+    assert_eq!(front(3).await, [""; 0], "the third holds a resource");
+    db.run("select pgflow.pause_needs('{q}', 'me')").await;
+    assert_eq!(front(2).await, [""; 0], "it is paused");
+    db.run("select pgflow.resume_needs('{q}')").await;
+    let mut other = db.session().await;
+    other.run("begin; select from pgflow.jobs where id = 'a' for update").await;
+    assert_eq!(front(1).await, ["b|1|t"], "nobody waits for the first");
+    other.run("rollback").await;
+    assert_eq!(front(1).await, ["a|1|t"]);
+    let row = "select state, worker, lease_until > now() + interval '50 seconds' from pgflow.jobs where id = 'a'";
+    assert_eq!(db.one(row).await, "leased|w|t");
+    let traced = "select kind, worker from pgflow.job_trace where job = 'a' and token is not null";
+    assert_eq!(db.rows(traced).await, ["claimed|w"]);
+    // Back in line, it can be had since then; what has lapsed is taken back first.
+    db.run("update pgflow.jobs set lease_until = now() - interval '1 second', look_at = now() - interval '1 second' where id = 'a'").await;
+    assert_eq!(front(1).await, ["a|2|f"]);
+    lease(&db, "{c}").await;
+    assert_eq!(front(9).await, ["d|1|t", "e|1|t"]);
+    assert_eq!(front(9).await, [""; 0]);
+    let failure = db.error("select pgflow.claim_messages('w', 'q', 0, 1)").await;
+    assert_eq!(failure.code, "22023");
+    db.check().await;
+}
+
+/// It takes a look where the order, or a key that waits, is to be minded; and one of a key is had at once.
+#[tokio::test]
+async fn the_first_messages_are_left_where_more_is_to_be_known() {
+    let db = Db::new().await;
+    let front = "select id from pgflow.claim_messages('w', 'q', 60, 9)";
+    db.run("select pgflow.submit_jobs('{a,b,old}', '{q,q,q}', keys => '{k,k,null}', lifetimes => '{null,null,0}')").await;
+    db.run("select pgflow.note_permits('{round}', '{q}', array['1'::jsonb])").await;
+    assert_eq!(db.rows(front).await, [""; 0], "its queue is a fair one");
+    db.run("delete from pgflow.permits").await;
+    db.run(
+        "insert into pgflow.job_messages (job, not_before) values ('a', now() - interval '1 hour')",
+    )
+    .await;
+    assert_eq!(db.rows(front).await, [""; 0], "it kept its key waiting");
+    db.run("delete from pgflow.job_messages").await;
+    assert_eq!(db.rows(front).await, ["a"]);
+    db.run("select pgflow.submit_jobs('{k3,k4}', '{q,other}', keys => '{both,both}')").await;
+    assert_eq!(lease(&db, "{k4}").await, ["k4"]);
+    assert_eq!(db.rows(front).await, [""; 0], "another need's has the key");
+    db.check().await;
+}
+
+/// At most 64 MB of payloads, and one message in any case.
+#[tokio::test]
+async fn the_first_messages_are_bounded_in_bytes() {
+    let db = Db::new().await;
+    let heavy = "select pgflow.submit_jobs(array['h' || n], '{q}', array[to_jsonb(repeat('x', 4000000))]) from generate_series(1, 18) n";
+    db.run(heavy).await;
+    let front = "select count(*) from pgflow.claim_messages('w', 'q', 60, 100)";
+    assert_eq!(db.one(front).await, "15");
+    assert_eq!(db.one(front).await, "3");
+}
+
 #[tokio::test]
 async fn the_end_of_an_attempt_frees_and_forgets() {
     let db = database().await;

@@ -25,6 +25,7 @@ pub(super) const CALLS: &[(&str, &str)] = &[
     ),
     ("more_messages", "select pgflow.more_messages('q', 9, 0, 0)"),
     ("lease_messages", "select pgflow.lease_messages('w', '{q1,q2}', 60)"),
+    ("claim_messages", "select pgflow.claim_messages('w', 'q', 60, 9)"),
     ("hold_permits", "select pgflow.hold_permits('{gpu}', '{q1}', '{x}', '{b}', '{1}', '{1}')"),
     (
         "hold_for_tasks",

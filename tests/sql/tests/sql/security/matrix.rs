@@ -32,6 +32,7 @@ const DECISIONS: &[(&str, u8)] = &[
     ("cascade_resolve_conditions", OWNER_ONLY),
     ("check", OWNER_ONLY),
     ("claim_jobs", WORKER),
+    ("claim_messages", WORKER),
     ("claim_tasks", WORKER),
     ("clear_concern", UPKEEP),
     ("close_step_stream", WORKER),

@@ -1,0 +1,55 @@
+-- Leases the first messages of a queue, for a stage that needs nothing but slots: what look_at_queue and lease_messages do for it, in
+-- one call. Returns what claim_jobs does, and since when each could have been taken. Nothing if that takes a look: one of them holds
+-- resources or keeps its key waiting, or the queue is a fair one, whose place is to be noted; or if there is nothing.
+create or replace function pgflow.claim_messages(worker text, queue text, seconds double precision, qty int)
+returns table (
+  id text, need text, payload jsonb, token text, attempt int, lease_until timestamptz, priority int, key text,
+  created_at timestamptz, expires_at timestamptz, failures int, lapses int, streak int, max_attempts int, last_error text,
+  seq bigint, forgiven int, since timestamptz
+)
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set join_collapse_limit = 1
+set plan_cache_mode = force_generic_plan
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := clock_timestamp();
+  v_free record;
+begin
+  perform pgflow._check_claim(claim_messages.worker, array[claim_messages.queue], seconds, qty);
+  perform pgflow._tidy_line(v_now, array[claim_messages.queue], claim_messages.worker);
+  if exists (select from pgflow.paused_needs p where p.need = claim_messages.queue)
+     or exists (select from pgflow.permits p where p.kind = 'round' and p.name = claim_messages.queue) then
+    return;
+  end if;
+  select array_agg(f.id) as ids, array_agg(f.id) filter (where f.key is not null) as keyed, sum(f.bytes) as bytes into v_free
+    from (
+      select j.id, j.key, octet_length(j.payload::text) as bytes
+        from pgflow.jobs j
+       where j.state = 'ready' and j.need = claim_messages.queue and (j.expires_at is null or j.expires_at > v_now)
+       order by j.priority desc, j.seq limit qty for no key update skip locked
+    ) f;
+  -- Rows of messages are written with their jobs, which nobody else can take any more.
+  if v_free.bytes is null or exists (
+    select from unnest(v_free.ids) i(id)
+      cross join lateral (select from pgflow.job_messages m
+        where m.job = i.id and (m.not_before is not null or m.resources <> '{}') offset 0) m
+  ) then
+    return;
+  end if;
+  if v_free.bytes > pgflow._claim_bytes() then
+    v_free.ids := pgflow._fitting_jobs(v_free.ids, 0);
+    v_free.keyed := array(select k from unnest(v_free.keyed) k where k = any (v_free.ids));
+  end if;
+  return query
+    select t.id, t.need, t.payload, t.token::text, t.attempts, t.lease_until, t.priority, t.key, t.created_at, t.expires_at,
+           t.failures, t.lapses, t.streak, t.max_attempts, t.last_error, t.seq, t.forgiven,
+           coalesce(t.wake_at, t.created_at)
+      from pgflow._lease_locked(claim_messages.worker, v_free.ids, v_free.keyed, seconds) t;
+end;
+$$;
