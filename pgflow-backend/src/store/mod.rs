@@ -47,7 +47,7 @@ pub use job_upkeep::JobUpkeepSession;
 pub use jobs::{Ready, submit_in};
 pub use pipeline_session::{EndedMessages, Look, Looked, PipelineSession};
 pub use pipelines::{push_in_transaction, settle_in as settle_messages_in};
-pub use queues::{QueueSession, Queues, TakenTasks};
+pub use queues::{Front, QueueSession, Queues, TakenTasks};
 pub use schedule_columns::ScheduleColumns;
 pub use schedule_session::ScheduleSession;
 pub use session::{Logged, OpenWork, Session, Take, Taken};

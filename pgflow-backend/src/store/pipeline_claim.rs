@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::cursors::{Cursor, Place, later};
 use super::pipelines::{read, written};
-use super::{Access, Look, PipelineSession, QueueSession, Queues, Stored};
+use super::{Access, Front, Look, PipelineSession, QueueSession, Queues, Stored};
 use crate::backend::{ClaimedBatch, ClaimedBatches, ClaimedJob, Hold, StageClaim};
 
 /// Messages that one look at a queue finds.
@@ -86,13 +86,13 @@ pub(super) async fn claim<S: Queues>(store: &S, claim: &StageClaim) -> Stored<Cl
 
 /// The first messages, an attempt each, where that takes one call.
 async fn front<S: Queues>(store: &S, claim: &StageClaim) -> Stored<ClaimedBatches> {
-    let (taken, now) = store.take_front(claim).await?;
+    let Front { messages, now } = store.take_front(claim).await?;
     let attempt = |(message, since): (ClaimedJob, Timestamp)| {
         let (jobs, units) = (vec![message.taken.hold.job.clone()], BTreeMap::new());
         let pick = Pick { jobs, trigger: None, since, units, fences: BTreeMap::new() };
         claimed(now, claim, pick, vec![message], JobToken::new().0)
     };
-    Ok(ClaimedBatches { batches: taken.into_iter().map(attempt).collect(), next_in: None })
+    Ok(ClaimedBatches { batches: messages.into_iter().map(attempt).collect(), next_in: None })
 }
 
 /// Plans and takes in one transaction. Nothing if others took some of a batch meanwhile: then all of it is undone, as if nobody

@@ -70,13 +70,10 @@ pub trait Queues: Jobs {
     /// Tasks that were taken, after the commit.
     fn hand_on_tasks(&self, tasks: Self::Tasks) -> impl Future<Output = Stored<Claimed>> + Send;
 
-    /// Takes the first messages of a queue for a stage that needs nothing but slots, where one call can do that: each with since when it
-    /// could have been taken, and the database's time. Nothing if it takes a look; see [`pipeline_claim`](super::pipeline_claim).
-    fn take_front(
-        &self,
-        _claim: &StageClaim,
-    ) -> impl Future<Output = Stored<(Vec<(ClaimedJob, Timestamp)>, Timestamp)>> + Send {
-        std::future::ready(Ok((Vec::new(), Timestamp::default())))
+    /// Takes the first messages of a queue for a stage that needs nothing but slots, where one call can do that. Nothing if it takes a
+    /// look.
+    fn take_front(&self, _claim: &StageClaim) -> impl Future<Output = Stored<Front>> + Send {
+        std::future::ready(Ok(Front::default()))
     }
 
     /// Counts leases of a queue that have lapsed and wakes sleepers that are due, in transactions of its own: permits are locked
@@ -140,6 +137,15 @@ pub trait QueueSession: PipelineSession {
         worker: &str,
         lease: Duration,
     ) -> impl Future<Output = Stored<Vec<ClaimedJob>>> + Send;
+}
+
+/// Messages that were taken without a look.
+#[derive(Debug, Default)]
+pub struct Front {
+    /// Each with since when it could have been taken.
+    pub messages: Vec<(ClaimedJob, Timestamp)>,
+    /// The database's time.
+    pub now: Timestamp,
 }
 
 /// Tasks that a store has taken, and what others are to be told of it.

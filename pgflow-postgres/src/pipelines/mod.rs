@@ -14,16 +14,16 @@ use std::time::Duration;
 
 use pgflow_machine::job::{JobHold, JobSettled};
 use pgflow_machine::permit::MessageSettle;
-use pgflow_machine::{Claim, Limits, TaskLease, Timestamp};
+use pgflow_machine::{Claim, Limits, TaskLease};
 
 use self::session::{Connected, PostgresSession};
 use super::claim::Handout;
 use super::engine::Lane;
 use super::error::{code, is_passing, translate};
 use super::open::Postgres;
-use pgflow_backend::backend::{BackendError, Claimed, ClaimedJob, SqlError, StageClaim};
+use pgflow_backend::backend::{BackendError, Claimed, SqlError, StageClaim};
 use pgflow_backend::backoff::jittered;
-use pgflow_backend::store::{Access, Cursors, Queues, Ready, Stored};
+use pgflow_backend::store::{Access, Cursors, Front, Queues, Ready, Stored};
 use pgflow_backend::tx::StepTx;
 
 pub use push_in::push_in;
@@ -98,13 +98,8 @@ impl Queues for Postgres {
         Ok(Claimed::of_tasks(self.hand_on(tasks).await?, None))
     }
 
-    async fn take_front(
-        &self,
-        claim: &StageClaim,
-    ) -> Stored<(Vec<(ClaimedJob, Timestamp)>, Timestamp)> {
-        let mut session = PostgresSession::reading(Arc::clone(&self.engine));
-        let taken = session.take_front(claim).await?;
-        Ok((taken, session.now))
+    async fn take_front(&self, claim: &StageClaim) -> Stored<Front> {
+        PostgresSession::reading(Arc::clone(&self.engine)).take_front(claim).await
     }
 
     /// A look does that, as every claim of jobs does.

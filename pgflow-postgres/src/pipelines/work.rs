@@ -17,7 +17,7 @@ use crate::jobs::{
     submit, submitted, waits_for_nothing,
 };
 use pgflow_backend::backend::{ClaimedJob, StageClaim};
-use pgflow_backend::store::{QueueSession, Ready, Stored};
+use pgflow_backend::store::{Front, QueueSession, Ready, Stored};
 
 /// What was leased, and what time it is.
 macro_rules! leased {
@@ -164,19 +164,16 @@ fn at_once(jobs: &[&NewJob]) -> BTreeSet<String> {
 
 impl<C: Speaks> PostgresSession<C> {
     /// See [`Queues::take_front`](pgflow_backend::store::Queues::take_front).
-    pub(super) async fn take_front(
-        &mut self,
-        claim: &StageClaim,
-    ) -> Stored<Vec<(ClaimedJob, Timestamp)>> {
+    pub(super) async fn take_front(&mut self, claim: &StageClaim) -> Stored<Front> {
         let StageClaim { worker, need, lease, max, .. } = claim;
         let front = || sqlx::query(FRONT).bind(worker).bind(need).bind(seconds(*lease));
         let rows = self.ask_in_time(|| front().bind(int(*max))).await?;
-        let mut taken = Vec::with_capacity(rows.len());
+        let mut messages = Vec::with_capacity(rows.len());
         for row in &rows {
             let Some(message) = claimed(row, worker)? else { continue };
-            taken.push((message, moment(row, "since")?.unwrap_or_default()));
+            messages.push((message, moment(row, "since")?.unwrap_or_default()));
         }
-        Ok(taken)
+        Ok(Front { messages, now: self.now })
     }
 
     async fn submit_all(&mut self, jobs: &[&NewJob], by: &str) -> Stored<Vec<Submitted>> {
