@@ -36,6 +36,8 @@ mod parameter;
 mod pipeline;
 mod returned;
 mod runs;
+#[cfg(feature = "engine")]
+mod stage;
 mod step_of;
 mod waiting;
 
@@ -63,5 +65,7 @@ pub use returned::{IsResult, MadeFrom, Wraps};
 #[cfg(feature = "engine")]
 pub use runs::{Applies, WorksFor, WorksOn, WorksThrough};
 pub use runs::{Runs, Shares, Starts, Takes};
+#[cfg(feature = "engine")]
+pub use stage::{Batches, StageTakes, StageTakesIn, StageTakesLoaded, StageTakesLoadedIn};
 pub use step_of::StepOf;
 pub use waiting::{AnswerOf, IsHook, IsWaiting, WaitsForAnswer};

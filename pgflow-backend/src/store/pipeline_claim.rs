@@ -6,8 +6,8 @@ use std::time::Duration;
 use pgflow_machine::Timestamp;
 use pgflow_machine::job::{JobClaim, JobToken, Seq};
 use pgflow_machine::permit::{
-    Bucket, MessageLease, PermitKey, PermitKind, PermitProblem, Pick, Plan, Planner, Resource,
-    Rooms, Trigger, place_of,
+    BatchRule, Bucket, MessageLease, PermitKey, PermitKind, PermitProblem, Pick, Plan, Planner,
+    Resource, Rooms, Trigger, place_of,
 };
 use serde_json::Value;
 
@@ -19,8 +19,8 @@ use crate::backend::{ClaimedBatch, ClaimedBatches, ClaimedJob, Hold, StageClaim}
 /// Messages that one look at a queue finds.
 const PAGE: u32 = 1000;
 
-/// So many pages are looked at for messages that can be had, besides the first.
-const PAGES: usize = 10;
+/// So many pages are looked at for messages that can be had, besides the first: the longest batch is in them.
+const PAGES: usize = BatchRule::MOST.div_ceil(PAGE) as usize;
 
 /// When the next claim goes on behind those that cannot be had.
 const GO_ON: Duration = Duration::from_millis(100);

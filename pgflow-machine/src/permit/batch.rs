@@ -20,10 +20,16 @@ pub struct BatchRule {
 }
 
 impl BatchRule {
+    /// Messages of a batch at most: as many as a claim looks at, since it is full only if one claim sees all of it.
+    pub const MOST: u32 = 10_000;
+
     /// Whether it makes sense.
     pub fn check(&self) -> Result<(), PermitProblem> {
         if self.len == 0 {
             return Err(PermitProblem::EmptyBatch);
+        }
+        if self.len > Self::MOST {
+            return Err(PermitProblem::LongBatch(self.len));
         }
         if self.bytes == Some(0) {
             return Err(PermitProblem::NoBytes);

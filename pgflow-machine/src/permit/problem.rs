@@ -1,5 +1,6 @@
 //! What is wrong with what a caller wants of permits.
 
+use super::BatchRule;
 use crate::job::JobProblem;
 
 /// Why a permit cannot be given, or a stage cannot be claimed for. Nothing has changed then.
@@ -38,6 +39,9 @@ pub enum PermitProblem {
     /// A batch of nothing.
     #[error("a batch must have room for at least one message: its len is 0")]
     EmptyBatch,
+    /// A batch that could never be full.
+    #[error("a batch can have at most {most} messages, as many as a claim looks at: its len is {0}", most = BatchRule::MOST)]
+    LongBatch(u32),
     /// A batch of no bytes.
     #[error("a batch must have room for at least one byte")]
     NoBytes,

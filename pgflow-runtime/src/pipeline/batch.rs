@@ -39,7 +39,8 @@ impl<T> fmt::Debug for Batch<T> {
 }
 
 impl<T> Batch<T> {
-    /// Of so many messages, or of fewer after a second.
+    /// Of so many messages, or of fewer after a second. At most 10,000, which is what one claim looks at: a worker with a pipeline that
+    /// says more does not start.
     pub fn len(len: u32) -> Self {
         let rule = BatchRule { len, bytes: None, wait: Duration::from_secs(1) };
         Self { rule, key: None, permits: Permits::default() }

@@ -9,9 +9,11 @@ use serde::de::DeserializeOwned;
 use super::code::{Call, Given, InTx};
 use super::preload::{Preload, Shared};
 use super::spec::Permits;
-use super::{Batch, Batched, Items, MessageContext, PipelineSpec, Processed, Queue, Settled};
-use crate::check::{Handles, KeepsTo, Lasts};
-use crate::tx::Tx;
+use super::{Batched, Items, PipelineSpec, Processed, Queue, Settled};
+use crate::check::{
+    Batches, Handles, KeepsTo, Lasts, StageTakes, StageTakesIn, StageTakesLoaded,
+    StageTakesLoadedIn,
+};
 use crate::{Error, Result};
 
 /// What the names of limits begin with that a pipeline has for itself.
@@ -104,7 +106,7 @@ impl<T: Serialize + DeserializeOwned + Send + 'static> Pipeline<T> {
     /// Works on messages one by one. An error is that of the message: it is tried again, with a growing pause, until it is
     /// dead.
     #[rustfmt::skip] // One line, which the compiler shows.
-    pub fn process<U: Send + 'static, F, R: Future<Output = Result<U>> + Send + 'static>(self, function: F) -> Processed<T, U> where F: Fn(T, MessageContext) -> R + Send + Sync + 'static {
+    pub fn process<U: Send + 'static, F, R: Future<Output = Result<U>> + Send + 'static, Way>(self, function: F) -> Processed<T, U> where F: StageTakes<T, R, Way> + Send + Sync + 'static {
         let call: Call<T, U> = Arc::new(move |message, ctx, _| Box::pin(function(message, ctx)));
         Processed::new(self, call, None, false)
     }
@@ -127,11 +129,8 @@ impl<T: Serialize + DeserializeOwned + Send + 'static> Pipeline<T> {
     /// );
     /// # let _ = pipeline;
     /// ```
-    pub fn process_in<U, F>(self, function: F) -> Processed<T, U>
-    where
-        U: Send + 'static,
-        F: for<'t> Fn(T, MessageContext, &'t mut Tx) -> InTx<'t, U> + Send + Sync + 'static,
-    {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn process_in<U: Send + 'static, F, Way>(self, function: F) -> Processed<T, U> where F: StageTakesIn<T, U, Way> + Send + Sync + 'static {
         Processed::new(self, in_tx(function), None, true)
     }
 
@@ -167,31 +166,22 @@ impl<T: Serialize + DeserializeOwned + Send + 'static> Pipeline<T> {
 
     /// Works on batches of messages as they were pushed.
     #[rustfmt::skip] // One line, which the compiler shows.
-    pub fn batch<U: Send + 'static, F, R: Future<Output = Result<Settled<U>>> + Send + 'static>(self, batch: Batch<T>, function: F) -> Batched<T, U> where F: Fn(Items<T>, MessageContext) -> R + Send + Sync + 'static {
+    pub fn batch<U: Send + 'static, F, R: Future<Output = Result<Settled<U>>> + Send + 'static, Way>(self, batch: impl Batches<T>, function: F) -> Batched<T, U> where F: StageTakes<Items<T>, R, Way> + Send + Sync + 'static {
         let call: Call<_, _> = Arc::new(move |items, ctx, _| Box::pin(function(items, ctx)));
-        Batched::of_queue(self, batch, call, false)
+        Batched::of_queue(self, batch.batch(), call, false)
     }
 
     /// Works on batches of messages as they were pushed, in the transaction that settles them.
-    pub fn batch_in<U, F>(self, batch: Batch<T>, function: F) -> Batched<T, U>
-    where
-        U: Send + 'static,
-        F: for<'t> Fn(Items<T>, MessageContext, &'t mut Tx) -> InTx<'t, Settled<U>>
-            + Send
-            + Sync
-            + 'static,
-    {
-        Batched::of_queue(self, batch, in_tx(function), true)
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn batch_in<U: Send + 'static, F, Way>(self, batch: impl Batches<T>, function: F) -> Batched<T, U> where F: StageTakesIn<Items<T>, Settled<U>, Way> + Send + Sync + 'static {
+        Batched::of_queue(self, batch.batch(), in_tx(function), true)
     }
 }
 
 /// A function that takes the transaction.
-pub(super) fn in_tx<M, U, F>(function: F) -> Call<M, U>
-where
-    M: 'static,
-    U: 'static,
-    F: for<'t> Fn(M, MessageContext, &'t mut Tx) -> InTx<'t, U> + Send + Sync + 'static,
-{
+pub(super) fn in_tx<M: 'static, U: 'static, Way>(
+    function: impl StageTakesIn<M, U, Way> + Send + Sync + 'static,
+) -> Call<M, U> {
     Arc::new(move |message, ctx, mut given: Given<'_>| match given.tx() {
         Ok(tx) => function(message, ctx, tx),
         Err(error) => refused(error),
@@ -218,12 +208,8 @@ impl<T, S> fmt::Debug for Preloaded<T, S> {
 
 impl<T: Serialize + DeserializeOwned + Send + 'static, S: Send + Sync + 'static> Preloaded<T, S> {
     /// Works on messages one by one, with what was loaded for all of their claim.
-    pub fn process<U, F, R>(self, function: F) -> Processed<T, U>
-    where
-        U: Send + 'static,
-        F: Fn(T, Arc<S>, MessageContext) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<U>> + Send + 'static,
-    {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn process<U: Send + 'static, F, R: Future<Output = Result<U>> + Send + 'static, Way>(self, function: F) -> Processed<T, U> where F: StageTakesLoaded<T, S, R, Way> + Send + Sync + 'static {
         let call: Call<T, U> = Arc::new(move |message, ctx, mut given| match given.shared() {
             Ok(shared) => Box::pin(function(message, shared, ctx)),
             Err(error) => refused(error),
@@ -232,11 +218,8 @@ impl<T: Serialize + DeserializeOwned + Send + 'static, S: Send + Sync + 'static>
     }
 
     /// The same in the transaction that settles them.
-    pub fn process_in<U, F>(self, function: F) -> Processed<T, U>
-    where
-        U: Send + 'static,
-        F: for<'t> Fn(T, Arc<S>, MessageContext, &'t mut Tx) -> InTx<'t, U> + Send + Sync + 'static,
-    {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn process_in<U: Send + 'static, F, Way>(self, function: F) -> Processed<T, U> where F: StageTakesLoadedIn<T, S, U, Way> + Send + Sync + 'static {
         let call: Call<T, U> = Arc::new(move |message, ctx, mut given| {
             match given.shared().and_then(|shared| Ok((shared, given.tx()?))) {
                 Ok((shared, tx)) => function(message, shared, ctx, tx),

@@ -14,10 +14,10 @@ use super::items::Outcome;
 use super::onward::{Emit, Onward, ToBatch, emit, undecodable};
 use super::preload::Preload;
 use super::spec::{Permits, StageParts};
-use super::{Batch, Batched, Items, MessageContext, Pipeline, PipelineSpec, Queue, Settled};
+use super::{Batch, Batched, Items, Pipeline, PipelineSpec, Queue, Settled};
 use crate::Result;
 use crate::backend::ClaimedJob;
-use crate::check::Emits;
+use crate::check::{Batches, Emits, StageTakes, StageTakesIn};
 use crate::tx::Tx;
 
 /// A pipeline that works on messages one by one.
@@ -92,22 +92,15 @@ impl<T: Serialize + DeserializeOwned + Send + 'static, U: Serialize + Send + 'st
     /// Works on batches of what was processed: each message is handed over with its new payload, in the transaction that
     /// settles it.
     #[rustfmt::skip] // One line, which the compiler shows.
-    pub fn batch<W: Send + 'static, F, R: Future<Output = Result<Settled<W>>> + Send + 'static>(self, batch: Batch<U>, function: F) -> Batched<U, W> where U: DeserializeOwned, F: Fn(Items<U>, MessageContext) -> R + Send + Sync + 'static {
+    pub fn batch<W: Send + 'static, F, R: Future<Output = Result<Settled<W>>> + Send + 'static, Way>(self, batch: impl Batches<U>, function: F) -> Batched<U, W> where U: DeserializeOwned, F: StageTakes<Items<U>, R, Way> + Send + Sync + 'static {
         let call: Call<_, _> = Arc::new(move |items, ctx, _| Box::pin(function(items, ctx)));
-        self.batched(batch, call, false)
+        self.batched(batch.batch(), call, false)
     }
 
     /// Works on batches of what was processed, in the transaction that settles them.
-    pub fn batch_in<W, F>(self, batch: Batch<U>, function: F) -> Batched<U, W>
-    where
-        U: DeserializeOwned,
-        W: Send + 'static,
-        F: for<'t> Fn(Items<U>, MessageContext, &'t mut Tx) -> InTx<'t, Settled<W>>
-            + Send
-            + Sync
-            + 'static,
-    {
-        self.batched(batch, in_tx(function), true)
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn batch_in<W: Send + 'static, F, Way>(self, batch: impl Batches<U>, function: F) -> Batched<U, W> where U: DeserializeOwned, F: StageTakesIn<Items<U>, Settled<W>, Way> + Send + Sync + 'static {
+        self.batched(batch.batch(), in_tx(function), true)
     }
 
     fn batched<W>(

@@ -71,6 +71,10 @@ fn never_both_short_and_young() {
 #[test]
 fn rules_that_make_no_sense() {
     assert_eq!(BatchRule { len: 0, ..RULE }.check(), Err(PermitProblem::EmptyBatch));
+    let most = BatchRule::MOST;
+    assert_eq!(BatchRule { len: most, ..RULE }.check(), Ok(()));
+    let longer = BatchRule { len: most + 1, ..RULE }.check();
+    assert_eq!(longer, Err(PermitProblem::LongBatch(most + 1)));
     assert_eq!(BatchRule { bytes: Some(0), ..RULE }.check(), Err(PermitProblem::NoBytes));
     assert_eq!(BatchRule { wait: Duration::ZERO, ..RULE }.check(), Ok(()));
 }

@@ -140,14 +140,28 @@ pub(super) async fn ten_behind_a_flood(lab: &mut Lab, kind: Kind) -> Outcome<Met
     Ok(metrics! { "flood": flood, "of_the_flood_before_the_last": others })
 }
 
+/// So many workers are there.
+async fn are_alive(base: &Base, many: usize) -> Outcome {
+    until("workers that are there", async || {
+        let workers = base.db.workers(&WorkerQuery::default()).await?;
+        let now = base.db.now().await?;
+        let alive = workers.iter().filter(|worker| worker.is_alive(now)).count();
+        Ok((alive == many).then_some(()))
+    })
+    .await
+}
+
 /// X68: sixteen messages each through two processes that push, and two that work: one batch of 32.
 pub(super) async fn one_batch_of_two(lab: &mut Lab, kind: Kind) -> Outcome<Metrics> {
     let base = patient_base(lab, kind).await?;
     let workers = workers(lab, &base, "full", 2)?;
+    are_alive(&base, workers.len()).await?;
     for from in [0, 16] {
         let push = lab.spawn("push", &base.url).arg("--from", from).arg("--many", 16);
         let (status, _) = push.start()?.end().await?;
         ensure!(status.success(), "a producer ended with {status}");
+        // Workers see the first sixteen, and that they are too few.
+        tokio::time::sleep(A_WHILE).await;
     }
     until("the end of all", async || Ok(is_drained(&base, "numbers").await?.then_some(()))).await?;
     let sizes: Vec<_> = lab.journal.read()?.into_iter().map(|entry| entry.run).collect();
@@ -218,12 +232,7 @@ pub(super) async fn batch_shutdown(lab: &mut Lab, kind: Kind) -> Outcome<Metrics
     last.stop().await?;
     numbers().push_all(&base.db, &[1, 2, 3]).await?;
     let flushing = lab.worker(&base.url, &["flush"]).start()?;
-    until("a worker that is there", async || {
-        let workers = base.db.workers(&WorkerQuery::default()).await?;
-        let now = base.db.now().await?;
-        Ok(workers.iter().any(|worker| worker.is_alive(now)).then_some(()))
-    })
-    .await?;
+    are_alive(&base, 1).await?;
     flushing.stop().await?;
     ensure!(is_drained(&base, "numbers").await?, "the last batch was not flushed");
     Ok(metrics! { "released_twice": items.len(), "flushed": 3 })

@@ -15,6 +15,8 @@ const REPEATED: &str =
     "a type that only rustc knows to be wrong, and says so wherever our code repeats it";
 /// What is derived for a generic type asks for the type of its field, so whoever uses the type is told of it as well.
 const GENERIC: &str = "the field is one error, and the step that outputs its generic type another";
+/// An `async fn` that is given to us is such a type.
+const LONG_NAME: &str = "rustc adds where it has written the long name of the type";
 
 /// Reasons that are rustc's alone: it words these errors, wherever its users call something.
 pub(crate) const OF_THE_COMPILER: &[&str] = &[MISMATCH, NOT_SEND, OWN_WORDS];
@@ -60,6 +62,9 @@ pub(crate) const EXCEPTIONS: &[(&str, &str)] = &[
     ("generic_flow_input_without_argument", REPEATED),
     ("output_of_an_associated_type", REPEATED),
     ("step_lifetime_elided_in_output", REPEATED),
-    ("a_huge_nested_type", "rustc adds where it has written the long name of the type"),
-    ("parcel_worker_of_a_need", "rustc adds where it has written the long name of the type"),
+    ("a_huge_nested_type", LONG_NAME),
+    ("parcel_worker_of_a_need", LONG_NAME),
+    ("pipeline_process_takes_another_message", LONG_NAME),
+    ("pipeline_process_in_takes_another_message", LONG_NAME),
+    ("pipeline_batch_takes_what_was_pushed_and_not_what_was_processed", LONG_NAME),
 ];

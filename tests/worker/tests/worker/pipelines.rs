@@ -317,10 +317,13 @@ async fn what_makes_no_sense_is_refused_at_the_start(fresh: Fresh) -> Outcome {
     let undeclared = start(plain().resource("tpu", 1).process(works).into()).await;
     let error = undeclared.expect_err("nobody said what a tpu is").to_string();
     assert!(error.contains("there is no resource `tpu`"), "{error}");
-    let empty = plain()
-        .batch(Batch::len(0), |batch, _ctx| async move { Ok(batch.settle_all(|number| number)) });
-    let error = start(empty.into()).await.expect_err("a batch of nothing").to_string();
-    assert!(error.contains("len is 0"), "{error}");
+    for len in [0, 20_000] {
+        let never = plain().batch(Batch::len(len), |batch, _ctx| async move {
+            Ok(batch.settle_all(|number| number))
+        });
+        let error = start(never.into()).await.expect_err("a batch that never is").to_string();
+        assert!(error.contains(&format!("len is {len}")), "{error}");
+    }
     let keyed = plain().batch(Batch::len(2).key(ToString::to_string), |batch, _ctx| async move {
         Ok(batch.settle_all(|number| number))
     });

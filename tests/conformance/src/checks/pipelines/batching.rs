@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pgflow_machine::job::JobVerdict;
-use pgflow_machine::permit::{BatchRule, Columns, Message, Stage, Trigger};
-use pgflow_runtime::backend::{ClaimedBatch, ClaimedBatches};
+use pgflow_machine::permit::{BatchRule, Columns, Message, PermitProblem, Stage, Trigger};
+use pgflow_runtime::backend::{BackendError, ClaimedBatch, ClaimedBatches, StageClaim};
 use serde_json::json;
 
 use super::{QueueKit, batches, settles};
@@ -20,6 +20,7 @@ pub(super) const CHECKS: &[Check] = &[
     check!("Q03", "batches have a limit in bytes, and are of one key", bytes_and_keys, Pipelines),
     check!("Q24", "what a claim hands out is bounded in bytes", bounded, Pipelines),
     check!("Q19", "a batch waits from when its messages can be had again", again, Pipelines),
+    check!("Q31", "a batch may have as many messages as a claim looks at", longest, Pipelines),
 ];
 
 async fn of_all(cx: Arc<Cx>) {
@@ -142,4 +143,34 @@ async fn bounded(cx: Arc<Cx>) {
     assert!(kit.claim(50, &stage).await.is_empty(), "what is left is both short and young");
     let last = kit.look(50, &Stage { drains: true, ..stage }).await;
     assert_eq!(handed_out(&last), 1);
+}
+
+/// With more it would never be full, whatever is there.
+async fn longest(cx: Arc<Cx>) {
+    let kit = QueueKit::new(&cx);
+    let most = BatchRule::MOST;
+    let message = |at| {
+        let mut message = kit.message(&format!("{at:05}"));
+        message.job.payload = json!("x".repeat(100 - 2));
+        message
+    };
+    kit.push(&(0..most).map(message).collect::<Vec<_>>()).await;
+    let full = batches(most, 3600);
+    let light = BatchRule { len: most, bytes: Some(999_900), wait: Duration::from_hours(1) };
+    let light = Stage { batch: Some(light), ..Stage::default() };
+    for (stage, messages, trigger) in [(light, 9_999, Trigger::Bytes), (full, most, Trigger::Size)]
+    {
+        let claimed = kit.claim(1, &stage).await;
+        let [batch] = &claimed[..] else { panic!("one batch, and {} came", claimed.len()) };
+        assert_eq!((batch.messages.len(), batch.trigger), (messages as usize, Some(trigger)));
+        kit.settle(batch, &JobVerdict::Released.into()).await;
+    }
+    let longer = StageClaim {
+        stage: batches(most + 1, 3600),
+        ..StageClaim::new("worker", &kit.jobs.name("q"), 1)
+    };
+    let Err(BackendError::Permit(problem)) = kit.queues().claim_stage(&longer).await else {
+        panic!("nobody would ever have so many");
+    };
+    assert_eq!(problem, PermitProblem::LongBatch(most + 1));
 }
