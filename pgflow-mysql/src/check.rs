@@ -120,6 +120,7 @@ impl MySql {
             let violations: Vec<String> = query.await?;
             found.extend(violations);
         }
+        found.extend(crate::jobs::rings(&mut snapshot).await?);
         snapshot.commit().await?;
         connection.close().await?;
         Ok(found)

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use pgflow_machine::job::RING_WALK;
 use sqlx::{Executor as _, MySqlConnection, Row as _};
 
 use crate::error::Result;
@@ -40,12 +41,22 @@ pub(crate) async fn set(connection: &mut MySqlConnection, lock_wait: Duration) -
     let lock_wait = lock_wait.as_secs().max(1);
     let set = format!(
         "set names utf8mb4 collate utf8mb4_bin, autocommit = 1, sql_mode = '{}', time_zone = '+00:00', \
-         innodb_lock_wait_timeout = {lock_wait}, lock_wait_timeout = {lock_wait}",
-        SQL_MODE.join(",")
+         innodb_lock_wait_timeout = {lock_wait}, lock_wait_timeout = {lock_wait} {}",
+        SQL_MODE.join(","),
+        recursion()
     );
     connection.execute(sqlx::AssertSqlSafe(set)).await?;
     connection.execute(ISOLATION).await?;
     Ok(())
+}
+
+/// How far a walk from job to job goes, in what only MariaDB reads and in what only MySQL reads. MariaDB stops there, which is as far
+/// as rings are looked for. To MySQL it is an error to come so far, so it gets the most that there can be.
+fn recursion() -> String {
+    format!(
+        "/*M! , max_recursive_iterations = {RING_WALK} */ \
+         /*!80000 , cte_max_recursion_depth = 4294967295 */"
+    )
 }
 
 /// How long a transaction of the engine may wait for its next statement. Its process is frozen if it does: others wait for its

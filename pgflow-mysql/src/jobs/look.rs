@@ -126,8 +126,12 @@ pub(crate) async fn waiting_pairs<C: DerefMut<Target = MySqlConnection>>(
     max: u32,
 ) -> Result<Vec<(JobId, JobId)>> {
     let query = sqlx::query_as(PAIRS).bind(max);
-    let pairs: Vec<(Vec<u8>, Vec<u8>)> = query.fetch_all(session.connection()).await?;
-    pairs.into_iter().map(|(waiter, on)| Ok((id(waiter)?, id(on)?))).collect()
+    pairs(query.fetch_all(session.connection()).await?)
+}
+
+/// Waiters, and what they wait for.
+pub(super) fn pairs(rows: Vec<(Vec<u8>, Vec<u8>)>) -> Result<Vec<(JobId, JobId)>> {
+    rows.into_iter().map(|(waiter, on)| Ok((id(waiter)?, id(on)?))).collect()
 }
 
 pub(crate) async fn awaited_runs<C: DerefMut<Target = MySqlConnection>>(

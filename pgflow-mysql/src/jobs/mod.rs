@@ -13,7 +13,7 @@ mod submit_in;
 mod upkeep;
 mod write;
 
-pub(crate) use check::INVARIANTS;
+pub(crate) use check::{INVARIANTS, rings};
 pub(crate) use forget::{prune, set_settings};
 pub(crate) use load::load;
 pub(crate) use look::{awaited_runs, due, expired, held, lapsed, next, ready, waiting_pairs};

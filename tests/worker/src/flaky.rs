@@ -38,6 +38,20 @@ pub struct Flaky {
     is_shared: bool,
 }
 
+/// Memory with a clock that follows that of the runtime: in a test with `#[tokio::test(start_paused = true)]`, hours cost nothing.
+pub fn virtual_memory() -> Memory {
+    const TICK: Duration = Duration::from_millis(50);
+    let memory = Memory::new();
+    let clock = memory.clone();
+    tokio::spawn(async move {
+        loop {
+            tokio::time::sleep(TICK).await;
+            clock.advance(TICK);
+        }
+    });
+    memory
+}
+
 impl Default for Flaky {
     /// In real time.
     fn default() -> Self {
@@ -56,19 +70,9 @@ impl Flaky {
         Self { is_shared: true, ..Self::default() }
     }
 
-    /// Without hints, and with a clock that follows that of the runtime: in a test with
-    /// `#[tokio::test(start_paused = true)]`, hours cost nothing.
+    /// Without hints, and [in virtual time](virtual_memory).
     pub fn in_virtual_time() -> Self {
-        const TICK: Duration = Duration::from_millis(50);
-        let memory = Memory::new();
-        let clock = memory.clone();
-        tokio::spawn(async move {
-            loop {
-                tokio::time::sleep(TICK).await;
-                clock.advance(TICK);
-            }
-        });
-        Self::of(memory, true)
+        Self::of(virtual_memory(), true)
     }
 
     /// The next `times` calls of a method get this mood.

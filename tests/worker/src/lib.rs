@@ -7,7 +7,7 @@ mod flaky;
 mod fresh;
 mod working;
 
-pub use flaky::{Flaky, Mood};
+pub use flaky::{Flaky, Mood, virtual_memory};
 pub use fresh::Fresh;
 pub use working::Working;
 

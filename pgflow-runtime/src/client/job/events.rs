@@ -1,12 +1,10 @@
 //! What happens to a job, as it happens.
 
-use std::collections::VecDeque;
 use std::time::Duration;
-
-use futures_util::stream::unfold;
 
 use super::JobHandle;
 use crate::backend::{JobEvent, JobStanding};
+use crate::client::events::Log;
 use crate::client::{ClientError, Events};
 use pgflow_backend::backoff::Backoff;
 
@@ -38,60 +36,38 @@ impl JobHandle {
 
     /// The same, after the event of this number: where an earlier reader stopped.
     pub fn events_after(&self, number: u64) -> Events<JobEvent> {
-        let reader = Reader {
-            job: self.clone(),
-            cursor: number,
-            read: VecDeque::new(),
-            pauses: Backoff::new(FIRST_PAUSE, LONGEST_PAUSE),
-            is_over: false,
-        };
-        Events::of(unfold(reader, |mut reader| async {
-            let event = reader.next().await?;
-            Some((event, reader))
-        }))
+        Events::of(
+            Trace { job: self.clone(), pauses: Backoff::new(FIRST_PAUSE, LONGEST_PAUSE) },
+            number,
+        )
     }
 }
 
-/// Reads a job's trace page by page.
-struct Reader {
+/// The trace of a job.
+struct Trace {
     job: JobHandle,
-    /// The last number that was read.
-    cursor: u64,
-    read: VecDeque<JobEvent>,
     pauses: Backoff,
-    /// Nothing more is to come.
-    is_over: bool,
 }
 
-impl Reader {
-    async fn next(&mut self) -> Option<Result<JobEvent, ClientError>> {
-        loop {
-            if let Some(event) = self.read.pop_front() {
-                return Some(Ok(event));
-            }
-            if self.is_over {
-                return None;
-            }
-            match self.page().await {
-                Err(error) => {
-                    self.is_over = matches!(error, ClientError::UnknownJob { .. });
-                    return Some(Err(error));
-                }
-                Ok(()) if self.read.is_empty() && !self.is_over => {
-                    tokio::time::sleep(self.pauses.next()).await;
-                }
-                Ok(()) => self.pauses.reset(),
-            }
+impl Log for Trace {
+    type Event = JobEvent;
+
+    /// How the job stands is asked first, so that nothing of one that has ended is missed.
+    async fn page(&mut self, after: u64) -> Result<Option<Vec<JobEvent>>, ClientError> {
+        let has_ended = matches!(self.job.status().await?, JobStanding::Ended(_));
+        let page = self.job.trace_after(after).await?;
+        if page.is_empty() {
+            return Ok((!has_ended).then_some(page));
         }
+        self.pauses.reset();
+        Ok(Some(page))
     }
 
-    /// Reads what is new. How the job stands is asked first, so that nothing of one that has ended is missed.
-    async fn page(&mut self) -> Result<(), ClientError> {
-        let has_ended = matches!(self.job.status().await?, JobStanding::Ended(_));
-        let page = self.job.trace_after(self.cursor).await?;
-        self.cursor = page.last().map_or(self.cursor, |event| event.number);
-        self.is_over = has_ended && page.is_empty();
-        self.read.extend(page);
-        Ok(())
+    async fn changed(&mut self) {
+        tokio::time::sleep(self.pauses.next()).await;
+    }
+
+    fn number(event: &JobEvent) -> u64 {
+        event.number
     }
 }

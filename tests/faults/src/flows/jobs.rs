@@ -50,11 +50,24 @@ pub(crate) mod slips {
     /// Says when it is at work, and goes on to the other one.
     #[need(lease = 2, base_delay = 0)]
     pub(crate) async fn alone(job: u32, ctx: JobContext, app: State<App>) -> Result<Next> {
-        app.journal.note_job(What::Entered, &ctx)?;
-        tokio::time::sleep(Duration::from_millis(10)).await;
-        app.journal.note_job(What::Left, &ctx)?;
+        at_work(&ctx, &app).await?;
+        Ok(if job == 0 { Next::done(0) } else { Next::to::<beside>(job - 1) })
+    }
+
+    /// As [`alone`]: a key is one for all needs.
+    #[need(lease = 2, base_delay = 0)]
+    pub(crate) async fn beside(job: u32, ctx: JobContext, app: State<App>) -> Result<Next> {
+        at_work(&ctx, &app).await?;
         Ok(if job == 0 { Next::done(0) } else { Next::to::<alone>(job - 1) })
     }
+}
+
+/// So long that workers which could take a job of the same key would do so meanwhile.
+async fn at_work(ctx: &JobContext, app: &App) -> Result<()> {
+    app.journal.note_job(What::Entered, ctx)?;
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    app.journal.note_job(What::Left, ctx)?;
+    Ok(())
 }
 
 /// Time to be killed in.

@@ -5,6 +5,7 @@ mod hints;
 mod locks;
 mod migrating;
 mod opening;
+mod rings;
 mod statements;
 
 #[path = "../../../support/parts/holding.rs"]

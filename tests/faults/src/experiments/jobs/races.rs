@@ -79,7 +79,7 @@ pub(in super::super) async fn rings(lab: &mut Lab, kind: Kind) -> Outcome<Metric
     let base = patient_base(lab, kind).await?;
     let other = Db::connect(&base.url).await?;
     let backend = base.db.backend().as_ref();
-    let rounds = lab.either(40, 1_000);
+    let rounds = lab.either(300, 1_000);
     for round in 0..rounds {
         let new = ["a", "b"].map(|of| (of, format!("{of} {round}")));
         let mut jobs = Vec::new();
