@@ -67,7 +67,11 @@ impl Cursors {
     /// What the last look said of that.
     pub(super) fn set_busy(&self, need: &str, is_busy: bool) {
         let mut busy = lock(&self.busy);
-        if is_busy { drop(busy.insert(need.to_owned())) } else { drop(busy.remove(need)) }
+        if is_busy {
+            busy.insert(need.to_owned());
+        } else {
+            busy.remove(need);
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Cursor>> {

@@ -6,6 +6,7 @@ mod many;
 mod program;
 mod report;
 mod scratch;
+mod sysroot;
 mod toolchain;
 
 pub use case::{Case, cases, orphans};

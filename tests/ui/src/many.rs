@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::program::Mark;
 use crate::scratch::manifest;
+use crate::sysroot::compiler_without_sources;
 use crate::toolchain::current;
 
 /// A crate whose programs are compiled apart from each other.
@@ -21,6 +22,8 @@ use crate::toolchain::current;
 pub struct Many {
     root: PathBuf,
     target: PathBuf,
+    /// As `RUSTC_WORKSPACE_WRAPPER`.
+    compiler: PathBuf,
     /// By name; those with a slash are files of others.
     sources: BTreeMap<String, String>,
 }
@@ -39,15 +42,7 @@ pub struct Shown {
 impl Shown {
     /// Lines a reader sees.
     pub fn length(&self) -> usize {
-        // What is quoted of the standard library depends on whether `rust-src` is installed, which rust-analyzer sees to.
-        let mut is_quoted = false;
-        let is_counted = |line: &&str| {
-            let is_code =
-                line.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ').starts_with('|');
-            is_quoted = line.contains("/rustlib/src/rust/library/") || is_quoted && is_code;
-            !(is_quoted && is_code)
-        };
-        self.rendered.trim_end().lines().filter(is_counted).count()
+        self.rendered.trim_end().lines().count()
     }
 }
 
@@ -76,7 +71,8 @@ impl Many {
         let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock");
         fs::copy(lock, root.join("Cargo.lock")).expect("the workspace has a Cargo.lock");
         let sources = programs.into_iter().map(|(name, text)| (name.to_owned(), text.to_owned()));
-        Self { root, target: directory.join("target"), sources: sources.collect() }
+        let compiler = compiler_without_sources(&root);
+        Self { root, target: directory.join("target"), compiler, sources: sources.collect() }
     }
 
     /// The errors of each program that has any.
@@ -177,6 +173,7 @@ impl Many {
             .arg(&self.target)
             // That of the test's own build script.
             .env_remove("OUT_DIR")
+            .env("RUSTC_WORKSPACE_WRAPPER", &self.compiler)
             .current_dir(&self.root)
             .stderr(Stdio::piped())
             .output()
