@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 use pgflow_machine::Timestamp;
-use pgflow_machine::job::{JobClaim, JobToken, Seq};
+use pgflow_machine::job::{JobClaim, JobId, JobToken, Seq};
 use pgflow_machine::permit::{
     BatchRule, Bucket, MessageLease, PermitKey, PermitKind, PermitProblem, Pick, Plan, Planner,
-    Resource, Rooms, Trigger, place_of,
+    Resource, Rooms, Trigger, Waiting, place_of,
 };
 use serde_json::Value;
 
@@ -189,18 +189,31 @@ async fn plan<S: QueueSession>(
             planner.know(resources(more)?, held(session.load_holds(&new).await?));
             known.extend(new);
         }
+        let places =
+            found.is_none().then_some(begins).flatten().map(|begins| places(&page, begins));
         let before = planner.picked();
         planner.look(page);
-        found = found.or(begins.filter(|_| planner.picked() > before));
+        if let (Some(places), Some(first)) = (places, planner.first_pick(before)) {
+            found = places.get(first).copied();
+        }
         seen = after.filter(|_| !is_last);
         if is_last || number == PAGES || planner.is_full() {
             break;
         }
         let start = start.filter(|_| number == 0).and_then(|start| start.at(session.now()));
         let after = later(after, start);
-        (asked, page, begins) = (PAGE, session.waiting(need, after, PAGE).await?, after);
+        // Something was found there: most likely, as many as are wanted.
+        asked = if start.is_some() { asked } else { PAGE };
+        (page, begins) = (session.waiting(need, after, asked).await?, after);
     }
     Ok(Planned { plan: planner.done(), round, seen, found, change: looked.change })
+}
+
+/// The place before each message of a page.
+fn places(page: &[Waiting], begins: Place) -> HashMap<JobId, Place> {
+    let before = page.iter().map(|waiting| (waiting.priority, waiting.seq));
+    let before = std::iter::once(begins).chain(before);
+    page.iter().map(|waiting| waiting.job.clone()).zip(before).collect()
 }
 
 pub(super) fn permit_keys<'s>(

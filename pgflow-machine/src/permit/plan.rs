@@ -143,6 +143,11 @@ impl<'s> Planner<'s> {
         self.plan.picks.len()
     }
 
+    /// The first message of the attempt that was picked after so many others.
+    pub fn first_pick(&self, others: usize) -> Option<&JobId> {
+        self.plan.picks.get(others)?.jobs.first()
+    }
+
     /// Batches that are ripe whatever comes.
     fn ripe(&self) -> usize {
         let Some(rule) = &self.stage.batch else { return 0 };
