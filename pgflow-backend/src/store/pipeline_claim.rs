@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::cursors::{Cursor, Place, later};
 use super::pipelines::{read, written};
-use super::{Access, Front, Look, PipelineSession, QueueSession, Queues, Stored};
+use super::{Access, Front, Look, QueueSession, Queues, Stored};
 use crate::backend::{ClaimedBatch, ClaimedBatches, ClaimedJob, Hold, StageClaim};
 
 /// Messages that one look at a queue finds.
@@ -31,6 +31,8 @@ const TRIES: usize = 3;
 /// What a claim could take.
 struct Planned {
     plan: Plan,
+    /// When that was so.
+    at: Timestamp,
     /// How far the queue is, if it is a fair one.
     round: Option<u32>,
     /// How far it looked, if there is more behind that.
@@ -162,6 +164,7 @@ async fn plan<S: QueueSession>(
     if session.is_paused(need).await? {
         return Ok(Planned {
             plan: Plan::default(),
+            at: session.now(),
             round: None,
             seen: None,
             found: None,
@@ -171,7 +174,8 @@ async fn plan<S: QueueSession>(
     let round = looked.permits.remove(&PermitKey::round(need)).map(read).transpose()?;
     let buckets = buckets(&mut looked.permits, &stage.rates)?;
     let rooms = Rooms::new(resources(looked.permits)?, held(looked.holds));
-    let mut planner = Planner::new(stage, *max, session.now(), rooms, buckets);
+    let at = session.now();
+    let mut planner = Planner::new(stage, *max, at, rooms, buckets);
     let (mut page, mut seen) = (looked.page, None);
     // Where this page begins, if it is not the first.
     let (mut begins, mut found) = (None, None);
@@ -206,7 +210,7 @@ async fn plan<S: QueueSession>(
         asked = if start.is_some() { asked } else { PAGE };
         (page, begins) = (session.waiting(need, after, asked).await?, after);
     }
-    Ok(Planned { plan: planner.done(), round, seen, found, change: looked.change })
+    Ok(Planned { plan: planner.done(), at, round, seen, found, change: looked.change })
 }
 
 /// The place before each message of a page.
@@ -280,15 +284,20 @@ async fn take<S: QueueSession>(
 }
 
 /// Writes what was taken of permits, and how far a fair queue is.
-async fn note<S: PipelineSession>(
+async fn note<S: QueueSession>(
     session: &mut S,
     claim: &StageClaim,
     planned: &Planned,
     taken: &[ClaimedJob],
 ) -> Stored<()> {
+    let now = session.now();
     let (plan, mut rows) = (&planned.plan, BTreeMap::new());
     for (slug, bucket) in &plan.buckets {
-        rows.insert(PermitKey::new(PermitKind::Rate, slug), written(bucket)?);
+        let mut bucket = *bucket;
+        if !taken.is_empty() {
+            bucket.had_late(planned.at, now);
+        }
+        rows.insert(PermitKey::new(PermitKind::Rate, slug), written(&bucket)?);
     }
     let granted: BTreeSet<_> = plan.picks.iter().flat_map(|pick| pick.fences.keys()).collect();
     for (slug, resource) in plan.rooms.resources().filter(|(slug, _)| granted.contains(slug)) {

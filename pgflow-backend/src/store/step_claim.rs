@@ -31,6 +31,8 @@ pub(super) async fn claim<S: Queues>(store: &S, claim: &StepClaim) -> Stored<Cla
         for lease in &leases {
             holds.extend(holds_of(claim, lease, grants.take().unwrap_or_default()));
         }
+        session.tick().await?;
+        grants.had_late(session.now());
         note(&mut session, &grants, &holds).await?;
     }
     store.commit(session).await?;

@@ -62,6 +62,11 @@ impl<'s> Grants<'s> {
         self.rooms.take(&self.stage.resources)
     }
 
+    /// What was taken was had only now.
+    pub fn had_late(&mut self, now: Timestamp) {
+        self.buckets.values_mut().for_each(|bucket| bucket.had_late(self.now, now));
+    }
+
     /// What is left of rates.
     pub fn buckets(&self) -> impl Iterator<Item = (&String, &Bucket)> {
         self.buckets.iter()

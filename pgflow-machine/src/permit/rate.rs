@@ -159,6 +159,12 @@ impl Bucket {
         self.spent = self.spent.max(now.micros()).saturating_add(more);
     }
 
+    /// What was taken at a moment was had only now, as on a busy machine: no token came in between. Windows count from when it was had.
+    pub fn had_late(&mut self, taken: Timestamp, now: Timestamp) {
+        let late = taken.saturating_until(now).as_micros();
+        self.spent = self.spent.saturating_add(i64::try_from(late).unwrap_or(i64::MAX));
+    }
+
     /// When there is a token; never while it is paused.
     pub fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
         let interval = self.rate.interval()?;

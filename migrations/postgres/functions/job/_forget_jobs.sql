@@ -9,6 +9,8 @@ begin
   delete from pgflow.job_trace t
    where t.trace_id between (select min(p) from unnest(p_places) p) and (select max(p) from unnest(p_places) p)
      and t.job is null and t.trace_id = any (p_places);
+  -- In the order of whoever ends an attempt at one of them.
+  perform from pgflow.job_messages m where m.job = any (p_ids) order by m.job for update;
   delete from pgflow.job_messages m where m.job = any (p_ids);
 end;
 $$;

@@ -27,24 +27,26 @@ begin
      or exists (select from pgflow.permits p where p.kind = 'round' and p.name = claim_messages.queue) then
     return;
   end if;
-  select array_agg(f.id) as ids, array_agg(f.id) filter (where f.key is not null) as keyed, sum(f.bytes) as bytes into v_free
+  -- At most 64 MB of payloads, and one message in any case. What comes after the first that does not fit waits too.
+  select array_agg(f.id) as ids, array_agg(f.id) filter (where f.key is not null) as keyed into v_free
     from (
-      select j.id, j.key, octet_length(j.payload::text) as bytes
-        from pgflow.jobs j
-       where j.state = 'ready' and j.need = claim_messages.queue and (j.expires_at is null or j.expires_at > v_now)
-       order by j.priority desc, j.seq limit qty for no key update skip locked
-    ) f;
+      select l.id, l.key, sum(l.bytes) over w as bytes, row_number() over w as n
+        from (
+          select j.id, j.key, j.priority, j.seq, octet_length(j.payload::text) as bytes
+            from pgflow.jobs j
+           where j.state = 'ready' and j.need = claim_messages.queue and (j.expires_at is null or j.expires_at > v_now)
+           order by j.priority desc, j.seq limit qty for no key update skip locked
+        ) l
+      window w as (order by l.priority desc, l.seq)
+    ) f
+   where f.n = 1 or f.bytes <= pgflow._claim_bytes();
   -- Rows of messages are written with their jobs, which nobody else can take any more.
-  if v_free.bytes is null or exists (
+  if v_free.ids is null or exists (
     select from unnest(v_free.ids) i(id)
       cross join lateral (select from pgflow.job_messages m
         where m.job = i.id and (m.not_before is not null or m.resources <> '{}') offset 0) m
   ) then
     return;
-  end if;
-  if v_free.bytes > pgflow._claim_bytes() then
-    v_free.ids := pgflow._fitting_jobs(v_free.ids, 0);
-    v_free.keyed := array(select k from unnest(v_free.keyed) k where k = any (v_free.ids));
   end if;
   return query
     select t.id, t.need, t.payload, t.token::text, t.attempts, t.lease_until, t.priority, t.key, t.created_at, t.expires_at,

@@ -12,10 +12,14 @@ set plan_cache_mode = force_generic_plan
 set jit = off
 as $$
 declare
+  v_tokens uuid[] := array(select pgflow._token(t) from unnest(tokens) t);
   v_freed text[];
 begin
+  -- In one order: others may end, or forget, some of the same.
+  perform from pgflow.permit_holds h where h.token = any (v_tokens) order by h.token, h.resource for update;
+  perform from pgflow.job_messages m where m.job = any (end_messages.jobs) order by m.job for update;
   with gone as (
-    delete from pgflow.permit_holds h using unnest(tokens) i(token) where h.token = pgflow._token(i.token) returning h.resource
+    delete from pgflow.permit_holds h where h.token = any (v_tokens) returning h.resource
   )
   select array_agg(distinct g.resource) into v_freed from gone g;
   delete from pgflow.job_messages m where m.job = any (end_messages.jobs);

@@ -27,6 +27,27 @@ fn no_window_has_more_than_rate_and_burst() {
     }
 }
 
+/// Whoever takes tokens keeps the others from them until it has what they are for.
+#[test]
+fn no_window_has_more_when_what_was_taken_is_had_late() {
+    let (mut numbers, mut now) = (Numbers(6), 0);
+    let mut bucket = Bucket::new(Rate::per_second(10).burst(5));
+    let mut had: Vec<i64> = Vec::new();
+    while now < 600 * SECOND {
+        let (taken, tokens) = (at(now), bucket.available(at(now)));
+        bucket.take(taken, tokens);
+        now += i64::try_from(numbers.below(300_000)).expect("small");
+        if tokens > 0 {
+            bucket.had_late(taken, at(now));
+        }
+        had.extend(std::iter::repeat_n(now, tokens as usize));
+    }
+    for (first, since) in had.iter().enumerate() {
+        let many = had[first..].iter().take_while(|at| **at < since + SECOND).count();
+        assert!(many <= 15, "{many} in a second");
+    }
+}
+
 #[test]
 fn it_says_when_there_is_the_next() {
     for burst in 1..5 {

@@ -38,9 +38,11 @@ pub(super) struct Player<'d> {
 impl Plays<Command> for Player<'_> {
     async fn play(&mut self, command: &Command) -> String {
         let played = self.try_play(command).await;
-        if self.backend.name() == "memory" {
-            // Real clocks go on by themselves, and which batch is the older one matters.
-            self.database.advance_jobs(&self.prefix, Duration::from_millis(1)).await;
+        // Which batch is the older one matters. Real clocks go on by themselves, that of SQLite by milliseconds.
+        match self.backend.name() {
+            "memory" => self.database.advance_jobs(&self.prefix, Duration::from_millis(1)).await,
+            "sqlite" => tokio::time::sleep(Duration::from_millis(2)).await,
+            _ => {}
         }
         let text = played.unwrap_or_else(|error| format!("error: {error}"));
         text.replace(&self.prefix, "")

@@ -96,6 +96,7 @@ pub(super) const BESIDES: &[(&str, usize, &str)] = &[
          select l.ids[1] from leased l, noted k, pgflow.hold_permits(array_fill('gpu'::text, l.size), l.ids, l.tokens,
            array_fill('b' || k.fence, l.size), array_fill(1, l.size), array_fill(k.fence, l.size))",
     ),
+    ("take the first messages", 1, "select id from pgflow.claim_messages('{worker}', 'n{n}', 1, 3)"),
     (
         "end messages", 1,
         "select s.outcome from {leased} lateral (
