@@ -26,6 +26,20 @@ pub enum Missed {
     All(u32),
 }
 
+impl Missed {
+    /// Whether it can be stored: [`All`](Self::All) takes any number.
+    ///
+    /// ```
+    /// use pgflow_model::Missed;
+    ///
+    /// assert!(Missed::All(1_000).check().is_ok());
+    /// assert!(Missed::All(0).check().is_err() && Missed::All(1_001).check().is_err());
+    /// ```
+    pub fn check(self) -> Result<(), InvalidPolicy> {
+        self.to_string().parse::<Self>().map(drop)
+    }
+}
+
 /// What becomes of a moment that comes while the run of an earlier one goes on.
 ///
 /// ```

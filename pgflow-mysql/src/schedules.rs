@@ -7,7 +7,7 @@ use pgflow_machine::schedule::Schedule;
 use sqlx::mysql::MySqlRow;
 use sqlx::{FromRow, MySqlConnection, Row};
 
-use crate::error::{Result, broken};
+use crate::error::Result;
 use crate::json_rows::json_rows;
 use crate::session::MySqlSession;
 use pgflow_backend::backend::{DueQuery, DueSchedules, ScheduleQuery};
@@ -70,8 +70,8 @@ impl FromRow<'_, MySqlRow> for Found {
     }
 }
 
-fn read(rows: impl IntoIterator<Item = Found>) -> Result<Vec<Schedule>> {
-    rows.into_iter().map(|row| row.0.read().map_err(broken)).collect()
+fn read(rows: impl IntoIterator<Item = Found>) -> Vec<Schedule> {
+    rows.into_iter().map(|row| row.0.read()).collect()
 }
 
 pub(crate) async fn load<C: DerefMut<Target = MySqlConnection>>(
@@ -80,7 +80,7 @@ pub(crate) async fn load<C: DerefMut<Target = MySqlConnection>>(
 ) -> Result<Option<Schedule>> {
     let query = sqlx::query_as(LOAD).bind(name.as_bytes());
     let row: Option<Found> = query.fetch_optional(session.connection()).await?;
-    Ok(read(row)?.pop())
+    Ok(read(row).pop())
 }
 
 pub(crate) async fn write<C: DerefMut<Target = MySqlConnection>>(
@@ -110,7 +110,7 @@ pub(crate) async fn list<C: DerefMut<Target = MySqlConnection>>(
     let ScheduleQuery { name, flow, after, max } = query;
     let [name, after] = [name, after].map(|name| name.as_deref().map(str::as_bytes));
     let query = sqlx::query_as(LIST).bind(name).bind(name).bind(flow).bind(flow);
-    read(query.bind(after).bind(after).bind(max).fetch_all(session.connection()).await?)
+    Ok(read(query.bind(after).bind(after).bind(max).fetch_all(session.connection()).await?))
 }
 
 pub(crate) async fn due<C: DerefMut<Target = MySqlConnection>>(
@@ -119,8 +119,8 @@ pub(crate) async fn due<C: DerefMut<Target = MySqlConnection>>(
 ) -> Result<DueSchedules> {
     let (flows, now) = (json_rows(&query.flows)?, session.now);
     let due = sqlx::query_as(DUE).bind(&flows).bind(now.micros()).bind(query.max);
-    let schedules = read(due.fetch_all(session.connection()).await?)?;
+    let schedules = read(due.fetch_all(session.connection()).await?);
     let next = sqlx::query_scalar(NEXT).bind(&flows).bind(now.micros());
     let next: Option<i64> = next.fetch_one(session.connection()).await?;
-    Ok(DueSchedules { now, schedules, next_at: next.map(Timestamp::from_micros) })
+    Ok(DueSchedules { now, schedules, next_at: next.map(Timestamp::from_micros) }.readable())
 }

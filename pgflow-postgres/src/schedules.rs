@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use pgflow_machine::job::check_name;
 use pgflow_machine::schedule::{
-    Fire, Fired, Next, Origin, Paused, Put, Schedule, ScheduleProblem, ScheduleSpec,
-    ScheduleStatus, Tick,
+    Fire, Fired, Next, Origin, Paused, Put, Reading, Schedule, ScheduleProblem, ScheduleSpec,
+    ScheduleStatus, Tick, check_schedule,
 };
 use pgflow_machine::{CompiledFor, RunId, Timestamp};
 use sqlx::Row;
@@ -15,6 +14,7 @@ use uuid::Uuid;
 use super::claim::int;
 use super::engine::Lane;
 use super::error::{translate, unexpected};
+use super::moment::micros_of;
 use super::open::Postgres;
 use super::problem::{Problem, problem};
 use super::start::why_not_started;
@@ -29,17 +29,37 @@ macro_rules! moment {
     };
 }
 
+/// The number of a moment, if it is one that clocks show: `infinity` is none.
+macro_rules! number {
+    ($moment:literal) => {
+        concat!(
+            "case when ",
+            $moment,
+            " between '0001-01-01 UTC' and '9999-12-31 UTC' then (extract(epoch from ",
+            $moment,
+            ") * 1000000)::bigint end"
+        )
+    };
+}
+
 macro_rules! columns {
     () => {
-        "s.name, s.flow_slug, s.versions, s.interface, s.input, s.cron, s.time_zone, s.missed, s.overlap, s.origin, s.status,
-         s.revision, s.queued_runs, s.last_run, s.error,
-         array(select (extract(epoch from q.at) * 1000000)::bigint
-                 from unnest(s.queued_at) with ordinality q(at, n) order by q.n) as queued_at,
-         (extract(epoch from s.paused_at) * 1000000)::bigint as paused_at,
-         (extract(epoch from s.after_at) * 1000000)::bigint as after_at,
-         (extract(epoch from s.next_at) * 1000000)::bigint as next_at,
-         (extract(epoch from s.last_at) * 1000000)::bigint as last_at,
-         (extract(epoch from s.created_at) * 1000000)::bigint as created_at"
+        concat!(
+            "s.name, s.flow_slug, s.versions, s.interface, s.input, s.cron, s.time_zone, s.missed, s.overlap, s.origin, s.status,
+             s.revision, s.queued_runs, s.last_run, s.error, array(select coalesce(",
+            number!("q.at"),
+            ", 0) from unnest(s.queued_at) with ordinality q(at, n) order by q.n) as queued_at, ",
+            number!("s.paused_at"),
+            " as paused_at, ",
+            number!("s.after_at"),
+            " as after_at, ",
+            number!("s.next_at"),
+            " as next_at, ",
+            number!("s.last_at"),
+            " as last_at, ",
+            number!("s.created_at"),
+            " as created_at"
+        )
     };
 }
 
@@ -55,8 +75,11 @@ const RESUME: &str = "select pgflow.resume_schedule($1)";
 const REMOVE: &str = "select pgflow.remove_schedule($1, $2)";
 const LIST: &str = concat!("select ", columns!(), " from pgflow.list_schedules($1, $2, $3, $4) s");
 const DUE: &str = concat!(
-    "select (extract(epoch from n.now_at) * 1000000)::bigint as now_at,
-            (extract(epoch from n.upcoming) * 1000000)::bigint as upcoming, ",
+    "select ",
+    number!("n.now_at"),
+    " as now_at, ",
+    number!("n.upcoming"),
+    " as upcoming, ",
     columns!(),
     " from pgflow.next_schedule($1) n left join lateral pgflow.due_schedules($1, n.now_at, $2) s on true"
 );
@@ -112,7 +135,7 @@ impl Schedules for Postgres {
                 |row: &&PgRow| !matches!(row.try_get::<Option<&str>, _>("name"), Ok(None));
             let schedules = rows.iter().filter(is_there).map(read).collect::<Result<_, _>>()?;
             let (now, next_at) = (Timestamp::from_micros(now), next.map(Timestamp::from_micros));
-            Ok(DueSchedules { now, schedules, next_at })
+            Ok(DueSchedules { now, schedules, next_at }.readable())
         })
     }
 
@@ -124,8 +147,8 @@ impl Schedules for Postgres {
 impl Postgres {
     async fn put(&self, new: &NewSchedule) -> Result<Result<Put, ScheduleProblem>, BackendError> {
         let NewSchedule { name, spec, begins, first_at } = new;
-        if let Err(why) = check_name(name) {
-            return Ok(Err(ScheduleProblem::Name(why)));
+        if let Err(problem) = check_schedule(name, spec, [*begins, *first_at]) {
+            return Ok(Err(problem));
         }
         let program = spec.compiled_for.as_ref();
         let versions: Option<Vec<i32>> =
@@ -133,8 +156,8 @@ impl Postgres {
         let statement = || {
             let query = sqlx::query(PUT).bind(name).bind(&spec.flow).bind(&spec.cron);
             let query = query.bind(&spec.input).bind(&spec.zone).bind(spec.missed.to_string());
-            let query = query.bind(spec.overlap.to_string()).bind(first_at.map(Timestamp::micros));
-            let query = query.bind(begins.map(Timestamp::micros)).bind(versions.clone());
+            let query = query.bind(spec.overlap.to_string()).bind(first_at.map(micros_of));
+            let query = query.bind(begins.map(micros_of)).bind(versions.clone());
             let interface = program.and_then(|program| program.interface.as_deref());
             query.bind(interface).bind(spec.origin.as_str())
         };
@@ -203,7 +226,7 @@ fn refused(
 }
 
 fn read(row: &PgRow) -> Result<Schedule, BackendError> {
-    let strange = |what: &str| unexpected(format_args!("a {what} of a schedule it does not know"));
+    let mut reading = Reading::default();
     let text = |column: &str| row.try_get::<String, _>(column).map_err(translate);
     let moment = |column: &str| {
         let micros = row.try_get::<Option<i64>, _>(column).map_err(translate)?;
@@ -215,24 +238,24 @@ fn read(row: &PgRow) -> Result<Schedule, BackendError> {
         let versions = versions.into_iter().map(i32::unsigned_abs).collect();
         Arc::new(CompiledFor { versions, interface })
     });
+    let (missed, overlap, origin) = (text("missed")?, text("overlap")?, text("origin")?);
     let spec = ScheduleSpec {
         flow: text("flow_slug")?,
         compiled_for,
         input: row.try_get("input").map_err(translate)?,
         cron: text("cron")?,
         zone: text("time_zone")?,
-        missed: text("missed")?.parse().map_err(|_| strange("policy"))?,
-        overlap: text("overlap")?.parse().map_err(|_| strange("policy"))?,
-        origin: Origin::from_word(&text("origin")?).ok_or_else(|| strange("origin"))?,
+        missed: reading.word("policy", &missed, missed.parse().ok()),
+        overlap: reading.word("policy", &overlap, overlap.parse().ok()),
+        origin: reading.word("origin", &origin, Origin::from_word(&origin)),
     };
+    let status = text("status")?;
     let queued_at: Vec<i64> = row.try_get("queued_at").map_err(translate)?;
     let queued_runs: Vec<Uuid> = row.try_get("queued_runs").map_err(translate)?;
     let tick = |(at, run)| Tick { at: Timestamp::from_micros(at), run: RunId(run) };
     let last_run: Option<Uuid> = row.try_get("last_run").map_err(translate)?;
-    Ok(Schedule {
-        name: text("name")?,
-        spec,
-        status: ScheduleStatus::from_word(&text("status")?).ok_or_else(|| strange("status"))?,
+    let schedule = Schedule {
+        status: reading.word("status", &status, ScheduleStatus::from_word(&status)),
         paused_at: moment("paused_at")?,
         revision: row.try_get::<i64, _>("revision").map_err(translate)?.unsigned_abs(),
         after: moment("after_at")?.unwrap_or_default(),
@@ -241,6 +264,7 @@ fn read(row: &PgRow) -> Result<Schedule, BackendError> {
         last_at: moment("last_at")?,
         last_run: last_run.map(RunId),
         error: row.try_get("error").map_err(translate)?,
-        created_at: moment("created_at")?.unwrap_or_default(),
-    })
+        ..Schedule::new(&text("name")?, spec, moment("created_at")?.unwrap_or_default())
+    };
+    Ok(reading.finish(schedule))
 }

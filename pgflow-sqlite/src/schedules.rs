@@ -6,7 +6,7 @@ use serde_json::json;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{FromRow, Row};
 
-use crate::error::{Result, broken};
+use crate::error::Result;
 use crate::session::{Conn, SqliteSession};
 use pgflow_backend::backend::{DueQuery, DueSchedules, ScheduleQuery};
 use pgflow_backend::store::{ScheduleColumns, ScheduleSession, Stored};
@@ -58,14 +58,14 @@ impl FromRow<'_, SqliteRow> for Found {
     }
 }
 
-fn read(rows: impl IntoIterator<Item = Found>) -> Result<Vec<Schedule>> {
-    rows.into_iter().map(|row| row.0.read().map_err(broken)).collect()
+fn read(rows: impl IntoIterator<Item = Found>) -> Vec<Schedule> {
+    rows.into_iter().map(|row| row.0.read()).collect()
 }
 
 async fn load<C: Conn>(session: &mut SqliteSession<C>, name: &str) -> Result<Option<Schedule>> {
     let query = sqlx::query_as(LOAD).bind(name);
     let row: Option<Found> = query.fetch_optional(&mut *session.connection).await?;
-    Ok(read(row)?.pop())
+    Ok(read(row).pop())
 }
 
 async fn write<C: Conn>(session: &mut SqliteSession<C>, schedule: &Schedule) -> Result<()> {
@@ -82,16 +82,16 @@ async fn list<C: Conn>(
 ) -> Result<Vec<Schedule>> {
     let ScheduleQuery { name, flow, after, max } = query;
     let query = sqlx::query_as(LIST).bind(name).bind(flow).bind(after).bind(max);
-    read(query.fetch_all(&mut *session.connection).await?)
+    Ok(read(query.fetch_all(&mut *session.connection).await?))
 }
 
 async fn due<C: Conn>(session: &mut SqliteSession<C>, query: &DueQuery) -> Result<DueSchedules> {
     let (flows, now) = (json!(query.flows).to_string(), session.now);
     let due = sqlx::query_as(DUE).bind(&flows).bind(now.micros()).bind(query.max);
-    let schedules = read(due.fetch_all(&mut *session.connection).await?)?;
+    let schedules = read(due.fetch_all(&mut *session.connection).await?);
     let next = sqlx::query_scalar(NEXT).bind(&flows).bind(now.micros());
     let next: Option<i64> = next.fetch_one(&mut *session.connection).await?;
-    Ok(DueSchedules { now, schedules, next_at: next.map(Timestamp::from_micros) })
+    Ok(DueSchedules { now, schedules, next_at: next.map(Timestamp::from_micros) }.readable())
 }
 
 impl<C: Conn> ScheduleSession for SqliteSession<C> {

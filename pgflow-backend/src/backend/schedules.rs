@@ -19,6 +19,7 @@ use super::Reply;
 /// | SC6 | one that is paused starts nothing until it is resumed, whatever else is done with it; moments that came meanwhile are not made up for |
 /// | SC7 | a start that is refused does not stop the schedule: its row says why |
 /// | SC8 | the database keeps when the next moment is; a worker that knows cron and time zones finds it out |
+/// | SC9 | a row that cannot be read is listed as broken, with its problem, and can be replaced and removed; it hides no others |
 ///
 /// ```
 /// use pgflow_backend::backend::{Backend, BackendError, NewSchedule, ScheduleQuery};
@@ -119,4 +120,13 @@ pub struct DueSchedules {
     pub schedules: Vec<Schedule>,
     /// When the next of the others is due, if any is known to be.
     pub next_at: Option<Timestamp>,
+}
+
+impl DueSchedules {
+    /// Without those whose rows nobody can read: no worker can do anything for them.
+    #[must_use]
+    pub fn readable(mut self) -> Self {
+        self.schedules.retain(|schedule| !schedule.is_unreadable);
+        self
+    }
 }

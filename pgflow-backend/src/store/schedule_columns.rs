@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pgflow_machine::schedule::{Origin, Schedule, ScheduleSpec, ScheduleStatus};
+use pgflow_machine::schedule::{Origin, Reading, Schedule, ScheduleSpec, ScheduleStatus};
 use pgflow_machine::{CompiledFor, RunId, Timestamp};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -64,38 +64,35 @@ impl From<&Schedule> for ScheduleColumns {
 }
 
 impl ScheduleColumns {
-    /// The schedule, or what there is that nobody can have written.
-    pub fn read(self) -> Result<Schedule, String> {
+    /// The schedule, broken if nobody can have written what there is.
+    pub fn read(self) -> Schedule {
+        let mut reading = Reading::default();
         let moment = |micros: Option<i64>| micros.map(Timestamp::from_micros);
-        let strange = |what: &str, text: &str| format!("there is no {what} `{text}`");
-        let json = |text: &str| serde_json::from_str(text).map_err(|error| error.to_string());
-        let program = self.program.as_deref().map(json).transpose()?;
+        let program = self.program.as_deref().map(|text| reading.json("program", text));
         let spec = ScheduleSpec {
             flow: self.flow,
             compiled_for: program.map(|program: Value| Arc::new(compiled_for(&program))),
-            input: json(&self.input)?,
+            input: reading.json("input", &self.input),
             cron: self.cron,
             zone: self.time_zone,
-            missed: self.missed.parse().map_err(|_| strange("policy", &self.missed))?,
-            overlap: self.overlap.parse().map_err(|_| strange("policy", &self.overlap))?,
-            origin: Origin::from_word(&self.origin)
-                .ok_or_else(|| strange("origin", &self.origin))?,
+            missed: reading.word("policy", &self.missed, self.missed.parse().ok()),
+            overlap: reading.word("policy", &self.overlap, self.overlap.parse().ok()),
+            origin: reading.word("origin", &self.origin, Origin::from_word(&self.origin)),
         };
         let status = ScheduleStatus::from_word(&self.status);
-        Ok(Schedule {
-            name: self.name,
-            spec,
-            status: status.ok_or_else(|| strange("status", &self.status))?,
+        let schedule = Schedule {
+            status: reading.word("status", &self.status, status),
             paused_at: moment(self.paused_at),
             revision: self.revision.unsigned_abs(),
             after: Timestamp::from_micros(self.after_at),
             next_at: moment(self.next_at),
-            queued: serde_json::from_str(&self.queued).map_err(|error| error.to_string())?,
+            queued: reading.json("queue", &self.queued),
             last_at: moment(self.last_at),
             last_run: self.last_run.map(RunId),
             error: self.error,
-            created_at: Timestamp::from_micros(self.created_at),
-        })
+            ..Schedule::new(&self.name, spec, Timestamp::from_micros(self.created_at))
+        };
+        reading.finish(schedule)
     }
 }
 

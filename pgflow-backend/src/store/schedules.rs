@@ -10,7 +10,9 @@ use pgflow_machine::{Command, NewRun, Start, cut_error};
 
 use super::execute::{News, again, execute, tell};
 use super::{Access, ScheduleSession, Session, Store, Stored};
-use crate::backend::{DueQuery, DueSchedules, NewSchedule, Reply, ScheduleQuery, Schedules};
+use crate::backend::{
+    BackendError, DueQuery, DueSchedules, NewSchedule, Reply, ScheduleQuery, Schedules,
+};
 
 impl<S: Store> Schedules for S {
     fn put_schedule<'a>(&'a self, new: &'a NewSchedule) -> Reply<'a, Result<Put, ScheduleProblem>> {
@@ -64,6 +66,7 @@ async fn finish<S: Store, C: Command<schedule::Schedules>>(
 ) -> Stored<C::Answer> {
     let name = command.needs().name;
     let schedule = session.load_schedule(&name).await?;
+    let unreadable = schedule.as_ref().and_then(Schedule::unreadable).map(BackendError::Schema);
     let (is_new, last_run) = (schedule.is_none(), schedule.as_ref().and_then(|it| it.last_run));
     let last = session.statuses(last_run.as_slice()).await?;
     let is_running = last.iter().any(|run| !run.status.has_ended());
@@ -72,7 +75,11 @@ async fn finish<S: Store, C: Command<schedule::Schedules>>(
     let news = start(store, &mut session, &mut rows, &writes.starts).await?;
     if writes.schedule {
         match &rows.schedule {
-            Some(schedule) => session.write_schedule(schedule, is_new).await?,
+            Some(schedule) => {
+                // What could not be read would be overwritten.
+                unreadable.filter(|_| schedule.is_unreadable).map_or(Ok(()), Err)?;
+                session.write_schedule(schedule, is_new).await?;
+            }
             None => session.delete_schedule(&name).await?,
         }
     }

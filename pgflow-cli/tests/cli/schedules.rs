@@ -1,5 +1,7 @@
 //! Schedules, as an operator meets them.
 
+use std::time::{Duration, Instant};
+
 use pgflow_worker_tests::Outcome;
 use serde_json::json as value;
 
@@ -87,4 +89,60 @@ async fn the_doctor_names_schedules_that_are_broken_or_late() -> Outcome {
         assert!(text.contains("schedule `broken` of flow `slow`: no such zone"), "{text}");
     }
     Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_row_that_nobody_can_read_hides_no_others() -> Outcome {
+    for place in each().await? {
+        let url = &place.url;
+        for name in ["edited", "good"] {
+            pgflow(url, &["schedule", "add", name, "slow", "* * * * * *", "7"]).await;
+        }
+        change(
+            url,
+            "update pgflow_schedules set missed = 'all(0)', status = 'pending', next_at = null where name = 'edited'",
+            "alter table pgflow.schedules drop constraint schedules_missed_is_valid;
+             update pgflow.schedules set missed = 'all(0)', status = 'pending', next_at = null, after_at = '-infinity'
+              where name = 'edited'",
+        )
+        .await?;
+        let listed = json(url, &["schedule", "ls"]).await;
+        assert_eq!(listed["schedules"][0]["status"], "broken", "{listed}");
+        let why = listed["schedules"][0]["error"].as_str().ok_or("a problem")?;
+        assert!(why.starts_with("there is no policy `all(0)`"), "{why}");
+        assert_eq!(listed["schedules"][1]["status"], "active", "{listed}");
+        assert!(quick_codes(url).await.contains(&"schedule-broken".to_owned()), "{url}");
+        let worker = place.work(crate::place::slow::Flow).await?;
+        until_it_has_started(url, "good").await?;
+        worker.stop().await?;
+        assert_eq!(json(url, &["schedule", "rm", "good"]).await["outcome"], "is removed");
+        let again = ["schedule", "add", "edited", "slow", "@daily", "7"];
+        assert_eq!(json(url, &again).await["outcome"], "replaced");
+        let listed = json(url, &["schedule", "ls"]).await;
+        assert_eq!(listed["schedules"][0]["status"], "active", "{listed}");
+        change(
+            url,
+            "update pgflow_schedules set missed = 'some'",
+            "update pgflow.schedules set missed = 'some'",
+        )
+        .await?;
+        // Nothing of what is stored is overwritten by what could be read of it.
+        let paused = pgflow(url, &["schedule", "pause", "edited"]).await;
+        assert_eq!(paused.code() == 0, url.starts_with("postgres"), "{}", paused.text());
+        assert_eq!(json(url, &["schedule", "rm", "edited"]).await["outcome"], "is removed");
+    }
+    Ok(())
+}
+
+/// Ends when a schedule has started a run.
+async fn until_it_has_started(url: &str, name: &str) -> Outcome {
+    let deadline = Instant::now() + Duration::from_mins(1);
+    while Instant::now() < deadline {
+        let listed = json(url, &["schedule", "ls"]).await;
+        let all = listed["schedules"].as_array().ok_or("a list")?;
+        if all.iter().any(|it| it["name"] == name && !it["last_run"].is_null()) {
+            return Ok(());
+        }
+    }
+    Err("it has started nothing after all that time".into())
 }

@@ -64,6 +64,7 @@ pub use rings::{RING_EDGES, rings};
 pub use row::{Asked, JobLease, JobOutcome, JobRow, JobSettings, JobState, JobStatus, Seq};
 pub use rows::{ArchivedJob, JobNeeds, JobRows, Jobs};
 pub use settle::SettleJobs;
+pub(crate) use submit::MOMENTS;
 pub use submit::{LONGEST, Moment, NewJob, Submit, Submitted};
 pub use trace::{TraceEntry, TraceKind};
 pub use upkeep::{ExpireJobs, LapseJobs, Lapses, RunsEnded, WakeJobs};

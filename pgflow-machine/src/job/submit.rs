@@ -25,7 +25,7 @@ pub enum Moment {
 pub const LONGEST: Duration = Duration::from_hours(876_600);
 
 /// Moments that every database keeps, and every clock shows: the years 1 to 9998.
-const MOMENTS: RangeInclusive<i64> = -62_135_596_800_000_000..=253_370_764_800_000_000;
+pub(crate) const MOMENTS: RangeInclusive<i64> = -62_135_596_800_000_000..=253_370_764_800_000_000;
 
 /// Whether a span is one that somebody may wait for.
 pub(super) fn check_span(what: &'static str, span: Duration) -> Result<(), JobProblem> {

@@ -3,6 +3,7 @@
 //! | file | what is decided there |
 //! |---|---|
 //! | `row` | what a schedule is, and where it stands |
+//! | `reading` | what becomes of a row that nobody can read |
 //! | `put` | creating, replacing, pausing, resuming, removing |
 //! | `fire` | which of the moments that have come start a run |
 //! | `problem` | what is wrong with what a caller wants |
@@ -32,6 +33,7 @@
 mod fire;
 mod problem;
 mod put;
+mod reading;
 mod row;
 #[cfg(test)]
 mod tests;
@@ -40,7 +42,8 @@ pub(crate) use fire::LATE;
 pub use fire::{Fire, Fired, Next};
 pub use pgflow_model::{InvalidPolicy, MOST_MISSED, Missed, Overlap};
 pub use problem::ScheduleProblem;
-pub use put::{PauseSchedule, Paused, Put, PutSchedule, RemoveSchedule};
+pub use put::{PauseSchedule, Paused, Put, PutSchedule, RemoveSchedule, check_schedule};
+pub use reading::Reading;
 pub use row::{Origin, QUEUED_AT_MOST, Schedule, ScheduleSpec, ScheduleStatus, Tick};
 
 use crate::{Domain, NewRun};

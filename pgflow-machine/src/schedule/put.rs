@@ -6,7 +6,7 @@ use super::{
     Origin, Schedule, ScheduleNeeds, ScheduleProblem, ScheduleRows, ScheduleSpec, ScheduleStatus,
     ScheduleWrites, Schedules,
 };
-use crate::job::check_name;
+use crate::job::{MOMENTS, check_name};
 use crate::{Catalog, Command, NewRun, Refusal, RunId, Timestamp};
 
 /// Makes a schedule, or changes the one of this name. One that is paused stays so.
@@ -24,6 +24,29 @@ pub struct PutSchedule<'a> {
     pub catalog: Arc<Catalog>,
 }
 
+/// What can be said of a new schedule without the database.
+///
+/// ```
+/// use pgflow_machine::schedule::{Missed, ScheduleSpec, check_schedule};
+///
+/// let spec = ScheduleSpec { missed: Missed::All(0), ..ScheduleSpec::new("report", "@daily") };
+/// let problem = check_schedule("nightly", &spec, [None; 2]).unwrap_err();
+/// assert_eq!(problem.to_string(), "`all(0)` is not one of `skip`, `last` and `all(1)` to `all(1000)`");
+/// ```
+pub fn check_schedule(
+    name: &str,
+    spec: &ScheduleSpec,
+    moments: [Option<Timestamp>; 2],
+) -> Result<(), ScheduleProblem> {
+    check_name(name).map_err(ScheduleProblem::Name)?;
+    spec.missed.check()?;
+    let is_late = |moment: &Timestamp| moment.micros() > *MOMENTS.end();
+    match moments.into_iter().flatten().find(is_late) {
+        Some(begins) => Err(ScheduleProblem::BeginsTooLate { begins }),
+        None => Ok(()),
+    }
+}
+
 /// What became of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Put {
@@ -37,7 +60,7 @@ pub enum Put {
 
 impl PutSchedule<'_> {
     fn check(&self, there: Option<&Schedule>, now: Timestamp) -> Result<(), ScheduleProblem> {
-        check_name(self.name).map_err(ScheduleProblem::Name)?;
+        check_schedule(self.name, self.spec, [self.begins, self.first_at])?;
         if let Some(begins) = self.begins.or(self.first_at).filter(|begins| *begins < now) {
             return Err(ScheduleProblem::BeginsInThePast { begins, now });
         }
@@ -65,7 +88,7 @@ impl PutSchedule<'_> {
                 if !there.spec.happens_like(self.spec) || there.status == ScheduleStatus::Broken {
                     there.begin(now);
                 }
-                there.spec = self.spec.clone();
+                (there.spec, there.is_unreadable) = (self.spec.clone(), false);
                 there.revision += 1;
                 (there, Put::Replaced)
             }
@@ -149,7 +172,8 @@ impl Command<Schedules> for PauseSchedule<'_> {
         schedule.paused_at = self.pause.then_some(now);
         schedule.revision += 1;
         if !self.pause {
-            schedule.begin(now);
+            // One that begins later still does.
+            schedule.begin(now.max(schedule.after));
         }
         Ok((Paused::Now, ScheduleWrites { schedule: true, starts: Vec::new() }))
     }

@@ -55,24 +55,26 @@ impl ScheduleSpec {
 }
 
 /// Who made a schedule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Origin {
     /// Somebody at run time.
+    #[default]
     Client,
     /// The source of its flow, by a worker that serves it: the input may be made anew for each run, by such a worker.
     Source,
 }
 
 /// Where a schedule stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ScheduleStatus {
     /// A worker has to find out when its next moment is.
+    #[default]
     Pending,
     /// It waits for its next moment.
     Active,
     /// No moment is to come.
     Over,
-    /// Its expression or time zone can't be read.
+    /// Its expression, its time zone or its row can't be read.
     Broken,
 }
 
@@ -161,6 +163,9 @@ pub struct Schedule {
     pub error: Option<String>,
     /// When it was made.
     pub created_at: Timestamp,
+    /// Its row says what this library never writes: what could not be read is left out here. It can be shown, replaced and
+    /// removed, but not written back.
+    pub is_unreadable: bool,
 }
 
 impl Schedule {
@@ -179,7 +184,13 @@ impl Schedule {
             last_run: None,
             error: None,
             created_at: now,
+            is_unreadable: false,
         }
+    }
+
+    /// Why its row can't be read, if it can't.
+    pub fn unreadable(&self) -> Option<String> {
+        self.error.clone().filter(|_| self.is_unreadable)
     }
 
     /// Whether a worker has something to do for it now.

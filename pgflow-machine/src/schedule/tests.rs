@@ -198,11 +198,31 @@ fn what_somebody_paused_stays_so_when_it_is_replaced() {
 }
 
 #[test]
+fn what_somebody_paused_begins_no_earlier_than_it_was_to() {
+    let mut rows = ScheduleRows::default();
+    let one = spec(Missed::Last, Overlap::Allow);
+    assert_eq!(put(&mut rows, &one, Some(at(900)), at(1)), Ok(Put::Created));
+    for pause in [true, false] {
+        PauseSchedule { name: "s", pause }.decide(&mut rows, at(2)).unwrap();
+    }
+    assert_eq!(rows.schedule.unwrap().after, Timestamp::from_micros(at(900).micros() - 1));
+}
+
+#[test]
 fn what_cannot_be_is_refused() {
     let one = spec(Missed::Last, Overlap::Allow);
     let past = put(&mut ScheduleRows::default(), &one, Some(at(5)), at(6));
     assert_eq!(past, Err(ScheduleProblem::BeginsInThePast { begins: at(5), now: at(6) }));
     assert_eq!(put(&mut ScheduleRows::default(), &one, Some(at(6)), at(6)), Ok(Put::Created));
+    for most in [0, 1_001] {
+        let all = put(
+            &mut ScheduleRows::default(),
+            &spec(Missed::All(most), Overlap::Allow),
+            None,
+            at(6),
+        );
+        assert!(matches!(all, Err(ScheduleProblem::Policy(_))), "{all:?}");
+    }
     let of_source = ScheduleSpec { origin: Origin::Source, ..one.clone() };
     let mut rows = rows(Missed::Last, Overlap::Allow);
     let taken = Err(ScheduleProblem::Taken { by: Origin::Client });

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use pgflow_machine::{RunId, RunStatus, check_payload};
+use pgflow_machine::{RunId, RunStatus};
 use serde_json::Value;
 use tokio::time::Instant;
 
 use super::ClientError;
+use super::check::payload_of;
 use super::patience::{patiently, unless_dropped};
 use super::run::ended;
 use crate::backend::{NewRun, Parts, RunRecord, Started};
@@ -41,10 +42,7 @@ impl Db {
         input: Value,
         id: Option<RunId>,
     ) -> Result<(RunId, bool), ClientError> {
-        let limits = self.limits().await?;
-        let what = || "the run's input".to_owned();
-        check_payload(&input, &limits)
-            .map_err(|source| ClientError::Payload { what: what(), source })?;
+        let input = payload_of(Ok(input), &self.limits().await?)?;
         let (is_ours, id) = (id.is_none(), id.unwrap_or_else(RunId::new));
         let run = NewRun::new(flow, input, id);
         let started = unless_dropped(self, move |backend| backend.start(run.clone())).await?;

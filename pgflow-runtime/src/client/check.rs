@@ -14,10 +14,19 @@ pub(crate) fn input_of(
     input: Result<Value, DataError>,
     limits: &Limits,
 ) -> Result<Value, ClientError> {
+    let input = payload_of(input, limits)?;
+    check_map(flow, &input, limits)?;
+    Ok(input)
+}
+
+/// The input of a run of whatever flow.
+pub(crate) fn payload_of(
+    input: Result<Value, DataError>,
+    limits: &Limits,
+) -> Result<Value, ClientError> {
     let input = input.map_err(named)?;
     let payload = |source| ClientError::Payload { what: "the run's input".to_owned(), source };
     check_payload(&input, limits).map_err(payload)?;
-    check_map(flow, &input, limits)?;
     Ok(input)
 }
 

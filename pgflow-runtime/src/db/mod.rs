@@ -25,6 +25,7 @@ pub use url::UrlError;
 use crate::backend::{Backend, BackendError};
 use crate::calls;
 use crate::client::{Hub, JobEnds, RunEnds, Waiting};
+use crate::schedule::Declared;
 
 /// A database with runs in it. Cheap to clone.
 ///
@@ -51,6 +52,7 @@ pub struct Db {
     waiting: Arc<Waiting<RunEnds>>,
     job_waiting: Arc<Waiting<JobEnds>>,
     hub: Arc<Hub>,
+    declared: Arc<Declared>,
 }
 
 impl AsRef<Self> for Db {
@@ -75,6 +77,7 @@ impl Db {
             waiting: Arc::default(),
             job_waiting: Arc::default(),
             hub: Arc::default(),
+            declared: Arc::default(),
         }
     }
 
@@ -100,6 +103,11 @@ impl Db {
         self.closed.cancel();
         // Where its connections are.
         calls::apart(&self.backend, |backend| backend.close()).await
+    }
+
+    /// Flows with schedules that this program has.
+    pub(crate) fn declared(&self) -> &Declared {
+        &self.declared
     }
 
     /// What readers of streams share.

@@ -35,6 +35,7 @@ impl Db {
                 return Err(RegisterFlowError::Conflict { slug, differences });
             }
         }
+        self.declared().learn(flow);
         if let Some(interface) = &super::program(flow).interface {
             self.backend.set_interface(flow.version_slug, interface).await?;
         }

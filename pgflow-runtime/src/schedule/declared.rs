@@ -1,17 +1,53 @@
 //! Schedules in the source of flows.
 
-use pgflow_machine::schedule::{Origin, Put, ScheduleSpec};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use pgflow_machine::schedule::{Origin, Put, Schedule, ScheduleSpec};
+use serde_json::Value;
 
 use crate::backend::NewSchedule;
 use crate::client::ClientError;
 use crate::db::{Db, program};
-use crate::{FlowDef, ScheduleDef};
+use crate::{DataError, FlowDef, ScheduleDef};
+
+/// Makes the input of a run.
+type Make = fn() -> Result<Value, DataError>;
+
+/// Flows with schedules that this program has.
+#[derive(Debug, Default)]
+pub(crate) struct Declared(Mutex<BTreeMap<&'static str, &'static FlowDef>>);
+
+impl Declared {
+    pub(crate) fn learn(&self, flow: &'static FlowDef) {
+        if flow.schedule.is_some() {
+            self.flows().insert(flow.slug, flow);
+        }
+    }
+
+    /// Their names.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.flows().keys().map(|&name| name.to_owned()).collect()
+    }
+
+    /// What makes the inputs of a schedule's runs, if the source of a flow does.
+    pub(crate) fn maker(&self, schedule: &Schedule) -> Option<(&'static FlowDef, Make)> {
+        let flow = *self.flows().get(&*schedule.spec.flow)?;
+        let is_declared = schedule.spec.origin == Origin::Source;
+        flow.schedule.filter(|_| is_declared).map(|def| (flow, def.input))
+    }
+
+    fn flows(&self) -> MutexGuard<'_, BTreeMap<&'static str, &'static FlowDef>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// Makes the database's schedules those that these flows declare: changed where they changed, removed where they declare none any
 /// more. Those that somebody made at run time are left alone, and one that is paused stays so.
 pub(crate) async fn register(db: &Db, flows: &[&'static FlowDef]) -> Result<(), ClientError> {
     let declared: Vec<_> = flows.iter().filter_map(|flow| Some((*flow, flow.schedule?))).collect();
     for (flow, schedule) in declared {
+        db.declared().learn(flow);
         put(db, flow, schedule).await?;
     }
     // Nothing that a worker does depends on it: a database whose schema is older has no schedules.

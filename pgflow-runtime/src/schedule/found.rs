@@ -27,7 +27,7 @@ impl Found {
             return Self { due: Vec::new(), next: Next::At(next_at) };
         }
         // A first moment that somebody chose need not be one of the timetable's.
-        let first = next_at.map_or(schedule.after.micros() + 1, Timestamp::micros);
+        let first = next_at.map_or(schedule.after.micros().saturating_add(1), Timestamp::micros);
         let mut due = past(timetable, first, now, most(schedule.spec.missed));
         if let Some(next_at) = next_at.filter(|_| due.len() < most(schedule.spec.missed))
             && due.first() != Some(&next_at)

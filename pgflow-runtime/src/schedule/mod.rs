@@ -10,6 +10,6 @@ mod declared;
 mod found;
 mod ticker;
 
-pub(crate) use declared::register;
+pub(crate) use declared::{Declared, register};
 pub(crate) use found::{Found, upcoming};
 pub(crate) use ticker::Ticker;

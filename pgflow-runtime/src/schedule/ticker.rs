@@ -1,14 +1,15 @@
 //! Starting what is due.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use pgflow_machine::Timestamp;
-use pgflow_machine::schedule::{Fired, Origin, Schedule, ScheduleStatus};
+use pgflow_machine::schedule::{Fired, Schedule, ScheduleStatus};
 use serde_json::Value;
 
-use super::Found;
+use super::{Declared, Found};
+use crate::FlowDef;
 use crate::backend::{Backend, BackendError, DueQuery, Schedules};
-use crate::{FlowDef, ScheduleDef};
 
 /// Schedules that are looked at in one go.
 const AT_ONCE: u32 = 100;
@@ -16,14 +17,15 @@ const AT_ONCE: u32 = 100;
 /// Starts what is due, with inputs that the flows of this program make.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ticker {
-    flows: Vec<(&'static str, ScheduleDef)>,
+    flows: Arc<Declared>,
 }
 
 impl Ticker {
     /// For a worker that serves these flows.
     pub(crate) fn new(flows: impl IntoIterator<Item = &'static FlowDef>) -> Self {
-        let scheduled = |flow: &'static FlowDef| Some((flow.slug, flow.schedule?));
-        Self { flows: flows.into_iter().filter_map(scheduled).collect() }
+        let declared = Declared::default();
+        flows.into_iter().for_each(|flow| declared.learn(flow));
+        Self { flows: Arc::new(declared) }
     }
 
     /// Starts what is due, and says how long it is until something is due again, if that is known.
@@ -32,7 +34,7 @@ impl Ticker {
         backend: &dyn Backend,
     ) -> Result<Option<Duration>, BackendError> {
         let schedules = backend.schedules()?;
-        let flows = self.flows.iter().map(|(flow, _)| (*flow).to_owned()).collect();
+        let flows = self.flows.names();
         let due = schedules.due_schedules(&DueQuery { flows, max: AT_ONCE }).await?;
         let (mut next_at, mut has_come) = (due.next_at, false);
         for schedule in &due.schedules {
@@ -74,10 +76,8 @@ impl Ticker {
 
     /// What a run is given, if the flow's source makes it.
     fn input(&self, schedule: &Schedule) -> Option<Value> {
-        let is_declared = schedule.spec.origin == Origin::Source;
-        let flow = self.flows.iter().find(|(flow, _)| is_declared && *flow == schedule.spec.flow);
-        let input = (flow?.1.input)();
+        let (_, make) = self.flows.maker(schedule)?;
         let note = |error: &_| tracing::error!(%error, schedule = schedule.name, "no input for a run: the last one is used");
-        input.inspect_err(note).ok()
+        make().inspect_err(note).ok()
     }
 }

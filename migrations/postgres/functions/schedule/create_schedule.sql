@@ -24,6 +24,8 @@ declare
   v_new pgflow.schedules;
   v_old pgflow.schedules;
 begin
+  perform pgflow._check_schedule_words(create_schedule.name, create_schedule.missed, create_schedule.overlap,
+                                       array[create_schedule.first_at, create_schedule.begins_at]);
   perform pgflow._check_payload(create_schedule.input, 'the schedule''s input');
   if not exists (
     select from pgflow.flows f

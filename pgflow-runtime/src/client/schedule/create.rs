@@ -5,14 +5,14 @@ use std::pin::Pin;
 
 use pgflow_cron::Timetable;
 use pgflow_machine::Timestamp;
-use pgflow_machine::schedule::{Missed, Overlap, Put, ScheduleSpec};
+use pgflow_machine::schedule::{Missed, Overlap, Put, ScheduleProblem, ScheduleSpec};
 use serde_json::Value;
 
 use super::ScheduleHandle;
 use crate::backend::NewSchedule;
 use crate::check::{Starts, Takes};
 use crate::client::ClientError;
-use crate::client::check::input_of;
+use crate::client::check::{input_of, payload_of};
 use crate::db::{Db, program};
 use crate::{DataError, FlowDef};
 
@@ -26,7 +26,8 @@ impl ScheduleHandle {
         Unscheduled { handle: self.clone(), flow: Started::Known(<Db as Starts<F, I>>::DEF), input }
     }
 
-    /// As [`flow`](Self::flow), for the newest version of the flow of this name, which this program need not have code for.
+    /// As [`flow`](Self::flow), for the newest version of the flow of this name, which this program need not have code for. As with
+    /// [`start_by_name`](Db::start_by_name), steps find out whether the input is what they take.
     pub fn flow_by_name(&self, flow: &str, input: Value) -> Unscheduled {
         let flow = Started::Named(flow.to_owned());
         Unscheduled { handle: self.clone(), flow, input: Ok(input) }
@@ -122,12 +123,21 @@ impl CreateSchedule {
                 spec.compiled_for = Some(program(flow));
                 flow.slug.clone_into(&mut spec.flow);
             }
-            Started::Named(flow) => (spec.input, spec.flow) = (input?, flow),
+            Started::Named(flow) => {
+                (spec.input, spec.flow) = (payload_of(input, &db.limits().await?)?, flow);
+            }
         }
-        let first_at = begins.and_then(|begins| timetable.after(begins.micros() - 1));
-        let first_at = first_at.map(Timestamp::from_micros);
+        let first_at = begins.map(|begins| first_of(&timetable, begins)).transpose();
+        let first_at =
+            first_at.map_err(|source| ClientError::Schedule { name: name.clone(), source })?;
         db.put_schedule(NewSchedule { begins, first_at, ..NewSchedule::new(name, spec) }).await
     }
+}
+
+/// The first moment that counts. What is before 1970 is over by any clock, which the database says.
+fn first_of(timetable: &Timetable, begins: Timestamp) -> Result<Timestamp, ScheduleProblem> {
+    let first = timetable.after(begins.micros().max(0) - 1);
+    first.map(Timestamp::from_micros).ok_or(ScheduleProblem::BeginsTooLate { begins })
 }
 
 impl IntoFuture for CreateSchedule {

@@ -8,8 +8,9 @@ use pgflow_machine::{RunId, Timestamp};
 pub use create::{CreateSchedule, Unscheduled};
 
 use super::ClientError;
+use super::check::input_of;
 use super::patience::patiently;
-use crate::backend::{Backend, DueQuery, NewRun, NewSchedule, Reply, ScheduleQuery};
+use crate::backend::{Backend, BackendError, DueQuery, NewRun, NewSchedule, Reply, ScheduleQuery};
 use crate::db::Db;
 use crate::schedule::{Ticker, upcoming};
 
@@ -145,21 +146,36 @@ impl ScheduleHandle {
 
     /// Its next moments, at most so many. One that is paused has them too, as if it were resumed now.
     pub async fn next(&self, many: usize) -> Result<Vec<Timestamp>, ClientError> {
-        let schedule = self.get().await?;
-        let now = self.db.database_time().await?;
+        let schedule = self.readable().await?;
+        // One that begins later has none before.
+        let now = self.db.database_time().await?.max(schedule.after);
         let is_paused = schedule.paused_at.is_some();
         let first = schedule.next_at.filter(|_| !is_paused);
         Ok(upcoming(&schedule.spec, first, now, many)?)
     }
 
     /// Starts a run of it now, whatever its moments are, and also if it is paused.
+    ///
+    /// Where the source of its flow declares it, `schedule_input` is evaluated now if this program has the flow: a worker for it was
+    /// started, or it was registered, with this [`Db`] or a clone of it. Otherwise the run gets what was evaluated
+    /// when a worker started last, which is the input that [`get`](Self::get) shows.
     pub async fn fire(&self) -> Result<RunId, ClientError> {
-        let spec = self.get().await?.spec;
+        let schedule = self.readable().await?;
+        let maker = self.db.declared().maker(&schedule);
+        let mut spec = schedule.spec;
+        if let Some((flow, make)) = maker {
+            spec.input = input_of(flow, make(), &self.db.limits().await?)?;
+        }
         let run = NewRun::new(spec.flow, spec.input, RunId::new());
         let run = NewRun { compiled_for: spec.compiled_for, ..run };
         let id = run.id;
         patiently(&self.db, move |backend| backend.start(run.clone())).await?;
         Ok(id)
+    }
+
+    async fn readable(&self) -> Result<Schedule, ClientError> {
+        let schedule = self.get().await?;
+        schedule.unreadable().map_or(Ok(schedule), |why| Err(BackendError::Schema(why).into()))
     }
 
     async fn set_paused(&self, paused: bool) -> Result<bool, ClientError> {

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use pgflow::backend::NewSchedule;
 use pgflow::prelude::*;
 use pgflow::{
-    ClientError, RunStatus,
+    ClientError, RunStatus, Timestamp,
     client::RunQuery,
     schedule::{Missed, Origin, Overlap, Put, ScheduleSpec, ScheduleStatus},
 };
@@ -60,8 +60,11 @@ everywhere!(
     a_worker_starts_each_tick_once,
     flows_declare_schedules_which_come_and_go_with_the_source,
     what_is_wrong_is_said,
+    nothing_of_when_one_begins_is_ignored,
+    a_run_by_hand_has_an_input_of_its_own,
     runs_queue_up_behind_each_other,
     a_run_can_begin_later,
+    times_that_no_clock_shows_are_far_away,
 );
 
 /// Ends when this is so.
@@ -168,6 +171,56 @@ async fn what_is_wrong_is_said(fresh: Fresh) -> Outcome {
     Ok(())
 }
 
+async fn nothing_of_when_one_begins_is_ignored(fresh: Fresh) -> Outcome {
+    fresh.db.register(report::Flow).await?;
+    let later = fresh.db.schedule("later");
+    let starting = |at| later.flow(report::Flow, 7).cron("@daily").starting(at);
+    for year in [3_200, 10_000, 290_000] {
+        let at = Timestamp::from_micros(i64::from(year) * 31_556_952_000_000);
+        let late = starting(at).await.unwrap_err();
+        assert!(late.to_string().contains("after its last moment"), "{late}");
+    }
+    for micros in [i64::MIN, -1, 0] {
+        let past = starting(Timestamp::from_micros(micros)).await.unwrap_err();
+        assert!(past.to_string().contains("in the past"), "{past}");
+    }
+    assert!(starting(Timestamp::from_micros(i64::MAX)).await.is_err());
+    assert!(fresh.db.schedules().await?.is_empty());
+    let month = SystemTime::now() + Duration::from_hours(720);
+    starting(month.into()).await?;
+    let first = later.next(1).await?[0];
+    assert!(SystemTime::from(first) >= month);
+    later.pause().await?;
+    assert_eq!(later.next(1).await?, [first], "as if it were resumed now");
+    later.resume().await?;
+    assert_eq!((later.next(1).await?, later.get().await?.next_at), (vec![first], Some(first)));
+    let text = fresh.db.schedule("text").flow_by_name("report", "a\0b".into()).cron("@daily").await;
+    assert!(matches!(text, Err(ClientError::Payload { .. })), "{text:?}");
+    for most in [0, 1_001] {
+        let number = later.flow(report::Flow, 7).cron("@daily").missed(Missed::All(most)).await;
+        let said = number.unwrap_err().to_string();
+        assert!(said.contains(&format!("`all({most})` is not one of")), "{said}");
+    }
+    Ok(())
+}
+
+async fn a_run_by_hand_has_an_input_of_its_own(fresh: Fresh) -> Outcome {
+    let worker = fresh.work(pulse::Flow).await?;
+    let schedule = fresh.db.schedule("pulse");
+    until(|| async { Ok(schedule.get().await.is_ok()) }).await?;
+    schedule.pause().await?;
+    worker.stop().await?;
+    let input = async |run| fresh.db.record(run, pgflow::client::Parts::Run).await;
+    let stored = schedule.get().await?.spec.input.as_u64();
+    let before = u64::from(*MADE.lock().map_err(|_| "nobody panics with it")?);
+    let made = input(schedule.fire().await?).await?.input.and_then(|input| input.as_u64());
+    assert!(
+        made > Some(before),
+        "{made:?} was made now: {before} were before, and {stored:?} is stored"
+    );
+    Ok(())
+}
+
 async fn runs_queue_up_behind_each_other(fresh: Fresh) -> Outcome {
     fresh.db.register(report::Flow).await?;
     let schedule = fresh.db.schedule("in line");
@@ -183,6 +236,22 @@ async fn runs_queue_up_behind_each_other(fresh: Fresh) -> Outcome {
     assert_eq!(schedule.get().await?.status, ScheduleStatus::Active);
     worker.stop().await?;
     idle.stop().await?;
+    Ok(())
+}
+
+async fn times_that_no_clock_shows_are_far_away(fresh: Fresh) -> Outcome {
+    fresh.db.register(report::Flow).await?;
+    let at = |micros| fresh.db.start(report::Flow, 1).at(Timestamp::from_micros(micros));
+    let past = at(i64::MIN).await?;
+    let never = [at(i64::MAX).await?, fresh.db.start(report::Flow, 2).delay(Duration::MAX).await?];
+    let worker = Working::start(Worker::new(&fresh.db).flow(report::Flow));
+    assert_eq!(past.output().await?.write, 1);
+    for run in never {
+        let work = run.progress().await?[0].work.clone().ok_or("its step is started")?;
+        let in_years = SystemTime::now() + Duration::from_hours(876_000);
+        assert!(work.next_at.is_some_and(|at| SystemTime::from(at) > in_years), "{work:?}");
+    }
+    worker.stop().await?;
     Ok(())
 }
 

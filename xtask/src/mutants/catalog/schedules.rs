@@ -116,6 +116,14 @@ pub(super) const ALL: &[Mutation] = &[
         tests: &["schedules::firing"],
     },
     Mutation {
+        name: "sql-schedule-words",
+        file: "functions/_check_schedule_words.sql",
+        find: "  if v_wrong is not null then",
+        replace: "  if false then",
+        why: "a word that is none would be refused by a constraint, with the whole row",
+        tests: &["schedules::"],
+    },
+    Mutation {
         name: "sql-schedule-past",
         file: "functions/_check_schedule.sql",
         find: "  if begins < at then",
@@ -126,7 +134,7 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "sql-schedule-resume",
         file: "functions/resume_schedule.sql",
-        find: "status = 'pending', after_at = clock_timestamp(), next_at = null",
+        find: "status = 'pending', after_at = greatest(s.after_at, clock_timestamp()), next_at = null",
         replace: "status = 'pending', next_at = null",
         why: "what came while it was paused would be made up for",
         tests: &["schedules::firing"],

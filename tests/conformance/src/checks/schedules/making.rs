@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pgflow_machine::schedule::{
-    Missed, Origin, Overlap, Paused, Put, ScheduleProblem, ScheduleSpec, ScheduleStatus,
+    MOST_MISSED, Missed, Origin, Overlap, Paused, Put, ScheduleProblem, ScheduleSpec,
+    ScheduleStatus,
 };
 use pgflow_machine::{CompiledFor, Timestamp};
 use pgflow_runtime::backend::{BackendError, DueQuery, NewSchedule, ScheduleQuery};
@@ -28,6 +29,13 @@ pub(crate) const CHECKS: &[Check] = &[
     check!("SC05", "only what is meant is removed", removed, Schedules),
     check!("SC06", "those of sources are left to workers that serve the flow", sources, Schedules),
     check!("SC07", "names are data", names, Schedules),
+    check!(
+        "SC08",
+        "more or fewer missed moments than can be made up for are refused",
+        numbers,
+        Schedules
+    ),
+    check!("SC09", "one that begins when no clock shows it is refused", no_clock, Schedules),
 ];
 
 async fn back(cx: Arc<Cx>) {
@@ -170,4 +178,36 @@ async fn names(cx: Arc<Cx>) {
         let put = ScheduleKit { name: wrong, ..kit.clone() }.put(kit.spec()).await;
         assert!(matches!(put, Err(ScheduleProblem::Name(_))), "{put:?}");
     }
+}
+
+async fn numbers(cx: Arc<Cx>) {
+    let kit = ScheduleKit::new(&cx).await;
+    let all = |most| ScheduleSpec { missed: Missed::All(most), ..kit.spec() };
+    for most in [0, MOST_MISSED + 1, u32::MAX] {
+        let put = kit.put(all(most)).await;
+        let Err(ScheduleProblem::Policy(wrong)) = put else { panic!("{most}: {put:?}") };
+        assert_eq!(wrong.text, format!("all({most})"));
+    }
+    assert_eq!(kit.find().await, None);
+    for most in [1, MOST_MISSED] {
+        kit.put(all(most)).await.expect("made");
+        assert_eq!(kit.get().await.spec, all(most));
+    }
+}
+
+async fn no_clock(cx: Arc<Cx>) {
+    let kit = ScheduleKit::new(&cx).await;
+    let put = async |begins, first_at| {
+        let new = NewSchedule { begins, first_at, ..NewSchedule::new(&kit.name, kit.spec()) };
+        kit.schedules().put_schedule(&new).await.expect("an outcome")
+    };
+    let [earliest, latest] = [i64::MIN, i64::MAX].map(Timestamp::from_micros);
+    let late = Err(ScheduleProblem::BeginsTooLate { begins: latest });
+    assert_eq!(put(Some(latest), None).await, late);
+    assert_eq!(put(None, Some(latest)).await, late);
+    for (begins, first_at) in [(Some(earliest), None), (None, Some(earliest))] {
+        let put = put(begins, first_at).await;
+        assert!(matches!(put, Err(ScheduleProblem::BeginsInThePast { .. })), "{put:?}");
+    }
+    assert_eq!(kit.find().await, None);
 }

@@ -62,10 +62,18 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "schedule-resume",
         file: "schedule/put.rs",
-        find: "        if !self.pause {\n            schedule.begin(now);\n        }\n",
+        find: "            schedule.begin(now.max(schedule.after));\n",
         replace: "",
         why: "moments that came while it was paused would be made up for",
         tests: &["what_somebody_paused"],
+    },
+    Mutation {
+        name: "schedule-policy",
+        file: "schedule/put.rs",
+        find: "    spec.missed.check()?;\n",
+        replace: "",
+        why: "a schedule would be written that nobody can read",
+        tests: &["what_cannot_be_is_refused"],
     },
     Mutation {
         name: "schedule-taken",
