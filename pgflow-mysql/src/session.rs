@@ -21,7 +21,7 @@ use pgflow_machine::job::{
 use pgflow_machine::log::{StreamKey, StreamNeeds, StreamRows, StreamWrites};
 use pgflow_machine::permit::{PermitKey, PermitKind, Waiting};
 use pgflow_machine::schedule::Schedule;
-use pgflow_machine::wait::{ChildEnd, HookToken};
+use pgflow_machine::wait::{Child, ChildEnd, Glance, HookToken, WaitRow};
 use pgflow_machine::{
     Candidate, Catalog, FlowVersion, Lane, Needs, Payload, Ready, Rows, RunId, TaskKey, TaskLease,
     Ties, Timestamp, Version, WorkerId, Writes,
@@ -389,8 +389,16 @@ impl<C: DerefMut<Target = MySqlConnection> + Send> WaitSession for MySqlSession<
         answered!(self, waits::open(self, opened))
     }
 
-    async fn load_wait(&mut self, task: &TaskKey) -> Stored<Option<OpenWait>> {
+    async fn load_wait(&mut self, task: &TaskKey) -> Stored<Option<WaitRow>> {
         answered!(self, waits::load(self, task))
+    }
+
+    async fn load_children(&mut self, task: &TaskKey, attempt: u32) -> Stored<Vec<Child>> {
+        answered!(self, waits::of(self, task, attempt))
+    }
+
+    async fn glance(&mut self, task: &TaskKey, attempt: u32) -> Stored<Glance> {
+        answered!(self, waits::glance(self, task, attempt))
     }
 
     async fn close_waits(&mut self, of: WaitsOf<'_>, reason: &str) -> Stored<u64> {

@@ -6,6 +6,7 @@ use serde_json::json;
 use sqlx::{AssertSqlSafe, Row};
 
 use super::upkeep::{flows, runs, statistics};
+use super::waits::children;
 use super::{Sqlite, SqliteOptions, claim, list, load, lost, payloads, tasks, write};
 use pgflow_backend::backend::{
     Backend, BackendError, Claim, Definitions, FlowVersion, NewRun, Runs, Work,
@@ -183,4 +184,19 @@ async fn the_checker_finds_what_is_wrong() {
         pragma(&sqlite, repair).await;
         assert_eq!(sqlite.check().await.expect("checked"), Vec::<String>::new(), "{repair}");
     }
+}
+
+#[tokio::test]
+async fn the_end_of_a_child_costs_the_same_however_many_there_are() {
+    let sqlite = with_flow().await;
+    let of_task = "run_id=? AND step=? AND task_index=?";
+    let mut glance = plan(&sqlite, children::GLANCE).await;
+    // The answer itself.
+    glance.retain(|step| step != "SCAN CONSTANT ROW");
+    for status in ["status=?", "status<?", "status>?"] {
+        let index = format!("INDEX pgflow_awaited_status ({of_task} AND attempt=? AND {status})");
+        assert_searches(&glance, &[&index]);
+    }
+    let seen = plan(&sqlite, children::SEEN).await;
+    assert_searches(&seen, &[&format!("INDEX pgflow_awaited_news (is_news=? AND {of_task})")]);
 }

@@ -1,7 +1,7 @@
 //! Waits, in a turn.
 
 use pgflow_machine::job::Dependency;
-use pgflow_machine::wait::{ChildEnd, HookToken};
+use pgflow_machine::wait::{Child, ChildEnd, Glance, HookToken, WaitRow};
 use pgflow_machine::{RunId, TaskKey, Ties, Timestamp, Version};
 use serde_json::Value;
 
@@ -27,8 +27,16 @@ impl WaitSession for MemorySession {
         Ok(())
     }
 
-    async fn load_wait(&mut self, task: &TaskKey) -> Stored<Option<OpenWait>> {
-        Ok(self.data().waits.get(task).cloned())
+    async fn load_wait(&mut self, task: &TaskKey) -> Stored<Option<WaitRow>> {
+        Ok(self.data().waits.get(task).map(|wait| wait.row.clone()))
+    }
+
+    async fn load_children(&mut self, task: &TaskKey, _: u32) -> Stored<Vec<Child>> {
+        Ok(self.data().waits.get(task).map(|wait| wait.children.clone()).unwrap_or_default())
+    }
+
+    async fn glance(&mut self, task: &TaskKey, _: u32) -> Stored<Glance> {
+        Ok(self.data().waits.get(task).map(|wait| Glance::at(&wait.children)).unwrap_or_default())
     }
 
     async fn close_waits(&mut self, of: WaitsOf<'_>, reason: &str) -> Stored<u64> {

@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use pgflow_machine::job::Dependency;
-use pgflow_machine::wait::{Child, ChildEnd, HookToken, WaitRow};
+use pgflow_machine::wait::{Child, ChildEnd, Glance, HookToken, WaitRow};
 use pgflow_machine::{RunId, TaskKey, Ties, Timestamp, Version};
 use serde_json::Value;
 
@@ -61,11 +61,23 @@ pub trait WaitSession: Send {
     /// Adds waits with their children. Their runs are tied from then on ([`Ties`](pgflow_machine::Ties)).
     fn open_waits(&mut self, waits: &[OpenWait]) -> impl Future<Output = Stored<()>> + Send;
 
-    /// What a task waits for. Its run is locked; what its children say is locked too.
-    fn load_wait(
+    /// What a task waits for, without its children. Its run is locked.
+    fn load_wait(&mut self, task: &TaskKey)
+    -> impl Future<Output = Stored<Option<WaitRow>>> + Send;
+
+    /// The children of such a wait, by position. What they say is locked.
+    fn load_children(
         &mut self,
         task: &TaskKey,
-    ) -> impl Future<Output = Stored<Option<OpenWait>>> + Send;
+        attempt: u32,
+    ) -> impl Future<Output = Stored<Vec<Child>>> + Send;
+
+    /// How the children of such a wait are doing. It costs the same however many they are.
+    fn glance(
+        &mut self,
+        task: &TaskKey,
+        attempt: u32,
+    ) -> impl Future<Output = Stored<Glance>> + Send;
 
     /// Takes waits away, with their names of hooks and children. Those of the children that go on and are not detached are left as
     /// orphans, to be cancelled for this reason; says how many.

@@ -41,6 +41,12 @@ impl Owner {
         }
     }
 
+    /// Whether an attempt has had the task and does not complete it, now that no other one will have it.
+    pub fn is_lost(&self) -> bool {
+        let has_begun = |(status, attempts)| status != TaskStatus::Completed && attempts > 0;
+        self.is_over() && self.task.is_some_and(has_begun)
+    }
+
     fn is_live(&self) -> bool {
         self.run == RunStatus::Started && self.step == StepStatus::Started
     }

@@ -100,8 +100,9 @@ impl Outlook {
         let said = row.and_then(|row| row.end.clone());
         let Some(owner) = owner else { return Self { is_over: said.is_some(), end: said } };
         let Some(row) = row else {
-            // Whoever said nothing has said all.
-            return Self { end: owner.is_over().then_some(End::Eof), is_over: owner.is_over() };
+            // Whoever said nothing has said all, unless that was for want of a worker.
+            let end = if owner.is_lost() { End::error(ABANDONED) } else { End::Eof };
+            return Self { end: owner.is_over().then_some(end), is_over: owner.is_over() };
         };
         let is_held = owner.holds(row.generation);
         let is_abandoned = said.is_none() && !is_held;

@@ -167,6 +167,10 @@ fn what_a_reader_may_expect() {
         (None, standing(R::Started, P::Skipped, None), Some(End::Eof), true),
         (None, live(None), Some(End::Eof), true),
         (None, live(Some((T::Completed, 1))), Some(End::Eof), true),
+        // An attempt that said nothing has come to nothing.
+        (None, standing(R::Failed, P::Failed, Some((T::Failed, 1))), lost.clone(), true),
+        (None, standing(R::Failed, P::Started, Some((T::Started, 1))), lost.clone(), true),
+        (None, standing(R::Cancelled, P::Started, Some((T::Queued, 0))), Some(End::Eof), true),
         // While its attempt has the task.
         (Some(&open), live(Some((T::Started, 2))), None, false),
         (Some(&eof), live(Some((T::Started, 2))), Some(End::Eof), true),

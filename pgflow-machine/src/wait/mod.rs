@@ -22,7 +22,7 @@ mod token;
 
 pub use end::{Deliver, Delivery, EndWaits};
 pub use new::{Awaited, NewChild, NewWait, WaitKind};
-pub use row::{Child, ChildEnd, ChildStatus, Over, WaitRow, orphaned};
+pub use row::{Child, ChildEnd, ChildStatus, Glance, Over, WaitRow, orphaned};
 pub use schema::{MAX_COMPARISONS, Mismatch, mismatch};
 pub use signal::{
     BUFFER_FOR, KEPT_AT_MOST, MAX_RESUME_ID, Signal, SignalProblem, SignalTo, Signalled,

@@ -39,6 +39,26 @@ pub struct Child {
     pub end: Option<ChildEnd>,
 }
 
+/// How the children of a wait are doing, without looking at each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Glance {
+    /// One of them goes on.
+    pub is_open: bool,
+    /// One of them did not end well.
+    pub has_failed: bool,
+}
+
+impl Glance {
+    /// Of these.
+    pub fn at(children: &[Child]) -> Self {
+        let ends = || children.iter().map(|child| child.end.as_ref());
+        Self {
+            is_open: ends().any(|end| end.is_none()),
+            has_failed: ends().flatten().any(|end| !end.is_well()),
+        }
+    }
+}
+
 /// How a child ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChildEnd {
@@ -153,6 +173,12 @@ impl WaitRow {
     pub fn is_met(&self, children: &[Child]) -> bool {
         let has_ended = |child: &Child| child.end.is_some();
         self.has_children() && (self.failing(children).is_some() || children.iter().all(has_ended))
+    }
+
+    /// Whether it may be over, so that its children are worth being loaded: all of them whenever one ends would be too many.
+    pub fn may_be_over(&self, children: Glance, now: Timestamp) -> bool {
+        let is_late = self.until.is_some_and(|until| until <= now);
+        is_late || !children.is_open || (children.has_failed && !self.outcomes)
     }
 
     /// Whether outputs of its children are wanted, now that they [are over](Self::is_met).

@@ -3,7 +3,7 @@
 use std::ops::DerefMut;
 
 use pgflow_machine::job::Dependency;
-use pgflow_machine::wait::{Child, ChildEnd, ChildStatus};
+use pgflow_machine::wait::{Child, ChildEnd, ChildStatus, Glance};
 use pgflow_machine::{RunId, TaskKey, Ties, Version};
 use serde::Serialize;
 use sqlx::MySqlConnection;
@@ -37,6 +37,15 @@ const OF_TASK: [&str; 2] = [
     "select kind, child, status, message from pgflow_awaited
       where run = ? and step = ? and task_index = ? and attempt = ? and is_orphan = 0 order by position for update",
 ];
+
+/// While a task waits, none of the children of this attempt is an orphan.
+const GLANCE: &str = "
+    select exists (select 1 from pgflow_awaited force index (pgflow_awaited_status)
+                    where run = ? and step = ? and task_index = ? and attempt = ? and status is null),
+           exists (select 1 from pgflow_awaited force index (pgflow_awaited_status)
+                    where run = ? and step = ? and task_index = ? and attempt = ? and status < 'completed')
+        or exists (select 1 from pgflow_awaited force index (pgflow_awaited_status)
+                    where run = ? and step = ? and task_index = ? and attempt = ? and status > 'completed')";
 
 /// Those that go on are orphans now, unless they are detached.
 const ORPHAN: &str = "
@@ -74,7 +83,8 @@ const TIED: &str = "
      where r.flow = ? and (r.waits = 1 or r.awaited = 1) for update";
 
 const SEEN: &str = "
-    update pgflow_awaited set is_news = 0 where run = ? and step = ? and task_index = ? and is_news = 1";
+    update pgflow_awaited force index (pgflow_awaited_news) set is_news = 0
+     where run = ? and step = ? and task_index = ? and is_news = 1";
 
 const ORPHANS: &str = "
     select kind, child, run, orphaned from pgflow_awaited force index (pgflow_awaited_orphans) where is_orphan = 1 limit ?";
@@ -155,7 +165,7 @@ pub(super) async fn open<C: DerefMut<Target = MySqlConnection>>(
 
 type Columns = (String, Vec<u8>, Option<String>, Option<String>);
 
-pub(super) async fn of<C: DerefMut<Target = MySqlConnection>>(
+pub(crate) async fn of<C: DerefMut<Target = MySqlConnection>>(
     session: &mut MySqlSession<C>,
     task: &TaskKey,
     attempt: u32,
@@ -169,6 +179,19 @@ pub(super) async fn of<C: DerefMut<Target = MySqlConnection>>(
         Ok(Child { on: dependency(&kind, name)?, end })
     };
     found.into_iter().map(child).collect()
+}
+
+pub(crate) async fn glance<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    task: &TaskKey,
+    attempt: u32,
+) -> Result<Glance> {
+    let mut query = sqlx::query_as(GLANCE);
+    for _ in 0..3 {
+        query = query.bind(task.run.0).bind(task.step.as_bytes()).bind(task.index).bind(attempt);
+    }
+    let (is_open, has_failed) = query.fetch_one(session.connection()).await?;
+    Ok(Glance { is_open, has_failed })
 }
 
 fn dependency(kind: &str, name: Vec<u8>) -> Result<Dependency> {

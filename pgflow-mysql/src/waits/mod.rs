@@ -10,7 +10,7 @@ mod signals;
 
 pub(crate) use check::INVARIANTS;
 pub(crate) use children::{
-    forget, is_awaited, mark_seen, note_ends, orphans, replace_ends, tied_runs,
+    forget, glance, is_awaited, mark_seen, note_ends, of, orphans, replace_ends, tied_runs,
 };
 pub(crate) use hooks::{announced, find_hook, lock_hook, set_hook};
 pub(crate) use read::{due, list, next};

@@ -100,12 +100,12 @@ pub(crate) async fn open<C: DerefMut<Target = MySqlConnection>>(
 pub(crate) async fn load<C: DerefMut<Target = MySqlConnection>>(
     session: &mut MySqlSession<C>,
     task: &TaskKey,
-) -> Result<Option<OpenWait>> {
+) -> Result<Option<WaitRow>> {
     let query = sqlx::query_as(LOAD).bind(task.run.0).bind(task.step.as_bytes()).bind(task.index);
     let found: Option<Columns> = query.fetch_optional(session.connection()).await?;
     let Some(found) = found else { return Ok(None) };
     let (attempt, kind, since, until, token, schema, outcomes, detached, each) = found;
-    let row = WaitRow {
+    Ok(Some(WaitRow {
         attempt,
         kind: word(WaitKind::from_word(&kind), &kind)?,
         since: Timestamp::from_micros(since),
@@ -115,9 +115,7 @@ pub(crate) async fn load<C: DerefMut<Target = MySqlConnection>>(
         outcomes,
         detached,
         each,
-    };
-    let children = children::of(session, task, attempt).await?;
-    Ok(Some(OpenWait { task: task.clone(), row, children }))
+    }))
 }
 
 /// Run, step and index of what is meant.

@@ -24,10 +24,10 @@ pub enum EmitError {
     #[error(transparent)]
     Unwritable(DataError),
     /// Refused: the attempt is superseded, or the chunk is too large.
-    #[error("the stream cannot be written")]
+    #[error("the stream cannot be written: {0}")]
     Refused(#[source] StreamProblem),
     /// The database has no answer.
-    #[error("the stream cannot be written")]
+    #[error("the stream cannot be written: {0}")]
     Backend(#[source] BackendError),
     /// The step has ended, and this was kept.
     #[error("the step has ended, and its stream with it")]
@@ -117,12 +117,13 @@ impl Outlet {
         Ok(())
     }
 
-    /// The attempt has ended like this: writes what waits, and that it ended.
-    pub(crate) async fn finish(&self, end: End) -> Result<(), EmitError> {
+    /// The attempt has ended like this: writes what waits, and that it ended. Of a task that `is_done`, readers see that by themselves.
+    pub(crate) async fn finish(&self, end: End, is_done: bool) -> Result<(), EmitError> {
         let Some(place) = &self.0.place else { return Ok(()) };
         self.flush().await?;
-        // Readers see that a step which said nothing is over; what an earlier attempt said has to be replaced.
-        if self.0.end() == 0 && place.attempt == 1 { Ok(()) } else { place.close(end).await }
+        // What an earlier attempt said has to be replaced.
+        let is_silent = self.0.end() == 0 && place.attempt == 1;
+        if is_silent && is_done { Ok(()) } else { place.close(end).await }
     }
 
     pub(super) fn kept(&self) -> Vec<String> {

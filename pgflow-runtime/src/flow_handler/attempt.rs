@@ -141,7 +141,8 @@ pub(crate) async fn finish(outlet: Option<Outlet>, verdict: Verdict) -> Verdict 
             return verdict;
         }
     };
-    match (outlet.finish(end).await, verdict) {
+    let is_done = matches!(verdict, Verdict::Completed(_));
+    match (outlet.finish(end, is_done).await, verdict) {
         (Err(error), Verdict::Completed(_) | Verdict::Yielded { .. }) => {
             let error = tidy(&with_causes(&error));
             Verdict::Failed { error, retry: Retry::ByPolicy }

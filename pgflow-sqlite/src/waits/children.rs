@@ -1,7 +1,7 @@
 //! Children that are waited for, and those that nobody waits for any more.
 
 use pgflow_machine::job::Dependency;
-use pgflow_machine::wait::{Child, ChildEnd, ChildStatus};
+use pgflow_machine::wait::{Child, ChildEnd, ChildStatus, Glance};
 use pgflow_machine::{RunId, TaskKey, Ties, Version};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -25,6 +25,15 @@ const TIE_AWAITED: &str = "
 const OF_TASK: &str = "
     select kind, child, status, message from pgflow_awaited
      where run_id = ?1 and step = ?2 and task_index = ?3 and attempt = ?4 and orphaned is null order by position";
+
+/// While a task waits, none of the children of this attempt is an orphan.
+pub(crate) const GLANCE: &str = "
+    select exists (select 1 from pgflow_awaited indexed by pgflow_awaited_status
+                    where run_id = ?1 and step = ?2 and task_index = ?3 and attempt = ?4 and status is null),
+           exists (select 1 from pgflow_awaited indexed by pgflow_awaited_status
+                    where run_id = ?1 and step = ?2 and task_index = ?3 and attempt = ?4 and status < 'completed')
+        or exists (select 1 from pgflow_awaited indexed by pgflow_awaited_status
+                    where run_id = ?1 and step = ?2 and task_index = ?3 and attempt = ?4 and status > 'completed')";
 
 /// Those that go on are orphans now, unless they are detached.
 const ORPHAN: &str = "
@@ -57,8 +66,8 @@ const TIED: &str = "
     select run_id, exists (select 1 from pgflow_waits w where w.run_id = r.run_id), awaited from pgflow_runs r
      where flow = ?1 and (waits = 1 or awaited = 1)";
 
-const SEEN: &str = "
-    update pgflow_awaited set is_news = 0 where run_id = ?1 and step = ?2 and task_index = ?3 and is_news = 1";
+pub(crate) const SEEN: &str = "
+    update pgflow_awaited indexed by pgflow_awaited_news set is_news = 0 where run_id = ?1 and step = ?2 and task_index = ?3 and is_news = 1";
 
 const ORPHANS: &str =
     "select kind, child, run_id, orphaned from pgflow_awaited where orphaned is not null limit ?1";
@@ -70,15 +79,15 @@ const FORGET: &str =
     "delete from pgflow_awaited where child = ?2 and kind = ?1 and orphaned is not null";
 
 /// Kind, id, and how it ended.
-pub(super) type Found = (String, String, Option<String>, Option<String>);
+type Found = (String, String, Option<String>, Option<String>);
 
-pub(super) fn child((kind, name, status, message): Found) -> Result<Child> {
+fn child((kind, name, status, message): Found) -> Result<Child> {
     let status = status.map(|text| word(ChildStatus::from_word(&text), &text)).transpose()?;
     let end = status.map(|status| ChildEnd { status, message });
     Ok(Child { on: dependency(&kind, name)?, end })
 }
 
-pub(super) fn dependency(kind: &str, name: String) -> Result<Dependency> {
+fn dependency(kind: &str, name: String) -> Result<Dependency> {
     let on = Dependency::from_stored(kind, name);
     on.ok_or_else(|| broken(format!("there is no child of kind `{kind}`")))
 }
@@ -117,9 +126,20 @@ pub(super) async fn of<C: Conn>(
     session: &mut SqliteSession<C>,
     task: &TaskKey,
     attempt: u32,
-) -> Result<Vec<Found>> {
+) -> Result<Vec<Child>> {
     let query = sqlx::query_as(OF_TASK).bind(task.run.0).bind(&task.step).bind(task.index);
-    Ok(query.bind(attempt).fetch_all(&mut *session.connection).await?)
+    let found: Vec<Found> = query.bind(attempt).fetch_all(&mut *session.connection).await?;
+    found.into_iter().map(child).collect()
+}
+
+pub(super) async fn glance<C: Conn>(
+    session: &mut SqliteSession<C>,
+    task: &TaskKey,
+    attempt: u32,
+) -> Result<Glance> {
+    let query = sqlx::query_as(GLANCE).bind(task.run.0).bind(&task.step).bind(task.index);
+    let (is_open, has_failed) = query.bind(attempt).fetch_one(&mut *session.connection).await?;
+    Ok(Glance { is_open, has_failed })
 }
 
 pub(super) async fn close<C: Conn>(

@@ -1,7 +1,7 @@
 //! Waits: rows in, rows out.
 
 mod check;
-mod children;
+pub(super) mod children;
 mod hooks;
 mod read;
 mod rows;
@@ -9,7 +9,7 @@ mod signal_in;
 mod signals;
 
 use pgflow_machine::job::Dependency;
-use pgflow_machine::wait::{ChildEnd, HookToken};
+use pgflow_machine::wait::{Child, ChildEnd, Glance, HookToken, WaitRow};
 use pgflow_machine::{RunId, TaskKey, Ties, Timestamp, Version};
 use serde_json::Value;
 
@@ -25,8 +25,16 @@ impl<C: Conn> WaitSession for SqliteSession<C> {
         Ok(rows::open(self, waits).await?)
     }
 
-    async fn load_wait(&mut self, task: &TaskKey) -> Stored<Option<OpenWait>> {
+    async fn load_wait(&mut self, task: &TaskKey) -> Stored<Option<WaitRow>> {
         Ok(rows::load(self, task).await?)
+    }
+
+    async fn load_children(&mut self, task: &TaskKey, attempt: u32) -> Stored<Vec<Child>> {
+        Ok(children::of(self, task, attempt).await?)
+    }
+
+    async fn glance(&mut self, task: &TaskKey, attempt: u32) -> Stored<Glance> {
+        Ok(children::glance(self, task, attempt).await?)
     }
 
     async fn close_waits(&mut self, of: WaitsOf<'_>, reason: &str) -> Stored<u64> {

@@ -4,7 +4,7 @@ use pgflow_machine::wait::{HookToken, WaitKind};
 use pgflow_machine::{RunId, TaskKey, Timestamp};
 use uuid::Uuid;
 
-use super::children::{self, dependency};
+use super::children;
 use crate::error::Result;
 use crate::load::word;
 use crate::row::row;
@@ -98,9 +98,8 @@ async fn record<C: Conn>(session: &mut SqliteSession<C>, found: Found) -> Result
         WaitKind::Hook | WaitKind::Sleep => Vec::new(),
         WaitKind::Runs | WaitKind::Jobs => children::of(session, &task, found.attempt).await?,
     };
-    let children = children.into_iter().map(|(kind, name, ..)| dependency(&kind, name));
-    let children = children.collect::<Result<Vec<_>>>()?;
-    let on = WaitingFor::new(kind, found.token.map(HookToken::from_stored), children);
+    let token = found.token.map(HookToken::from_stored);
+    let on = WaitingFor::new(kind, token, children.into_iter().map(|child| child.on));
     Ok(WaitRecord {
         task,
         attempt: found.attempt,

@@ -1,10 +1,10 @@
 //! Waits: opened, loaded, closed.
 
-use pgflow_machine::wait::{Child, HookToken, WaitKind, WaitRow};
+use pgflow_machine::wait::{HookToken, WaitKind, WaitRow};
 use pgflow_machine::{RunId, TaskKey, Timestamp};
 use serde_json::{Value, json};
 
-use super::children::{self, child};
+use super::children;
 use crate::error::Result;
 use crate::load::word;
 use crate::payloads::parse;
@@ -80,11 +80,11 @@ pub(super) async fn open<C: Conn>(
 pub(super) async fn load<C: Conn>(
     session: &mut SqliteSession<C>,
     task: &TaskKey,
-) -> Result<Option<OpenWait>> {
+) -> Result<Option<WaitRow>> {
     let query = sqlx::query_as(LOAD).bind(task.run.0).bind(&task.step).bind(task.index);
     let found: Option<Found> = query.fetch_optional(&mut *session.connection).await?;
     let Some(found) = found else { return Ok(None) };
-    let row = WaitRow {
+    Ok(Some(WaitRow {
         attempt: found.attempt,
         kind: word(WaitKind::from_word(&found.kind), &found.kind)?,
         since: Timestamp::from_micros(found.since),
@@ -94,10 +94,7 @@ pub(super) async fn load<C: Conn>(
         outcomes: found.outcomes,
         detached: found.detached,
         each: found.each,
-    };
-    let found = children::of(session, task, row.attempt).await?;
-    let children = found.into_iter().map(child).collect::<Result<Vec<Child>>>()?;
-    Ok(Some(OpenWait { task: task.clone(), row, children }))
+    }))
 }
 
 /// Run, step and index of what is meant.

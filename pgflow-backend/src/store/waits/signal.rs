@@ -1,7 +1,7 @@
 //! What is sent to those who wait.
 
 use pgflow_machine::wait::{
-    Deliver, Delivery, HookToken, KEPT_AT_MOST, Signal, SignalTo, Signalled, orphaned,
+    Deliver, Delivery, HookToken, KEPT_AT_MOST, Signal, SignalTo, Signalled, WaitRow, orphaned,
 };
 use pgflow_machine::{Limits, Needs, Rows, RunStatus, TaskKey};
 use uuid::Uuid;
@@ -164,11 +164,11 @@ async fn offer<S: Session>(
     limits: Limits,
 ) -> Stored<(Delivery, News)> {
     let open = session.load_wait(task).await?;
-    let is_meant = |wait: &&OpenWait| match &signal.to {
-        SignalTo::Token(token) => wait.row.token.as_ref() == Some(token),
-        SignalTo::Task(_) => wait.row.token.is_some(),
+    let is_meant = |wait: &&WaitRow| match &signal.to {
+        SignalTo::Token(token) => wait.token.as_ref() == Some(token),
+        SignalTo::Task(_) => wait.token.is_some(),
     };
-    let wait = open.as_ref().filter(is_meant).map(|wait| &wait.row);
+    let wait = open.as_ref().filter(is_meant);
     deliver(session, &Deliver::new(task, wait, [signal.payload.clone()], limits), task).await
 }
 

@@ -87,16 +87,25 @@ async fn wake_batch<S: Store>(store: &S, due: &[TaskKey]) -> Stored<Woken> {
     session.load(&Needs::of_tasks(due), &mut Rows::default()).await?;
     let mut waits = Vec::with_capacity(due.len());
     for task in due {
-        match session.load_wait(task).await? {
-            Some(wait) => waits.push(wait),
-            // Another one was faster.
-            None => session.mark_seen(task).await?,
-        }
+        // First, so that an end which comes after this look is news again.
+        session.mark_seen(task).await?;
+        waits.extend(wait_to_end(&mut session, task).await?);
     }
     let (woken, news) = end_waits(&mut session, waits, store.limits()).await?;
     store.commit(session).await?;
     hint(store, news);
     Ok(woken)
+}
+
+/// The wait of a task with its children, if it may be over.
+async fn wait_to_end<S: Session>(session: &mut S, task: &TaskKey) -> Stored<Option<OpenWait>> {
+    let Some(row) = session.load_wait(task).await? else { return Ok(None) };
+    let glance = session.glance(task, row.attempt).await?;
+    if !row.may_be_over(glance, session.now()) {
+        return Ok(None);
+    }
+    let children = session.load_children(task, row.attempt).await?;
+    Ok(Some(OpenWait { task: task.clone(), row, children }))
 }
 
 /// Ends those of these waits that are over. Their runs are locked.

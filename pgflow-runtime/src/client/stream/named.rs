@@ -1,10 +1,13 @@
 //! Streams of their own, by name.
 
+use std::collections::VecDeque;
 use std::pin::Pin;
 use std::time::Duration;
 
+use pgflow_machine::Limits;
 use pgflow_machine::log::{
-    Append, Appended, CloseStream, Closed, End, LASTS, StreamKey, StreamProblem, Writer,
+    Append, Appended, CHUNKS_AT_ONCE, CloseStream, Closed, End, LASTS, StreamKey, StreamProblem,
+    Writer,
 };
 
 use super::{Chunks, bytes, json};
@@ -90,7 +93,7 @@ impl NamedStream {
     /// Somebody who writes it.
     pub fn writer(&self) -> StreamWriter {
         let Self { db, stream, lasts } = self.clone();
-        StreamWriter { db, stream, lasts, writer: Writer::new(), sent: 0, unsent: Vec::new() }
+        StreamWriter { db, stream, lasts, writer: Writer::new(), sent: 0, unsent: VecDeque::new() }
     }
 
     /// Ends it: nothing can be appended after that. Ending it twice is fine.
@@ -136,8 +139,8 @@ pub struct StreamWriter {
     lasts: Duration,
     writer: Writer,
     sent: u64,
-    /// What may or may not be there: it is sent again, by the same numbers, so that it is there once.
-    unsent: Vec<Vec<u8>>,
+    /// What may or may not be there, by calls: it is sent again, by the same numbers, so that it is there once.
+    unsent: VecDeque<Vec<Vec<u8>>>,
 }
 
 impl StreamWriter {
@@ -155,27 +158,45 @@ impl StreamWriter {
         chunks: impl IntoIterator<Item = Vec<u8>>,
     ) -> Result<(), ClientError> {
         let limits = self.db.limits().await?;
-        let before = self.unsent.len();
-        self.unsent.extend(chunks);
-        let append =
-            Append::new(&self.stream, self.writer.clone(), self.sent, &self.unsent, limits);
-        if let Err(problem) = append.check() {
-            self.unsent.truncate(before);
-            return Err(refused(&self.stream, problem));
+        let chunks: Vec<_> = chunks.into_iter().collect();
+        let append = Append::new(&self.stream, self.writer.clone(), self.sent, &chunks, limits);
+        append.check().map_err(|problem| refused(&self.stream, problem))?;
+        self.unsent.push_back(chunks);
+        while !self.unsent.is_empty() {
+            self.send_portion(limits).await?;
         }
+        Ok(())
+    }
+
+    /// Sends what came first of what is unsent: as many calls as can be appended at once.
+    async fn send_portion(&mut self, limits: Limits) -> Result<(), ClientError> {
+        let calls = portion(&self.unsent, limits.max_bytes);
+        let chunks: Vec<_> = self.unsent.iter().take(calls).flatten().cloned().collect();
+        let many = chunks.len() as u64;
         let call = Call {
             stream: self.stream.clone(),
             writer: self.writer.clone(),
             first: self.sent,
-            chunks: self.unsent.clone(),
+            chunks,
             lasts: self.lasts,
             limits,
         };
         let appended = patiently(&self.db, move |db| call.clone().append(db)).await?;
-        self.sent += self.unsent.len() as u64;
-        self.unsent.clear();
+        self.sent += many;
+        self.unsent.drain(..calls);
         appended.map(drop).map_err(|source| refused(&self.stream, source))
     }
+}
+
+/// How many of these calls, one at least, can be appended at once.
+fn portion(calls: &VecDeque<Vec<Vec<u8>>>, most_bytes: usize) -> usize {
+    let (mut chunks, mut bytes) = (0, 0);
+    let fits = |call: &&Vec<Vec<u8>>| {
+        chunks += call.len();
+        bytes += call.iter().map(Vec::len).sum::<usize>();
+        chunks <= CHUNKS_AT_ONCE && bytes <= most_bytes
+    };
+    calls.iter().take_while(fits).count().max(1)
 }
 
 /// An append that owns all it needs.
@@ -186,7 +207,7 @@ struct Call {
     first: u64,
     chunks: Vec<Vec<u8>>,
     lasts: Duration,
-    limits: pgflow_machine::Limits,
+    limits: Limits,
 }
 
 impl Call {

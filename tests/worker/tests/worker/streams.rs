@@ -81,11 +81,29 @@ mod each {
     }
 }
 
+#[flow(input = String, max_attempts = 1)]
+mod silent {
+    use super::*;
+
+    /// Ends badly before its first chunk.
+    #[step(timeout = "1s")]
+    pub(crate) async fn say(run: String, out: Emit<String>) -> Result<u32> {
+        drop(out);
+        match run.as_str() {
+            "fail" => Err("no words".into()),
+            "panic" => panic!("out of words"),
+            _ => std::future::pending().await,
+        }
+    }
+}
+
 everywhere!(
     what_a_step_says_is_read_while_it_runs,
     readers_see_the_same_whenever_they_come,
     another_attempt_is_another_generation,
     a_step_that_fails_ends_its_stream_with_its_error,
+    a_step_that_fails_before_it_says_anything_ends_its_stream_with_its_error,
+    a_writer_sends_what_piled_up_in_portions,
     each_task_of_a_map_has_a_stream,
     writers_and_readers_of_a_name,
     a_chunk_that_is_too_large_fails_the_step,
@@ -192,6 +210,39 @@ async fn a_step_that_fails_ends_its_stream_with_its_error(fresh: Fresh) -> Outco
     let early = early.await??;
     assert!(early.ends_with(&expected.map(str::to_owned)), "{early:?}");
     worker.stop().await?;
+    Ok(())
+}
+
+async fn a_step_that_fails_before_it_says_anything_ends_its_stream_with_its_error(
+    fresh: Fresh,
+) -> Outcome {
+    let working = Working::start(Worker::new(&fresh.db).flow(silent::Flow));
+    for (how, why) in [("fail", "no words"), ("panic", "out of words"), ("wait", "1 s")] {
+        let run = fresh.db.start(silent::Flow, how).await?;
+        let seen = all(run.stream::<silent::say>()).await?;
+        assert!(matches!(&seen[..], [said] if said.contains(why)), "{how}: {seen:?}");
+    }
+    working.stop().await
+}
+
+/// Sends that are dropped leave their chunks to those after them.
+async fn a_writer_sends_what_piled_up_in_portions(fresh: Fresh) -> Outcome {
+    let logs = fresh.db.stream("logs")?;
+    let mut writer = logs.writer();
+    fresh.db.limits().await?;
+    let many = 1_500_u32;
+    for number in 0..many {
+        // Without a turn for the database: it has no answer before the send is dropped.
+        _ = futures_util::poll!(writer.send(&number));
+    }
+    let large = "x".repeat(3 << 20);
+    for _ in 0..2 {
+        _ = futures_util::poll!(writer.send(&large));
+    }
+    writer.send(&many).await?;
+    logs.close().await?;
+    let lengths = all(logs.read_bytes()).await?.len();
+    assert_eq!(lengths, many as usize + 3, "each of them once");
     Ok(())
 }
 

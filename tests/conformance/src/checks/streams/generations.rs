@@ -26,6 +26,12 @@ pub(crate) const CHECKS: &[Check] = &[
         Streams
     ),
     check!("S21", "a step that says nothing has said all when it is over", silent, Streams),
+    check!(
+        "S30",
+        "an attempt that fails or is lost before it says anything has not said all",
+        failing,
+        Streams
+    ),
     check!("S22", "each task of a map has a stream", maps, Streams),
     check!("S23", "attempts and others write streams of their own kind", kinds, Streams),
     check!("S24", "a cancelled run's streams are over", cancelled, Streams),
@@ -130,6 +136,31 @@ async fn silent(cx: Arc<Cx>) {
     let page = kit.read(&of("a"), 0).await;
     assert_eq!((page.chunks.len(), page.end, page.is_over), (0, Some(End::Eof), true));
     assert!(!kit.read(&of("b"), 0).await.is_over);
+}
+
+async fn failing(cx: Arc<Cx>) {
+    let kit = StreamKit::new(&cx);
+    let flow = cx.flow([single("a"), single("b").after("a")]).await;
+    let run = cx.start(&flow, 1).await;
+    let [first] = run.take(["a#0"]).await;
+    let stream = stream_of(&first);
+    run.fail(&first, "oh").await;
+    let page = kit.read(&stream, 0).await;
+    assert_eq!((page.end, page.is_over), (None, false), "another attempt may say something");
+    let [second] = run.take(["a#0"]).await;
+    run.fail_for_good(&second, "no").await;
+    let page = kit.read(&stream, 0).await;
+    assert_eq!((page.next, page.end, page.is_over), (0, Some(End::error(ABANDONED)), true));
+    let never = StreamKey::Task(TaskKey { step: "b".to_owned(), ..first.lease.task.clone() });
+    let page = kit.read(&never, 0).await;
+    assert_eq!((page.end, page.is_over), (Some(End::Eof), true), "nobody has begun it");
+
+    let run = cx.start(&flow, 1).await;
+    let [held] = run.take(["a#0"]).await;
+    let stream = stream_of(&held);
+    run.cancel(None).await;
+    let page = kit.read(&stream, 0).await;
+    assert_eq!((page.end, page.is_over), (Some(End::error(ABANDONED)), true));
 }
 
 async fn maps(cx: Arc<Cx>) {
