@@ -216,13 +216,14 @@ async fn a_step_that_fails_ends_its_stream_with_its_error(fresh: Fresh) -> Outco
 async fn a_step_that_fails_before_it_says_anything_ends_its_stream_with_its_error(
     fresh: Fresh,
 ) -> Outcome {
-    let working = Working::start(Worker::new(&fresh.db).flow(silent::Flow));
+    let worker = fresh.work(silent::Flow).await?;
     for (how, why) in [("fail", "no words"), ("panic", "out of words"), ("wait", "1 s")] {
-        let run = fresh.db.start(silent::Flow, how).await?;
+        let run = fresh.db.start(silent::Flow, how.to_owned()).await?;
         let seen = all(run.stream::<silent::say>()).await?;
         assert!(matches!(&seen[..], [said] if said.contains(why)), "{how}: {seen:?}");
     }
-    working.stop().await
+    worker.stop().await?;
+    Ok(())
 }
 
 /// Sends that are dropped leave their chunks to those after them.
