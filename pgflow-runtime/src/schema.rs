@@ -100,20 +100,21 @@ pub(crate) fn answer_schema(step: &StepDef) -> Option<Value> {
 /// Times of the standard library, which take less than schemars says of their fields.
 #[cfg(feature = "engine")]
 fn narrow(schema: &mut Value) {
-    const LAST_NANO: u64 = 999_999_999;
-    narrow_type::<Duration>(schema, &[("nanos", LAST_NANO)]);
+    let within_second = ("maximum", json!(999_999_999));
+    narrow_type::<Duration>(schema, &[("nanos", &within_second)]);
     let (secs, nanos) = ("secs_since_epoch", "nanos_since_epoch");
-    narrow_type::<SystemTime>(schema, &[(secs, i64::MAX.unsigned_abs()), (nanos, LAST_NANO)]);
+    let in_system = ("format", json!("int64"));
+    narrow_type::<SystemTime>(schema, &[(secs, &in_system), (nanos, &within_second)]);
 }
 
-/// Fields of this type have these values at most; not those of another type with its name.
+/// Says this, too, of fields of this type; not of another type with its name.
 #[cfg(feature = "engine")]
-fn narrow_type<T: JsonSchema>(schema: &mut Value, fields: &[(&str, u64)]) {
+fn narrow_type<T: JsonSchema>(schema: &mut Value, fields: &[(&str, &(&str, Value))]) {
     let own = T::json_schema(&mut SchemaSettings::draft2020_12().into_generator());
     let defined = schema.pointer_mut(&format!("/$defs/{}", T::schema_name()));
     let Some(defined) = defined.filter(|defined| **defined == *own.as_value()) else { return };
-    for (field, most) in fields {
-        defined["properties"][*field]["maximum"] = json!(most);
+    for (field, (keyword, said)) in fields {
+        defined["properties"][*field][*keyword] = said.clone();
     }
 }
 
