@@ -1,7 +1,11 @@
 //! JSON Schemas of a flow's data.
 
 use std::borrow::Cow;
+#[cfg(feature = "engine")]
+use std::time::{Duration, SystemTime};
 
+#[cfg(feature = "engine")]
+use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
@@ -88,7 +92,30 @@ pub(crate) fn read_back_schema(step: &StepDef) -> Option<Schema> {
 #[cfg(feature = "engine")]
 pub(crate) fn answer_schema(step: &StepDef) -> Option<Value> {
     let schema = (step.kept)().schema?;
-    Some(root(SchemaSettings::draft2020_12(), schema).to_value())
+    let mut whole = root(SchemaSettings::draft2020_12(), schema).to_value();
+    narrow(&mut whole);
+    Some(whole)
+}
+
+/// Times of the standard library, which take less than schemars says of their fields.
+#[cfg(feature = "engine")]
+fn narrow(schema: &mut Value) {
+    let within_second = ("maximum", json!(999_999_999));
+    narrow_type::<Duration>(schema, &[("nanos", &within_second)]);
+    let (secs, nanos) = ("secs_since_epoch", "nanos_since_epoch");
+    let in_system = ("format", json!("int64"));
+    narrow_type::<SystemTime>(schema, &[(secs, &in_system), (nanos, &within_second)]);
+}
+
+/// Says this, too, of fields of this type; not of another type with its name.
+#[cfg(feature = "engine")]
+fn narrow_type<T: JsonSchema>(schema: &mut Value, fields: &[(&str, &(&str, Value))]) {
+    let own = T::json_schema(&mut SchemaSettings::draft2020_12().into_generator());
+    let defined = schema.pointer_mut(&format!("/$defs/{}", T::schema_name()));
+    let Some(defined) = defined.filter(|defined| **defined == *own.as_value()) else { return };
+    for (field, (keyword, said)) in fields {
+        defined["properties"][*field][*keyword] = said.clone();
+    }
 }
 
 /// The run's input as it is written.
@@ -228,5 +255,42 @@ mod tests {
         };
         assert_eq!(describe("one"), describe("other"));
         assert_eq!(describe("one"), json!({ "properties": { "title": { "type": "string" } } }));
+    }
+
+    #[test]
+    #[cfg(feature = "engine")]
+    fn times_have_as_many_nanoseconds_as_serde_reads() {
+        let narrowed = |schema: SchemaFn| {
+            let mut whole = root(SchemaSettings::draft2020_12(), schema).to_value();
+            narrow(&mut whole);
+            whole
+        };
+        let times = narrowed(SchemaGenerator::subschema_for::<(Option<Duration>, SystemTime)>);
+        let fits = |value: Value| pgflow_machine::wait::mismatch(&times, &value).is_none();
+        let times = |secs: u64, nanos: u32, since: u64| {
+            let since = json!({ "secs_since_epoch": since, "nanos_since_epoch": nanos });
+            json!([{ "secs": secs, "nanos": nanos }, since])
+        };
+        let last = i64::MAX.unsigned_abs();
+        assert!(fits(times(u64::MAX, 999_999_999, last)));
+        assert!(!fits(times(u64::MAX, 1_000_000_000, 0)));
+        assert!(!fits(times(0, 0, last + 1)));
+    }
+
+    #[derive(schemars::JsonSchema)]
+    #[schemars(rename = "Duration")]
+    #[expect(dead_code, reason = "it is described")]
+    struct OfSomebody {
+        nanos: u64,
+    }
+
+    #[test]
+    #[cfg(feature = "engine")]
+    fn a_type_of_the_same_name_is_left_alone() {
+        let schema = SchemaGenerator::subschema_for::<OfSomebody>;
+        let mut whole = root(SchemaSettings::draft2020_12(), schema).to_value();
+        let before = whole.clone();
+        narrow(&mut whole);
+        assert_eq!(whole, before);
     }
 }

@@ -27,7 +27,7 @@ pub struct NewWait {
     pub on: Awaited,
     /// How long at most, by the database's clock, rounded up to a second; a sleep has none.
     pub timeout: Option<Duration>,
-    /// A JSON Schema that the payload of a signal has to fit.
+    /// A JSON Schema that the output has to fit: the payload of a signal, or what children put out.
     pub schema: Option<Value>,
     /// How children ended is the output, also if that is not well; otherwise that fails the attempt.
     pub outcomes: bool,

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::schema::mismatch_of_ours;
 use super::{HookToken, NewWait, WaitKind};
 use crate::job::{Dependency, JobOutcome};
 use crate::status::words;
@@ -20,7 +21,7 @@ pub struct WaitRow {
     pub until: Option<Timestamp>,
     /// Of a hook.
     pub token: Option<HookToken>,
-    /// What a signal's payload has to fit.
+    /// What a signal's payload, or what children put out, has to fit.
     pub schema: Option<Value>,
     /// How children ended is the output, also if that is not well.
     pub outcomes: bool,
@@ -203,7 +204,7 @@ impl WaitRow {
             });
             let output =
                 if self.each { outputs.collect() } else { outputs.next().unwrap_or_default() };
-            return Some(Over::Woken(Ok(output)));
+            return Some(Over::Woken(self.readable(output)));
         }
         let until = self.until.filter(|until| *until <= now)?;
         if self.kind == WaitKind::Sleep {
@@ -211,6 +212,18 @@ impl WaitRow {
         }
         let seconds = self.since.saturating_until(until).as_secs();
         Some(Over::TimedOut(format!("nobody answered within {seconds} s")))
+    }
+
+    /// What children put out, unless the step cannot read it.
+    fn readable(&self, output: Value) -> Result<Value, String> {
+        match self.schema.as_ref().and_then(|schema| mismatch_of_ours(schema, &output)) {
+            None => Ok(output),
+            Some(wrong) => {
+                let at = if wrong.path.is_empty() { "" } else { " at " };
+                let (path, message) = (&wrong.path, wrong.message());
+                Err(format!("cannot read what it waited for{at}{path}: {message}"))
+            }
+        }
     }
 
     fn has_children(&self) -> bool {

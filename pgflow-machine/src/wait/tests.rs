@@ -191,6 +191,10 @@ fn children_are_over_when_all_are_or_one_is_not_well() {
     assert_eq!(over(&outcomes, &[None, Some(Failed)]), None);
     let both = json!([{ "error": { "status": "failed", "message": "boom" } }, { "ok": "two" }]);
     assert_eq!(over(&outcomes, &[Some(Failed), Some(Completed)]), woken(both));
+    let numbers = json!({ "items": { "type": "integer" } });
+    let unread = NewWait { schema: Some(numbers), ..runs(true) };
+    let error = "cannot read what it waited for at /0: expected integer, found string";
+    assert_eq!(over(&unread, &[Some(Completed)]), failed(error));
 }
 
 #[test]
@@ -263,6 +267,60 @@ fn a_mismatch_is_found_where_it_is() {
         assert_eq!(found.as_deref(), path, "{value}");
     }
     assert_eq!(mismatch(&json!({ "$ref": "#" }), &json!(1)), None, "it ends");
+}
+
+/// What a variant lacks or has too much of does not say that it is meant: its tag does, or that it is there.
+#[test]
+fn of_alternatives_the_one_that_is_meant_is_said() {
+    let kind = |name: &str| json!({ "const": name });
+    let tagged = json!({ "oneOf": [
+        { "properties": { "t": kind("A"), "long": { "type": "integer" } }, "required": ["long", "t"] },
+        { "properties": { "t": kind("B"), "y": { "type": ["string", "null"] } }, "required": ["t"] },
+    ] });
+    let outcome = json!({ "oneOf": [
+        { "properties": { "ok": { "type": "integer" } }, "required": ["ok"] },
+        { "properties": { "error": { "type": "object" } }, "required": ["error"] },
+    ] });
+    let optional = json!({ "anyOf": [outcome["oneOf"][0], { "type": "null" }] });
+    for (schema, value, path) in [
+        (&tagged, json!({ "t": "B", "y": 1 }), "/y"),
+        (&tagged, json!({ "t": "A" }), "/long"),
+        (&tagged, json!({ "t": "C" }), "/t"),
+        (&tagged, json!({ "long": 1 }), "/t"),
+        (&outcome, json!({ "ok": "x" }), "/ok"),
+        (&outcome, json!({ "error": "x" }), "/error"),
+        (&optional, json!({}), "/ok"),
+    ] {
+        let found = mismatch(schema, &value).map(|found| found.path);
+        assert_eq!(found.as_deref(), Some(path), "{value}");
+    }
+}
+
+/// As serde writes and reads them.
+#[test]
+fn keys_that_are_numbers_have_one_spelling() {
+    let by = |pattern: &str| json!({ "patternProperties": { pattern: true }, "additionalProperties": false });
+    let (natural, integer) = (by(r"^\d+$"), by(r"^-?\d+$"));
+    let (most, least) = (u128::MAX.to_string(), i128::MIN.to_string());
+    let (more, less) = (most.replace("55", "56"), least.replace("28", "29"));
+    for (name, is_natural, is_integer) in [
+        ("0", true, true),
+        ("7", true, true),
+        ("-7", false, true),
+        (most.as_str(), true, false),
+        (more.as_str(), false, false),
+        (least.as_str(), false, true),
+        (less.as_str(), false, false),
+        ("007", false, false),
+        ("-0", false, false),
+        ("+7", false, false),
+        ("", false, false),
+        ("-", false, false),
+        ("7\n", false, false),
+    ] {
+        let fits = |schema| mismatch(schema, &json!({ name: 1 })).is_none();
+        assert_eq!((fits(&natural), fits(&integer)), (is_natural, is_integer), "{name}");
+    }
 }
 
 #[test]

@@ -52,10 +52,9 @@ fn object(wait: &NewWait) -> Value {
     let mut object = what(&wait.on);
     if !matches!(wait.on, Awaited::Sleep(_)) {
         object["timeout"] = json!(wait.timeout.map(whole_seconds));
-    }
-    if let Awaited::Hook(_) = wait.on {
         object["schema"] = json!(wait.schema);
-    } else if let Awaited::Runs { .. } | Awaited::Jobs { .. } = wait.on {
+    }
+    if let Awaited::Runs { .. } | Awaited::Jobs { .. } = wait.on {
         object["outcomes"] = json!(wait.outcomes);
         object["detached"] = json!(wait.detached);
     }

@@ -27,7 +27,9 @@ pub(super) fn verdict(wait: Wait, step: &StepDef, limits: &Limits) -> Verdict {
 fn new_wait(wait: Wait, step: &StepDef, limits: &Limits) -> Result<NewWait, PayloadError> {
     let Wait { on, outcomes, detached } = wait;
     let timeout = step.options.wait_timeout.map(|seconds| Duration::from_secs(seconds.into()));
-    let schema = matches!(on, On::Hook(_)).then(|| answer_schema(step)).flatten();
+    // A run puts out what its flow says. Answers, jobs and how a run ended may be what this program does not know.
+    let is_untyped = outcomes || matches!(on, On::Hook(_) | On::Jobs { .. });
+    let schema = is_untyped.then(|| answer_schema(step)).flatten();
     let on = match on {
         On::Hook(token) => Awaited::Hook(token),
         On::Sleep(moment) => Awaited::Sleep(moment),

@@ -22,7 +22,8 @@ pub struct ChildJobs(Wait);
 impl Context {
     /// A job that needs this first, for the step to wait for. It is submitted if and only if the wait is recorded.
     ///
-    /// A job says by itself with what it is done, so what the step puts out is read as whatever it says it is.
+    /// A job says by itself with what it is done, so what the step puts out is read as whatever it says it is. What the
+    /// step cannot read fails its attempt.
     ///
     /// ```
     /// use pgflow::prelude::*;

@@ -13,11 +13,12 @@ begin
    where w.run_id = _meet_at_once.run_id and w.step_slug = _meet_at_once.step_slug and w.task_index = _meet_at_once.task_index;
   v_output := case
     when v_wait.kind = 'hook' then pgflow._take_signal(v_wait)
-    when v_wait.kind = 'sleep' and v_wait.until <= clock_timestamp() then 'null'
-    when v_wait.kind in ('runs', 'jobs') and v_wait.open_children = 0 then '[]' end;
+    when v_wait.kind = 'sleep' and v_wait.until <= clock_timestamp() then 'null' end;
   if v_output is not null then
     perform pgflow._meet_wait(v_wait.run_id, v_wait.step_slug, v_wait.task_index, v_output,
                               case v_wait.kind when 'hook' then 'step:signalled' else 'step:woken' end);
+  elsif v_wait.kind in ('runs', 'jobs') and v_wait.open_children = 0 then
+    perform pgflow._meet_children(v_wait);
   end if;
 end;
 $$;

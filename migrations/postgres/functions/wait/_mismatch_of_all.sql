@@ -1,5 +1,5 @@
 -- What schemas in a schema say of a value: allOf, anyOf, oneOf, not; see _mismatch. Where no alternative fits, the one that got furthest says
--- most: not one that is of another tag.
+-- most. Not one that is of another tag, and hardly one for which the whole is something else, or lacks a field.
 create or replace function pgflow._mismatch_of_all(
   schema jsonb, value jsonb, root jsonb, refs int, inout used int, out path text, out expected text, out got text, out of_constant boolean
 )
@@ -12,8 +12,8 @@ declare
   v_part jsonb;
   v_wrong record;
   v_fits boolean;
-  v_is_tag boolean;
-  v_was_tag boolean;
+  v_resemblance int;
+  v_best int;
 begin
   foreach v_word in array array['allOf', 'anyOf', 'oneOf'] loop
     continue when jsonb_typeof(schema -> v_word) is distinct from 'array';
@@ -24,10 +24,15 @@ begin
       v_fits := v_wrong.path is null;
       continue when v_fits and v_word = 'allOf';
       exit when v_fits;
-      v_is_tag := coalesce(v_wrong.of_constant, false) and v_wrong.path ~ '^/[^/]*$';
-      if path is null or (not v_is_tag, octet_length(v_wrong.path)) > (not v_was_tag, octet_length(path)) then
+      v_resemblance := case
+        when v_wrong.path = '' then 1
+        when v_wrong.path !~ '^/[^/]*$' then 3
+        when v_wrong.of_constant then 0
+        when v_wrong.got = 'nothing' then 2
+        else 3 end;
+      if path is null or (v_resemblance, octet_length(v_wrong.path)) > (v_best, octet_length(path)) then
         path := v_wrong.path; expected := v_wrong.expected; got := v_wrong.got; of_constant := v_wrong.of_constant;
-        v_was_tag := v_is_tag;
+        v_best := v_resemblance;
       end if;
       exit when v_word = 'allOf';
     end loop;

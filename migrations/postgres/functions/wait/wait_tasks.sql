@@ -5,7 +5,8 @@
 --   {"on": "runs", "children": [{"flow": "…", "input": …, "versions": [1], "interface": "…"}]}
 --   {"on": "jobs", "children": [{"need": "…", "payload": …, …}]}   as settle_job takes them
 -- and, of all but sleeps, "timeout" in seconds; of children "each" (the output is an array of theirs, else there is one child),
--- "outcomes" (how they end is the output, also if that is not well) and "detached" (they go on if nobody waits any more).
+-- "outcomes" (how they end is the output, also if that is not well), "schema" (what the output has to fit, or the attempt fails) and
+-- "detached" (they go on if nobody waits any more).
 --
 -- Children are started in this transaction, or else the attempt fails. What has happened before counts: then the task is completed
 -- at once. Locks are those of complete_tasks, with tokens before all of them and jobs before messages.

@@ -7,6 +7,8 @@ mod format;
 mod value;
 
 use std::cell::Cell;
+use std::fmt::Display;
+use std::str::FromStr;
 
 use serde_json::{Map, Value};
 
@@ -19,6 +21,9 @@ const MAX_REFS: u32 = 64;
 /// So many parts of a payload are compared with parts of a schema: with alternatives in alternatives there may be no end to it. Postgres
 /// needs seconds for so many.
 pub const MAX_COMPARISONS: u32 = 20_000;
+
+/// What is there where a field is missing.
+const NOTHING: &str = "nothing";
 
 /// Where a payload does not fit.
 ///
@@ -60,9 +65,15 @@ impl Mismatch {
         Self::of_all(expected, type_name(value))
     }
 
-    /// Of an alternative: the tag is that of another one.
-    fn is_of_tag(&self) -> bool {
-        self.of_constant && self.path.matches('/').count() == 1
+    /// Of an alternative: how likely it is the one that is meant. Not if the tag is that of another one; hardly if the whole is something
+    /// else, or lacks a field.
+    fn resemblance(&self) -> u8 {
+        match self.path.matches('/').count() {
+            1 if self.of_constant => 0,
+            0 => 1,
+            1 if self.found == NOTHING => 2,
+            _ => 3,
+        }
     }
 
     /// The same, seen from what has this field or element.
@@ -74,11 +85,24 @@ impl Mismatch {
 
 /// The first place where a value does not fit a schema. What it does not know of a schema accepts everything.
 pub fn mismatch(schema: &Value, value: &Value) -> Option<Mismatch> {
-    let check = Check { root: schema, left: Cell::new(MAX_COMPARISONS) };
-    let found = check.check(schema, value, 0)?;
-    let is_over = check.left.get() == 0;
     let much = || format!("what takes less than {MAX_COMPARISONS} comparisons");
-    Some(if is_over { Mismatch::here(much(), value) } else { found })
+    let too_much = |TooMuch| Some(Mismatch::here(much(), value));
+    looked_at(schema, value).unwrap_or_else(too_much)
+}
+
+/// The same of what steps and jobs put out. It may be large, and its sender cannot make it smaller: what is not looked at fits.
+pub(super) fn mismatch_of_ours(schema: &Value, value: &Value) -> Option<Mismatch> {
+    looked_at(schema, value).ok().flatten()
+}
+
+/// It takes too many comparisons.
+struct TooMuch;
+
+fn looked_at(schema: &Value, value: &Value) -> Result<Option<Mismatch>, TooMuch> {
+    let check = Check { root: schema, left: Cell::new(MAX_COMPARISONS) };
+    let found = check.check(schema, value, 0);
+    // Without a mismatch all was looked at that had to be: who has nothing left fits nothing.
+    if found.is_some() && check.left.get() == 0 { Err(TooMuch) } else { Ok(found) }
 }
 
 struct Check<'s> {
@@ -111,34 +135,29 @@ impl Check<'_> {
 
     fn object(&self, schema: &Map<String, Value>, value: &Value) -> Option<Mismatch> {
         let fields = value.as_object()?;
-        let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
-        let mut missing =
-            required.filter_map(Value::as_str).filter(|name| !fields.contains_key(*name));
-        if let Some(name) = missing.next() {
-            return Some(Mismatch::of_all("a value", "nothing").below(name));
-        }
         let known = schema.get("properties").and_then(Value::as_object);
+        let property = |name: &str| known.and_then(|known| known.get(name));
         let (patterns, others) = (named(schema), schema.get("additionalProperties"));
-        let is_known = |name: &str| known.is_some_and(|known| known.contains_key(name));
-        let mut names: Vec<&String> = match known {
-            Some(known) if patterns.is_none() && others.is_none() => {
-                known.keys().filter(|name| fields.contains_key(*name)).collect()
-            }
-            None if patterns.is_none() && others.is_none() => return None,
-            _ => fields.keys().collect(),
+        let mut names: Vec<&String> = if patterns.is_some() || others.is_some() {
+            fields.keys().collect()
+        } else {
+            let known = known.into_iter().flat_map(Map::keys);
+            known.filter(|name| fields.contains_key(*name)).collect()
         };
-        // A tag first: what it rules out need not be looked at.
-        let is_tag =
-            |name: &str| is_known(name) && known.is_some_and(|it| it[name].get("const").is_some());
-        names.sort_unstable_by_key(|name| (!is_tag(name), *name));
-        names.into_iter().find_map(|name| {
-            let schema = match (known.and_then(|known| known.get(name)), patterns) {
+        names.sort_unstable();
+        // A tag first: of what it rules out, nothing else is looked at or missed.
+        let is_tag = |name: &&String| property(name).is_some_and(|it| it.get("const").is_some());
+        let (tags, values): (Vec<_>, Vec<_>) = names.into_iter().partition(is_tag);
+        let wrong = |name: &String| {
+            let schema = match (property(name), patterns) {
                 (Some(schema), _) => schema,
                 (None, Some(patterns)) => by_pattern(patterns, name, others)?,
                 (None, None) => others?,
             };
             Some(self.check(schema, &fields[name], 0)?.below(name))
-        })
+        };
+        let first_wrong = |names: Vec<&String>| names.into_iter().find_map(wrong);
+        first_wrong(tags).or_else(|| missing(schema, fields)).or_else(|| first_wrong(values))
     }
 
     fn array(&self, schema: &Map<String, Value>, value: &Value) -> Option<Mismatch> {
@@ -180,14 +199,22 @@ impl Check<'_> {
     }
 }
 
-/// Of alternatives none of which fits, the one that got furthest says most: not one that is of another tag.
+/// Of alternatives none of which fits, the one that got furthest says most.
 fn furthest(wrongs: Vec<Mismatch>, value: &Value) -> Mismatch {
-    let how_far = |wrong: &Mismatch| (!wrong.is_of_tag(), wrong.path.len());
+    let how_far = |wrong: &Mismatch| (wrong.resemblance(), wrong.path.len());
     let best = wrongs
         .into_iter()
         .reduce(|best, wrong| if how_far(&wrong) > how_far(&best) { wrong } else { best });
     let best = best.filter(|best| !best.path.is_empty());
     best.unwrap_or_else(|| Mismatch::here("one of the alternatives", value))
+}
+
+/// The first field that has to be there and is not.
+fn missing(schema: &Map<String, Value>, fields: &Map<String, Value>) -> Option<Mismatch> {
+    let required = schema.get("required")?.as_array()?;
+    let mut names = required.iter().filter_map(Value::as_str);
+    let name = names.find(|name| !fields.contains_key(*name))?;
+    Some(Mismatch::of_all("a value", NOTHING).below(name))
 }
 
 /// Fields whose names are numbers, as maps have them.
@@ -201,11 +228,10 @@ fn by_pattern<'s>(
     name: &str,
     others: Option<&'s Value>,
 ) -> Option<&'s Value> {
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     for (pattern, schema) in patterns {
         let fits = match pattern.as_str() {
-            r"^\d+$" => is_number(name),
-            r"^-?\d+$" => is_number(name.strip_prefix('-').unwrap_or(name)),
+            r"^\d+$" => is_key::<u128>(name),
+            r"^-?\d+$" => is_key::<i128>(name),
             _ => return None,
         };
         if fits {
@@ -213,4 +239,9 @@ fn by_pattern<'s>(
         }
     }
     others
+}
+
+/// As maps of Rust write and read it: without needless zeros and signs. Which integer of Rust is meant, a pattern does not say.
+fn is_key<N: FromStr + Display>(name: &str) -> bool {
+    name.parse::<N>().is_ok_and(|number| number.to_string() == name)
 }

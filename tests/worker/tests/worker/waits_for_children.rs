@@ -108,6 +108,16 @@ mod book {
     }
 }
 
+#[flow(input = u32, max_attempts = 1)]
+mod misread {
+    use super::*;
+
+    #[step]
+    pub(crate) async fn pages(run: u32, ctx: Context) -> Result<Waiting<Vec<u32>>> {
+        Ok(ctx.submit_all::<page::scan>(0..run).await?.wait())
+    }
+}
+
 async fn worker(fresh: &Fresh) -> Outcome<Working> {
     let db = &fresh.db;
     db.register(plain::Flow).await?;
@@ -116,8 +126,10 @@ async fn worker(fresh: &Fresh) -> Outcome<Working> {
     db.register(invoice::Flow).await?;
     db.register(patience::Flow).await?;
     db.register(book::Flow).await?;
+    db.register(misread::Flow).await?;
     let worker = Worker::new(db).flow(plain::Flow).flow(order::Flow).flow(orders::Flow);
     let worker = worker.flow(invoice::Flow).flow(patience::Flow).flow(book::Flow);
+    let worker = worker.flow(misread::Flow);
     Ok(Working::start(worker.job(page::Job)))
 }
 
@@ -202,10 +214,27 @@ async fn a_step_puts_out_what_its_jobs_are_done_with(fresh: Fresh) -> Outcome {
     Ok(())
 }
 
+async fn what_a_step_cannot_read_of_its_jobs_fails_it(fresh: Fresh) -> Outcome {
+    let working = worker(&fresh).await?;
+    let run = fresh.db.start(misread::Flow, 2).await?;
+    for is_again in [false, true] {
+        if is_again {
+            run.retry().await?;
+        }
+        assert_eq!(ended(&run).await?, RunStatus::Failed);
+        let error = run.output().await.expect_err("it has failed").to_string();
+        let sentence = "cannot read what it waited for at /0: expected integer, found string";
+        assert!(error.contains(sentence), "{error}");
+    }
+    working.stop().await?;
+    Ok(())
+}
+
 everywhere!(
     a_step_puts_out_what_its_child_does,
     a_child_that_fails_fails_the_attempt,
     how_several_children_ended_can_be_the_output,
     a_cancelled_run_takes_its_children_along,
     a_step_puts_out_what_its_jobs_are_done_with,
+    what_a_step_cannot_read_of_its_jobs_fails_it,
 );

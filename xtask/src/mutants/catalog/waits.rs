@@ -124,6 +124,22 @@ pub(super) const ALL: &[Mutation] = &[
         tests: &["waits::children"],
     },
     Mutation {
+        name: "wait-children-are-read-in-sql",
+        file: "functions/_meet_children.sql",
+        find: "  if v_unread is not null then",
+        replace: "  if false then",
+        why: "what the step cannot read of its jobs would complete it, and its run would never end",
+        tests: &["waits::children"],
+    },
+    Mutation {
+        name: "wait-tag-first",
+        file: "functions/_mismatch_in_object.sql",
+        find: "     order by f.is_missing or (v_known -> f.name -> 'const') is null, not f.is_missing,",
+        replace: "     order by not f.is_missing,",
+        why: "a rejection would name a field of another variant than the tag does",
+        tests: &["waits::mismatch"],
+    },
+    Mutation {
         name: "wait-of-a-retry-has-a-message",
         file: "functions/_fail_wait.sql",
         find: "array[d.message_id], array[d.delay])",

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pgflow_machine::wait::NewWait;
+use pgflow_machine::wait::{MAX_COMPARISONS, NewWait};
 use pgflow_machine::{RunStatus, Settled};
 use pgflow_runtime::backend::TaskQuery;
 use serde_json::json;
@@ -22,6 +22,12 @@ pub(crate) const CHECKS: &[Check] = &[
     check!("W54", "a job is kept while somebody waits for others with it", pruned, Waits),
     check!("W55", "a job that others wait for goes on without the one who does not", shared, Waits),
     check!("W56", "an attempt that is fenced or was lost submits no job", fenced, Waits),
+    check!(
+        "W57",
+        "what the step cannot read of jobs fails the attempt, at its place",
+        unread,
+        Waits
+    ),
 ];
 
 /// A run whose only step waits for the jobs `one` and `two`.
@@ -146,6 +152,67 @@ async fn shared(cx: Arc<Cx>) {
         run.cancel(None).await;
         kit.expect(&[(name, if is_wanted { "READY" } else { "cancelled" })]).await;
     }
+}
+
+async fn unread(cx: Arc<Cx>) {
+    let kit = JobKit::new(&cx);
+    let flow = cx.flow([single("a").attempts(2), single("b").after("a")]).await;
+    let run = cx.start(&flow, json!({})).await;
+    let schema = json!({ "type": "array", "items": { "type": "integer" } });
+    for (attempt, output) in [json!("two"), json!(2)].into_iter().enumerate() {
+        let names = [format!("one{attempt}"), format!("two{attempt}")];
+        let [task] = run.take(["a#0"]).await;
+        let wait = jobs_of(names.each_ref().map(|name| kit.job(name, "n")));
+        run.apply(&task, waits(NewWait { schema: Some(schema.clone()), ..wait })).await;
+        for (name, output) in names.iter().zip([json!(1), output]) {
+            let hold = kit.take(name, "n").await;
+            kit.finish_with(&hold, output).await;
+        }
+        if attempt == 0 {
+            let tasks =
+                cx.backend().tasks(run.id, "a", &TaskQuery::default()).await.expect("its tasks");
+            let error = "cannot read what it waited for at /1: expected integer, found string";
+            assert_eq!(tasks[0].error.as_deref(), Some(error));
+            assert_eq!(cx.waits(run.id).await.len(), 0, "nothing more will come");
+            run.advance(100).await;
+        }
+    }
+    run.expect_state(RunStatus::Started, &["a:completed", "b:started"]).await;
+    unread_outcome(&cx, &kit).await;
+    too_much_to_look_at(&cx, &kit).await;
+}
+
+/// How the jobs ended is looked at, too; the last attempt fails the run.
+async fn unread_outcome(cx: &Arc<Cx>, kit: &JobKit) {
+    let flow = cx.flow([single("a").attempts(1)]).await;
+    let run = cx.start(&flow, json!({})).await;
+    let [task] = run.take(["a#0"]).await;
+    let ok = json!({ "required": ["ok"], "properties": { "ok": { "type": "integer" } } });
+    let failed = json!({ "required": ["error"], "properties": { "error": { "type": "object" } } });
+    let schema = json!({ "items": { "oneOf": [ok, failed] } });
+    let jobs = jobs_of([kit.job("three", "n"), kit.job("four", "n")]);
+    run.apply(&task, waits(NewWait { schema: Some(schema), outcomes: true, ..jobs })).await;
+    let third = kit.take("three", "n").await;
+    kit.fail_for_good(&third, "boom").await;
+    let fourth = kit.take("four", "n").await;
+    kit.finish_with(&fourth, json!("x")).await;
+    let record = run.expect_state(RunStatus::Failed, &["a:failed"]).await;
+    let error = "cannot read what it waited for at /1/ok: expected integer, found string";
+    assert_eq!(record.steps[0].error.as_deref(), Some(error));
+}
+
+/// Many jobs put out more than answers may be: what is not looked at is taken as it is.
+async fn too_much_to_look_at(cx: &Arc<Cx>, kit: &JobKit) {
+    let flow = cx.flow([single("a").attempts(1)]).await;
+    let run = cx.start(&flow, json!({})).await;
+    let [task] = run.take(["a#0"]).await;
+    let schema = json!({ "items": { "items": { "type": "integer" } } });
+    let jobs = jobs_of([kit.job("five", "n")]);
+    run.apply(&task, waits(NewWait { schema: Some(schema), ..jobs })).await;
+    let fifth = kit.take("five", "n").await;
+    let many = json!(vec![1; MAX_COMPARISONS as usize]);
+    kit.finish_with(&fifth, many.clone()).await;
+    assert_eq!(run.record().await.output, Some(json!({ "a": [many] })));
 }
 
 async fn ended_before(cx: Arc<Cx>) {

@@ -243,3 +243,25 @@ async fn too_much_of_children_fails_the_attempt() {
     assert!(run.task("a", 0, "error_message").await.contains("Payload too large"));
     db.check().await;
 }
+
+/// The same as elsewhere, in the same words; what takes too long to look at is taken as it is.
+#[tokio::test]
+async fn what_the_step_cannot_read_fails_the_attempt() {
+    let db = flows().await;
+    let schema = r#""schema": {"items": {"properties": {"x": {"type": "integer"}}}},"#;
+    let (run, children) = parent(&db, schema).await;
+    complete(&db, &children[0], "1").await;
+    complete(&db, &children[1], "\"2\"").await;
+    assert_eq!(db.one(WAKE).await, "1|0");
+    let error = "cannot read what it waited for at /1/x: expected integer, found string";
+    assert_eq!(run.task("a", 0, "error_message").await, error);
+    db.check().await;
+    let schema = r#""schema": {"items": {"properties": {"x": {"items": {"type": "integer"}}}}},"#;
+    let (run, children) = parent(&db, schema).await;
+    let many = serde_json::json!(vec![1; 20_000]).to_string();
+    complete(&db, &children[0], &many).await;
+    complete(&db, &children[1], &many).await;
+    assert_eq!(db.one(WAKE).await, "1|0");
+    assert_eq!(run.step("a", "status").await, "completed");
+    db.check().await;
+}

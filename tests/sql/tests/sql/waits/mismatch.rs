@@ -85,14 +85,58 @@ async fn the_first_place_that_does_not_fit_is_said() {
         (TAGGED, r#"{"kind": "no", "x": 1}"#, Some("/x|string|number")),
         (TAGGED, r#"{"kind": "ja", "x": "1"}"#, Some("/kind|\"yes\"|string")),
     ] {
-        let expected = expected.unwrap_or("NULL|NULL|NULL");
-        assert_eq!(found(&db, schema, value).await, expected, "{schema} and {value}");
-        assert_eq!(of_machine(schema, value), expected, "the machine, of {schema} and {value}");
+        expect(&db, schema, value, expected).await;
     }
+}
+
+/// Keys have one spelling, and of alternatives the one that is meant is said.
+#[tokio::test]
+async fn keys_and_alternatives_are_those_of_the_machine() {
+    let db = Db::new().await;
+    for (schema, value, expected) in [
+        (BY_NUMBER, r#"{"007": 1}"#, Some("/007|nothing|number")),
+        (BY_NUMBER, r#"{"340282366920938463463374607431768211455": 1}"#, None),
+        (
+            BY_NUMBER,
+            r#"{"340282366920938463463374607431768211456": 1}"#,
+            Some("/340282366920938463463374607431768211456|nothing|number"),
+        ),
+        (BY_INTEGER, r#"{"-12": 1, "0": 1}"#, None),
+        (BY_INTEGER, r#"{"-0": 1}"#, Some("/-0|nothing|number")),
+        (BY_INTEGER, r#"{"-170141183460469231731687303715884105728": 1}"#, None),
+        (
+            BY_INTEGER,
+            r#"{"170141183460469231731687303715884105728": 1}"#,
+            Some("/170141183460469231731687303715884105728|nothing|number"),
+        ),
+        (BY_TAG, r#"{"t": "B", "y": 1}"#, Some("/y|string or null|number")),
+        (BY_TAG, r#"{"t": "A"}"#, Some("/long|a value|nothing")),
+        (BY_TAG, r#"{"t": "C"}"#, Some("/t|\"A\"|string")),
+        (BY_TAG, r#"{"long": 1}"#, Some("/t|a value|nothing")),
+        (OUTCOME, r#"{"ok": "x"}"#, Some("/ok|integer|string")),
+        (OUTCOME, r#"{"error": "x"}"#, Some("/error|object|string")),
+        (OUTCOME, "{}", Some("/error|a value|nothing")),
+    ] {
+        expect(&db, schema, value, expected).await;
+    }
+}
+
+async fn expect(db: &Db, schema: &str, value: &str, expected: Option<&str>) {
+    let expected = expected.unwrap_or("NULL|NULL|NULL");
+    assert_eq!(found(db, schema, value).await, expected, "{schema} and {value}");
+    assert_eq!(of_machine(schema, value), expected, "the machine, of {schema} and {value}");
 }
 
 const BY_NUMBER: &str =
     r#"{"patternProperties": {"^\\d+$": {"type": "integer"}}, "additionalProperties": false}"#;
+const BY_INTEGER: &str =
+    r#"{"patternProperties": {"^-?\\d+$": {"type": "integer"}}, "additionalProperties": false}"#;
+const BY_TAG: &str = r#"{"oneOf": [
+    {"properties": {"t": {"const": "A"}, "long": {"type": "integer"}}, "required": ["long", "t"]},
+    {"properties": {"t": {"const": "B"}, "y": {"type": ["string", "null"]}}, "required": ["t"]}]}"#;
+const OUTCOME: &str = r#"{"oneOf": [
+    {"properties": {"ok": {"type": "integer"}}, "required": ["ok"]},
+    {"properties": {"error": {"type": "object"}}, "required": ["error"]}]}"#;
 const TAGGED: &str = r#"{"oneOf": [
     {"properties": {"kind": {"const": "yes"}}},
     {"properties": {"kind": {"const": "no"}, "x": {"type": "string"}}}]}"#;
