@@ -69,6 +69,9 @@ pub fn main() -> ExitCode {
             if !error.is_closed_pipe() {
                 // What a database says is shown, and not obeyed.
                 eprintln!("error: {}", database::plain(&pgflow_model::with_causes(&error)));
+                if error.is_refused() {
+                    eprintln!("help: `pgflow doctor` says what this login may not see");
+                }
             }
             ExitCode::from(error.exit_code())
         }

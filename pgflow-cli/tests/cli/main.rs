@@ -11,6 +11,7 @@ mod permits;
 mod place;
 mod queues;
 mod read_only;
+mod rights;
 mod schedules;
 mod serving;
 mod shapes;
