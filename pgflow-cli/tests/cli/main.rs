@@ -1,5 +1,6 @@
 //! `pgflow`, on real databases.
 
+mod arguments;
 mod broken_jobs;
 mod commands;
 mod doctor;
