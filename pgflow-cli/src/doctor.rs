@@ -2,18 +2,17 @@
 
 mod clock;
 mod jobs;
+mod rights;
+mod work;
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use clap::Args;
-use pgflow_runtime::backend::{
-    BackendError, Checkup, SchemaState, Severity, WorkerQuery, WorkerRecord,
-};
+use pgflow_runtime::backend::{BackendError, Checkup, SchemaState, Severity};
 use pgflow_runtime::{ClientError, Db};
 use serde_json::{Map, Value, json};
 
-use crate::database::{Reach, paint, plain, shapes, spoken};
+use crate::database::{Reach, paint, plain, shapes};
 use crate::error::Error;
 use crate::out;
 
@@ -61,77 +60,23 @@ pub(crate) async fn run(command: &Doctor) -> Result<bool, Error> {
     Ok(checkup.findings.is_empty())
 }
 
-/// Whether workers serve what waits.
+/// Whether what waits is seen to. A part that this login may not look at does not keep it from the others.
 async fn look_at_work(db: &Db, external: &[String], checkup: &mut Checkup) -> Result<(), Error> {
     let now = db.now().await?;
-    let query = WorkerQuery { max: 1_000, ..WorkerQuery::default() };
-    let workers = db.workers(&query).await?;
-    let alive: Vec<_> = workers.iter().filter(|worker| worker.is_alive(now)).collect();
-    checkup.fact("workers", alive.len());
-    checkup.fact("served", served(&alive));
-    for worker in workers.iter().filter(|worker| worker.is_lost(now)) {
-        let silence = spoken(worker.seen_at.saturating_until(now));
-        let host = worker.host.as_deref().unwrap_or("an unknown host");
-        checkup.find(
-            "lost-worker",
-            Severity::Warning,
-            format!(
-                "worker {} on {host} has been silent for {silence} and did not sign off",
-                worker.id.0
-            ),
-            "see why it ended; its tasks are taken back by the others",
-        );
-    }
-    let queues = db.queues().await?;
-    if let Some(oldest) = queues.iter().filter_map(|queue| queue.oldest_ready).max() {
-        checkup.fact("oldest_ready_task", spoken(oldest));
-    }
-    for queue in queues {
-        let serving = alive.iter().filter(|worker| worker.queues.contains(&queue.slug)).count();
-        let Some(age) = queue.oldest_ready else { continue };
-        if serving == 0 && age > UNSERVED {
-            checkup.find(
-                "no-worker",
-                Severity::Error,
-                format!(
-                    "{} tasks of `{}` have waited for {}, and no worker serves it",
-                    queue.ready,
-                    queue.slug,
-                    spoken(age)
-                ),
-                format!("start a worker that has code for `{}`, or cancel its runs", queue.slug),
-            );
-        } else if serving > 0 && age > LATE {
-            checkup.find(
-                "late",
-                Severity::Warning,
-                format!("the oldest ready task of `{}` has waited for {}", queue.slug, spoken(age)),
-                "start more workers, or give them more slots",
-            );
-        }
-    }
-    clock::look(db, now, checkup).await?;
-    jobs::look(db, &alive, external, checkup).await
-}
-
-/// Versions of flows, and needs of jobs, that somebody is there for.
-fn served(alive: &[&WorkerRecord]) -> String {
-    let of = |worker: &&WorkerRecord| {
-        let flows: Vec<_> = worker.flows().map(ToOwned::to_owned).collect();
-        flows.into_iter().chain(worker.needs().map(Into::into)).collect::<Vec<String>>()
-    };
-    let all: BTreeSet<_> = alive.iter().flat_map(of).collect();
-    if all.is_empty() { "nothing".to_owned() } else { Vec::from_iter(all).join(", ") }
-}
-
-/// Nothing if this login may not look, or the database keeps none of it.
-fn seen<T: Default>(answer: Result<T, ClientError>) -> Result<T, Error> {
-    match answer {
-        Err(ClientError::Backend(BackendError::Refused(_) | BackendError::Unsupported { .. })) => {
-            Ok(T::default())
-        }
-        answer => Ok(answer?),
-    }
+    let workers = work::workers(db, now, checkup).await;
+    let workers = rights::allowed("workers", workers, checkup)?;
+    let alive: Option<Vec<_>> = workers
+        .as_ref()
+        .map(|workers| workers.iter().filter(|worker| worker.is_alive(now)).collect());
+    let queues = work::queues(db, alive.as_deref(), checkup).await;
+    rights::allowed("queues of flows", queues, checkup)?;
+    let schedules = clock::schedules(db, now, checkup).await;
+    rights::allowed("schedules", schedules, checkup)?;
+    let waits = clock::waits(db, now, checkup).await;
+    rights::allowed("waits", waits, checkup)?;
+    let jobs = jobs::look(db, alive.as_deref(), external, checkup).await;
+    rights::allowed("jobs", jobs, checkup)?;
+    Ok(())
 }
 
 /// Whether what is stored can be.

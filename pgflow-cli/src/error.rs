@@ -104,6 +104,11 @@ impl Error {
         }
     }
 
+    /// Whether the database would have done it for another login, most likely.
+    pub(crate) fn is_refused(&self) -> bool {
+        matches!(self, Self::Client(ClientError::Backend(BackendError::Refused(_))))
+    }
+
     /// Whether nobody reads what is printed any more, which is nothing to tell.
     pub(crate) fn is_closed_pipe(&self) -> bool {
         matches!(self, Self::Output(source) if source.kind() == io::ErrorKind::BrokenPipe)

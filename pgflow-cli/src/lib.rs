@@ -65,10 +65,13 @@ pub fn main() -> ExitCode {
     match run(&options) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
+        // Whoever reads it has seen enough.
+        Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
         Err(error) => {
-            if !error.is_closed_pipe() {
-                // What a database says is shown, and not obeyed.
-                eprintln!("error: {}", database::plain(&pgflow_model::with_causes(&error)));
+            // What a database says is shown, and not obeyed.
+            eprintln!("error: {}", database::plain(&pgflow_model::with_causes(&error)));
+            if error.is_refused() {
+                eprintln!("help: `pgflow doctor` says what this login may not see");
             }
             ExitCode::from(error.exit_code())
         }

@@ -9,6 +9,11 @@ use crate::database::{Filter, Reach, Table, Times, flat, plain, shapes, spoken};
 use crate::error::Error;
 use crate::{hooks, job, out, schedule};
 
+/// What chooses among runs, and would be ignored elsewhere.
+const OF_RUNS: [&str; 3] = ["flow", "status", "since"];
+/// The same where there are no pages either.
+const OF_PAGES: [&str; 4] = ["flow", "status", "since", "after"];
+
 /// What to list.
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 #[derive(Args)]
@@ -35,27 +40,27 @@ pub(crate) struct Ls {
     after: Option<String>,
 
     /// List live jobs instead; `pgflow job ls` can tell them apart.
-    #[arg(long, group = "what")]
+    #[arg(long, group = "what", conflicts_with_all = OF_RUNS)]
     jobs: bool,
 
     /// List versions of flows instead.
-    #[arg(long, group = "what")]
+    #[arg(long, group = "what", conflicts_with_all = OF_PAGES)]
     flows: bool,
 
     /// List what waits for each version of a flow, and for each need of jobs, instead.
-    #[arg(long, group = "what")]
+    #[arg(long, group = "what", conflicts_with_all = OF_PAGES)]
     queues: bool,
 
     /// List schedules instead.
-    #[arg(long, group = "what")]
+    #[arg(long, group = "what", conflicts_with_all = OF_PAGES)]
     schedules: bool,
 
     /// List workers that are there instead; with `--all`, also those that are gone.
-    #[arg(long, group = "what")]
+    #[arg(long, group = "what", conflicts_with_all = OF_RUNS)]
     workers: bool,
 
     /// List tasks that wait for an answer, a moment, runs or jobs instead, with the tokens of hooks.
-    #[arg(long, group = "what")]
+    #[arg(long, group = "what", conflicts_with_all = OF_RUNS)]
     hooks: bool,
 
     /// Also workers that are gone.
@@ -162,7 +167,7 @@ async fn queues(command: &Ls, db: &Db) -> Result<(), Error> {
             needs.iter().map(|(need, is_paused)| job::shapes::need(need, *is_paused)).collect();
         return out::line(json!({ "queues": queues, "needs": needs }));
     }
-    let mut table = Table::new(&["queue", "ready", "delayed", "running", "oldest ready"]);
+    let mut table = Table::new(&["flow", "ready", "delayed", "running", "oldest ready"]);
     for queue in &queues {
         table.row([
             plain(&queue.slug),

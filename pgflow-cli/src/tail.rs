@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use clap::Args;
-use pgflow_runtime::backend::{JobSearch, JobSummary, JobsOf, RunQuery};
+use pgflow_runtime::backend::{JobSearch, JobSummary, JobsOf, Parts, RunQuery};
 use pgflow_runtime::job::JobId;
 use pgflow_runtime::{ClientError, Db, Event, RunId, RunStatus, Timestamp};
 use serde_json::json;
@@ -125,9 +125,12 @@ impl Printer<'_> {
 }
 
 async fn follow(db: &Db, run: RunId, printer: &mut Printer<'_>) -> Result<(), Error> {
+    let flow = db.record(run, Parts::Steps).await?.flow;
+    // Whoever named the run knows its flow; a program that reads many may not.
+    let flow = printer.command.reach.json.then_some(&*flow);
     let mut events = db.events_of(run, printer.command.after.unwrap_or(0));
     while let Some(event) = events.next().await {
-        if !printer.print(run, None, &event?)? {
+        if !printer.print(run, flow, &event?)? {
             break;
         }
     }

@@ -6,7 +6,7 @@ use sqlx::SqliteConnection;
 
 use super::clock;
 use super::error::Result;
-use super::open::Connections;
+use super::open::{Connections, is_ours};
 use pgflow_backend::backend::BackendError;
 
 /// Applied migrations are recorded in a table of ours: `user_version` may be the application's.
@@ -23,6 +23,7 @@ pub(super) async fn migrate(connections: &Connections) -> Result<()> {
     if is_current(connections).await? {
         return Ok(());
     }
+    connections.log_ahead().await?;
     let mut tx = connections.begin().await?;
     sqlx::query(BOOKKEEPING).execute(&mut *tx).await?;
     let applied = applied(&mut tx).await?;
@@ -47,9 +48,7 @@ pub(super) const NEWEST: &str = NUMBERED[NUMBERED.len() - 1].0;
 /// Whether there is nothing to do, which takes no lock.
 async fn is_current(connections: &Connections) -> Result<bool> {
     let mut tx = connections.read().await?;
-    let table = "select count(*) from sqlite_schema where name = 'pgflow_migrations'";
-    let tables: i64 = sqlx::query_scalar(table).fetch_one(&mut *tx).await?;
-    if tables == 0 {
+    if !is_ours(&mut tx).await? {
         return Ok(false);
     }
     let applied = applied(&mut tx).await?;

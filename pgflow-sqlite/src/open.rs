@@ -3,9 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use sqlx::sqlite::{
-    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
-};
+use sqlx::sqlite::{SqliteConnectOptions, SqlitePool, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection, Sqlite, SqliteConnection, Transaction};
 
 use super::error::{Result, is_busy};
@@ -54,7 +52,30 @@ impl Connections {
         let readers =
             file_pool(options.readers).connect_lazy_with(connect.pragma("query_only", "true"));
         let turns = Turns::beside(file);
-        Ok(Self { writer, lock, turns, readers, is_memory: false })
+        let connections = Self { writer, lock, turns, readers, is_memory: false };
+        let mut writer = connections.writer.acquire().await?;
+        let is_ours = is_ours(&mut writer).await?;
+        drop(writer);
+        // Whoever looks at a file of another program leaves it as it is.
+        if is_ours {
+            connections.log_ahead().await?;
+        }
+        Ok(connections)
+    }
+
+    /// Lets readers and the writer not wait for each other. Switching needs the file for a moment, and fails at once when another
+    /// process does the same.
+    pub(super) async fn log_ahead(&self) -> Result<()> {
+        let mut pause = Duration::from_millis(5);
+        loop {
+            match sqlx::query("pragma journal_mode = wal").execute(&self.writer).await {
+                Err(error) if is_busy(&error) && pause < Duration::from_secs(2) => {
+                    tokio::time::sleep(pause).await;
+                    pause *= 2;
+                }
+                result => return result.map(drop).map_err(Into::into),
+            }
+        }
     }
 
     /// Opens a transaction that may write. It takes the write lock at once: one that began with a read
@@ -82,24 +103,15 @@ impl Connections {
     }
 }
 
-/// Switching to WAL needs the file for a moment, and fails at once when another process does the same.
 async fn open_writer(connect: &SqliteConnectOptions, lock: &WriteLock) -> Result<SqlitePool> {
-    let connect = connect
-        .clone()
-        .create_if_missing(true)
-        .journal_mode(SqliteJournalMode::Wal)
-        .pragma("journal_size_limit", "67108864");
-    let mut pause = Duration::from_millis(5);
-    loop {
-        let pool = watched(pool(1), lock, is_sound);
-        match pool.connect_with(connect.clone()).await {
-            Err(error) if is_busy(&error) && pause < Duration::from_secs(2) => {
-                tokio::time::sleep(pause).await;
-                pause *= 2;
-            }
-            result => return Ok(result?),
-        }
-    }
+    let connect = connect.clone().create_if_missing(true).pragma("journal_size_limit", "67108864");
+    Ok(watched(pool(1), lock, is_sound).connect_with(connect).await?)
+}
+
+/// Whether somebody has migrated this database, or begun to.
+pub(super) async fn is_ours(connection: &mut SqliteConnection) -> Result<bool> {
+    let table = "select exists (select 1 from sqlite_schema where name = 'pgflow_migrations')";
+    Ok(sqlx::query_scalar(table).fetch_one(connection).await?)
 }
 
 fn pool(connections: u32) -> SqlitePoolOptions {

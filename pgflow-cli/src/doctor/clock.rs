@@ -4,20 +4,24 @@ use pgflow_runtime::backend::{Checkup, Severity, WaitQuery};
 use pgflow_runtime::schedules::Schedule;
 use pgflow_runtime::{Db, Timestamp};
 
-use super::{LATE, seen};
+use super::LATE;
 use crate::database::spoken;
 use crate::error::Error;
 
 /// Waits that are looked at, the oldest first.
 const WAITS: u32 = 1_000;
 
-pub(super) async fn look(db: &Db, now: Timestamp, checkup: &mut Checkup) -> Result<(), Error> {
-    for schedule in seen(db.schedules().await)? {
+pub(super) async fn schedules(db: &Db, now: Timestamp, checkup: &mut Checkup) -> Result<(), Error> {
+    for schedule in db.schedules().await? {
         broken(&schedule, checkup);
         late(&schedule, now, checkup);
     }
+    Ok(())
+}
+
+pub(super) async fn waits(db: &Db, now: Timestamp, checkup: &mut Checkup) -> Result<(), Error> {
     let query = WaitQuery { max: WAITS, ..WaitQuery::default() };
-    let waits = seen(db.waits(&query).await)?;
+    let waits = db.waits(&query).await?;
     let over = waits.iter().filter_map(|wait| Some(wait.until?.saturating_until(now)));
     let over: Vec<_> = over.filter(|age| *age > LATE).collect();
     if let Some(longest) = over.iter().max() {

@@ -7,7 +7,7 @@ use pgflow_runtime::backend::{Checkup, JobSearch, NeedDepth, Severity, WorkerRec
 use pgflow_runtime::client::JobReason;
 use pgflow_runtime::job::{JobId, JobState};
 
-use super::{LATE, UNSERVED, seen};
+use super::{LATE, UNSERVED, rights};
 use crate::database::spoken;
 use crate::error::Error;
 
@@ -21,7 +21,7 @@ const NAMED: usize = 5;
 /// Looks at what waits, and for whom. Others than our workers serve the needs that are `external`.
 pub(super) async fn look(
     db: &Db,
-    alive: &[&WorkerRecord],
+    alive: Option<&[&WorkerRecord]>,
     external: &[String],
     checkup: &mut Checkup,
 ) -> Result<(), Error> {
@@ -34,13 +34,15 @@ pub(super) async fn look(
         checkup.fact("oldest_ready_job", spoken(oldest));
     }
     let all_paused = db.paused_needs().await?;
-    let stages = seen(db.stages().await)?;
+    let stages = db.stages().await.map_err(Error::from);
+    let stages = rights::allowed("permits", stages, checkup)?.unwrap_or_default();
     for need in &needs {
         concern(db, need, checkup).await?;
         if all_paused.iter().any(|paused| paused.need == need.need) {
             paused(need, checkup);
             continue;
         }
+        let Some(alive) = alive else { continue };
         let serving = alive.iter().filter(|worker| worker.serves_need(&need.need)).count();
         // What somebody has is served by somebody.
         let is_external = external.contains(&need.need) || need.running > 0;

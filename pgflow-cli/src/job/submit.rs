@@ -59,6 +59,10 @@ pub(crate) struct Submit {
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     expires_in: Option<Duration>,
 
+    /// Fail after so many attempts [default: as the need's worker says]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    max_attempts: Option<u32>,
+
     /// Wait until it has ended, and print what it put out.
     #[arg(long)]
     wait: bool,
@@ -84,6 +88,9 @@ pub(super) async fn run(command: &Submit) -> Result<bool, Error> {
     }
     if let Some(time) = command.expires_in {
         submit = submit.expires_in(time);
+    }
+    if let Some(attempts) = command.max_attempts {
+        submit = submit.max_attempts(attempts);
     }
     let job = submit.await?;
     if command.wait {

@@ -1,5 +1,8 @@
 //! `pgflow queue pause` and `resume`.
 
+use pgflow_runtime::Db;
+use pgflow_runtime::backend::{BackendError, JobSearch, JobsOf, WorkerQuery};
+use pgflow_runtime::client::ClientError;
 use serde_json::json;
 
 use super::Named;
@@ -8,13 +11,57 @@ use crate::error::Error;
 use crate::out;
 
 pub(super) async fn pause(named: &Named) -> Result<bool, Error> {
-    let is_new = named.reach.open().await?.queue(&named.queue).pause().await?;
+    let db = named.reach.open().await?;
+    if !is_seen(&db, &named.queue).await? {
+        refuse_flow(&db, &named.queue).await?;
+        let name = flat(&named.queue);
+        eprintln!(
+            "warning: no job or message of `{name}` has been seen, and no worker says it serves it"
+        );
+    }
+    let is_new = db.queue(&named.queue).pause().await?;
     said(named, if is_new { "is paused" } else { "was paused before" })
 }
 
 pub(super) async fn resume(named: &Named) -> Result<bool, Error> {
     let is_new = named.reach.open().await?.queue(&named.queue).resume().await?;
     said(named, if is_new { "goes on" } else { "was not paused" })
+}
+
+/// Whether there are jobs of this need, or messages of this queue, or a worker that serves it.
+async fn is_seen(db: &Db, name: &str) -> Result<bool, Error> {
+    for of in [JobsOf::Live, JobsOf::Ended] {
+        let search = JobSearch { of, need: Some(name.to_owned()), max: 1, ..JobSearch::default() };
+        if !db.find_jobs(&search).await?.jobs.is_empty() {
+            return Ok(true);
+        }
+    }
+    if db.stages().await?.contains_key(name) {
+        return Ok(true);
+    }
+    let workers = WorkerQuery { max: 1_000, ..WorkerQuery::default() };
+    let workers = shown(db.workers(&workers).await)?;
+    Ok(workers.iter().any(|worker| worker.serves_need(name)))
+}
+
+/// A flow's tasks would go on, and a need of that name would appear.
+async fn refuse_flow(db: &Db, name: &str) -> Result<(), Error> {
+    if !shown(db.flows().await)?.iter().any(|flow| flow.flow == name || flow.slug == name) {
+        return Ok(());
+    }
+    let name = flat(name);
+    Err(Error::Usage(format!(
+        "`{name}` is a flow, and flows are not paused\nhelp: stop the workers that serve it, pause its schedules with \
+         `pgflow schedule pause`, or end its runs with `pgflow cancel --flow {name}`"
+    )))
+}
+
+/// Who may pause may not see everything.
+fn shown<T: Default>(answer: Result<T, ClientError>) -> Result<T, Error> {
+    match answer {
+        Err(ClientError::Backend(BackendError::Refused(_))) => Ok(T::default()),
+        answer => Ok(answer?),
+    }
 }
 
 fn said(named: &Named, outcome: &str) -> Result<bool, Error> {

@@ -194,6 +194,11 @@ async fn runs_are_started_with_what_fits_and_followed() -> Outcome {
         let all_of_them = pgflow(url, &["tail", "--after", "1"]).await;
         assert_eq!(all_of_them.code(), 2, "all runs have no numbers: {}", all_of_them.text());
         let tailed = pgflow(url, &["tail", run, "--after", "1", "--json"]).await;
+        assert!(
+            tailed.stdout().lines().all(|line| line.contains(r#""flow":"sums""#)),
+            "{}",
+            tailed.text()
+        );
         let lines: Vec<serde_json::Value> =
             tailed.stdout().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
         assert_eq!((&lines[0]["seq"], &lines[0]["event"]), (&value!(2), &value!("step:started")));

@@ -1,5 +1,6 @@
 //! `pgflow`, on real databases.
 
+mod arguments;
 mod broken_jobs;
 mod commands;
 mod doctor;
@@ -11,6 +12,7 @@ mod permits;
 mod place;
 mod queues;
 mod read_only;
+mod rights;
 mod schedules;
 mod serving;
 mod shapes;

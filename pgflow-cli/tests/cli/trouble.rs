@@ -138,6 +138,25 @@ async fn empty_databases() -> Outcome {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_file_of_another_program_is_left_as_it_is() -> Outcome {
+    let scratch = Scratch::new("foreign")?;
+    let (url, file) = (scratch.sqlite("app.db"), scratch.path().join("app.db"));
+    std::fs::write(&file, "")?;
+    assert_eq!(pgflow(&url, &["ls"]).await.code(), 3);
+    assert_eq!(std::fs::read(&file)?, b"", "an empty file stays empty");
+    change(&url, "create table theirs (id integer)", "").await?;
+    let before = std::fs::read(&file)?;
+    for command in [&["ls"][..], &["doctor"], &["show", "0123"]] {
+        pgflow(&url, command).await;
+        assert!(std::fs::read(&file)? == before, "{command:?} has changed it");
+    }
+    assert_says(&pgflow(&url, &["install"]).await, 0, "installed", &url);
+    // Bytes 18 and 19 of a file say whether it has a write-ahead log.
+    assert_eq!(std::fs::read(&file)?[18..20], [2, 2]);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_left_beside_a_file() -> Outcome {
     let scratch = Scratch::new("beside")?;
     for command in [&["install"][..], &["ls"], &["doctor"], &["start", "sums", "1"]] {

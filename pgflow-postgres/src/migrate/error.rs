@@ -21,7 +21,7 @@ pub enum MigrateError {
     /// The core there is not the one that was installed.
     #[error(
         "the pgflow schema was changed by hand: {}\n\
-         help: put the original back; `migrate --emit DIR --format psql` writes it to a file",
+         help: put the original back; `Core::embedded().emit(Format::Psql, DIR)` writes it to a file",
         list(problems)
     )]
     Tampered {

@@ -9,12 +9,12 @@ use pgflow_machine::permit::PermitKey;
 use pgflow_machine::{RunId, RunStatus, StepStatus, TaskStatus, Timestamp};
 
 pub use reason::{Reason, Why};
-pub(super) use words::{alive, many, one_of, spoken, taken, times};
+pub(super) use words::{HIDDEN, alive, many, one_of, spoken, taken, times};
 
 use super::ClientError;
 use crate::backend::{
     Definition, Parts, RunRecord, StepRecord, TaskQuery, TaskRecord, WaitRecord, WaitingFor,
-    WorkerQuery, WorkerRecord,
+    WorkerRecord,
 };
 use crate::db::Db;
 
@@ -59,11 +59,10 @@ impl Db {
             let reasons = vec![ended(&record)];
             return Ok(Why { run, flow: record.flow, status: record.status, now, reasons });
         }
-        let all = WorkerQuery { max: 1_000, ..WorkerQuery::default() };
-        let workers = self.workers(&all).await?;
+        let workers = self.seen_workers().await?;
         let definition = self.definition(&record.flow).await?;
-        let look =
-            Look { record: &record, definition: definition.as_ref(), workers: &workers, now };
+        let (workers, shape) = (workers.as_deref(), definition.as_ref());
+        let look = Look { record: &record, definition: shape, workers, now };
         let mut reasons = Vec::new();
         for step in record.steps.iter().filter(|step| step.status == StepStatus::Started) {
             let tasks = self.open_tasks(run, &step.slug).await?;
@@ -113,7 +112,11 @@ impl Db {
         now: Timestamp,
         reason: &mut Reason,
     ) -> Result<(), ClientError> {
-        let Reason::Ready { step, tasks, since, .. } = &*reason else { return Ok(()) };
+        let (Reason::Ready { step, tasks, since, .. }
+        | Reason::HiddenWorkers { step, tasks, since }) = &*reason
+        else {
+            return Ok(());
+        };
         let (step, tasks, since) = (step.clone(), *tasks, *since);
         let stage = self.stage_of(&PermitKey::step(flow, &step).name).await?;
         if let Some(on) = self.why_no_permit(&stage, now).await? {
@@ -187,7 +190,8 @@ fn waits(all: &[WaitRecord]) -> Vec<Reason> {
 struct Look<'a> {
     record: &'a RunRecord,
     definition: Option<&'a Definition>,
-    workers: &'a [WorkerRecord],
+    /// Nothing if this login may not see them.
+    workers: Option<&'a [WorkerRecord]>,
     now: Timestamp,
 }
 
@@ -214,7 +218,10 @@ impl Look<'_> {
 
     fn at_held(&self, slug: &str, held: &[&TaskRecord], reasons: &mut Vec<Reason>) {
         let is_lost = |task: &&&TaskRecord| {
-            let worker = self.workers.iter().find(|worker| Some(worker.id) == task.worker);
+            let Some(workers) = self.workers else {
+                return task.lost_at.is_some_and(|at| at <= self.now);
+            };
+            let worker = workers.iter().find(|worker| Some(worker.id) == task.worker);
             worker.is_none_or(|worker| !worker.is_alive(self.now))
         };
         let (lost, working): (Vec<&TaskRecord>, Vec<_>) =
@@ -234,13 +241,14 @@ impl Look<'_> {
     /// Why no worker takes a task that is ready.
     fn ready_reason(&self, slug: &str, first: &TaskRecord, tasks: usize) -> Reason {
         let step = slug.to_owned();
+        let since = first.ready_at.unwrap_or(self.now);
+        let Some(all) = self.workers else { return Reason::HiddenWorkers { step, tasks, since } };
         let serves = |worker: &&WorkerRecord| {
             worker.is_alive(self.now) && worker.queues.contains(&self.record.flow)
         };
-        let serving: Vec<_> = self.workers.iter().filter(serves).collect();
-        let since = first.ready_at.unwrap_or(self.now);
+        let serving: Vec<_> = all.iter().filter(serves).collect();
         if serving.is_empty() {
-            let alive = self.workers.iter().filter(|worker| worker.is_alive(self.now)).count();
+            let alive = all.iter().filter(|worker| worker.is_alive(self.now)).count();
             let version = self.record.flow.clone();
             return Reason::NoWorker { step, tasks, version, alive, since };
         }

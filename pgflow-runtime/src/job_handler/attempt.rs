@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use pgflow_machine::Verdict;
-use pgflow_machine::job::{JobEnd, JobRetry, JobVerdict, LONGEST, NewJob};
+use pgflow_machine::job::{JobEnd, JobRetry, JobRow, JobVerdict, LONGEST, NewJob};
 use pgflow_machine::permit::{Message, MessageEnd, MessageLease};
 use pgflow_model::with_causes;
 
@@ -81,7 +81,13 @@ impl Attempt {
 
     /// When it is tried again after a failure that says nothing about that.
     pub(crate) fn retry(&self) -> JobRetry {
-        JobRetry::After(back_off(self.code.base_delay(), self.job.taken.row.failures))
+        let row = &self.job.taken.row;
+        // Whoever submitted it may not have known the need: its definition counts then.
+        let max_attempts = row.max_attempts.or(self.code.max_attempts());
+        if (JobRow { max_attempts, ..row.clone() }).is_out_of_attempts() {
+            return JobRetry::Never;
+        }
+        JobRetry::After(back_off(self.code.base_delay(), row.failures))
     }
 
     /// Who claimed it.
@@ -121,6 +127,7 @@ fn verdict(ending: Ending) -> JobVerdict {
 fn failed(error: &Error, later: JobRetry) -> JobVerdict {
     let retry = match error.retry() {
         Retry::Later => later,
+        Retry::After(_) if later == JobRetry::Never => later,
         Retry::After(delay) => JobRetry::After(delay.min(LONGEST)),
         Retry::Never | Retry::Skip => JobRetry::Never,
     };

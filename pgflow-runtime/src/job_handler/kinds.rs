@@ -76,6 +76,14 @@ impl Code {
         }
     }
 
+    /// How often a job may be claimed for it, if it says so.
+    pub(super) fn max_attempts(&self) -> Option<u32> {
+        match self {
+            Self::Typed(def) => def.max_attempts,
+            Self::Raw(_) => None,
+        }
+    }
+
     /// Seconds before the second attempt.
     pub(super) fn base_delay(&self) -> u32 {
         match self {

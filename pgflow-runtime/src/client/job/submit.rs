@@ -161,6 +161,11 @@ impl<'a, N> Submit<'a, N> {
         self.with(|job| job.priority = priority)
     }
 
+    /// How often it may be claimed for its need before it fails; what the need's definition says if it is not said.
+    pub fn max_attempts(self, attempts: u32) -> Self {
+        self.with(|job| job.max_attempts = Some(attempts))
+    }
+
     /// Not before these are over: jobs, and runs of flows.
     #[rustfmt::skip] // One line, which the compiler shows.
     pub fn after<I>(self, waits: I) -> Self where Self: WaitsFor<I> {

@@ -12,7 +12,8 @@ use pgflow_machine::permit::BatchRule;
 pub use reason::{JobReason, JobWhy};
 
 use crate::backend::{
-    JobRecord, JobSearch, JobStanding, JobSummary, PausedNeed, WorkerQuery, WorkerRecord,
+    BackendError, JobRecord, JobSearch, JobStanding, JobSummary, PausedNeed, WorkerQuery,
+    WorkerRecord,
 };
 use crate::client::ClientError;
 use crate::db::Db;
@@ -120,7 +121,7 @@ impl Db {
     async fn why_leased(&self, row: &JobRow, now: Timestamp) -> Result<JobReason, ClientError> {
         let Some(lease) = &row.lease else { return self.why_ready(&row.need, now).await };
         let (worker, until) = (lease.worker.clone(), lease.until);
-        let workers = self.all_workers().await?;
+        let workers = self.seen_workers().await?.unwrap_or_default();
         let known = workers.iter().find(|known| known.id.0.to_string() == worker);
         // Who leases by SQL, or by hand, has signed nothing: its lease is all that is known.
         let is_lost = row.has_lapsed(now) || known.is_some_and(|known| !known.is_alive(now));
@@ -244,18 +245,20 @@ impl Db {
         if let Some(PausedNeed { need, since, by }) = paused {
             return Ok(JobReason::Paused { need, since, by });
         }
-        let workers = self.all_workers().await?;
+        let stage = self.stage_of(need).await?;
+        let Some(workers) = self.seen_workers().await? else {
+            return Ok(self.why_no_permit(&stage, now).await?.unwrap_or(JobReason::HiddenWorkers));
+        };
         let alive: Vec<_> = workers.iter().filter(|worker| worker.is_alive(now)).collect();
         let serving: Vec<_> = alive.iter().filter(|worker| worker.serves_need(need)).collect();
         let (need, workers) = (need.to_owned(), serving.len());
         if serving.is_empty() {
             return Ok(JobReason::NoWorker { need, alive: alive.len() });
         }
-        let stage = self.stage_of(&need).await?;
         if let Some(reason) = self.why_no_permit(&stage, now).await? {
             return Ok(reason);
         }
-        let held = self.job_depths_of(0).await?.held;
+        let held = unless_refused(self.job_depths_of(0).await)?.unwrap_or_default().held;
         let jobs = |worker: &WorkerRecord| held.get(&worker.id.0.to_string()).copied().unwrap_or(0);
         let running: u64 =
             serving.iter().map(|worker| u64::from(worker.running) + jobs(worker)).sum();
@@ -267,8 +270,20 @@ impl Db {
         })
     }
 
-    async fn all_workers(&self) -> Result<Vec<WorkerRecord>, ClientError> {
-        self.workers(&WorkerQuery { max: 1_000, ..WorkerQuery::default() }).await
+    /// Workers that are there, if this login may see them.
+    pub(in crate::client) async fn seen_workers(
+        &self,
+    ) -> Result<Option<Vec<WorkerRecord>>, ClientError> {
+        let all = WorkerQuery { max: 1_000, ..WorkerQuery::default() };
+        unless_refused(self.workers(&all).await)
+    }
+}
+
+/// Nothing if this login may not look.
+fn unless_refused<T>(answer: Result<T, ClientError>) -> Result<Option<T>, ClientError> {
+    match answer {
+        Err(ClientError::Backend(BackendError::Refused(_))) => Ok(None),
+        answer => answer.map(Some),
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use pgflow_machine::{RunId, RunStatus, Timestamp, WorkerId};
 
-use super::words::{alive, many, one_of, spoken, taken, times};
+use super::words::{HIDDEN, alive, many, one_of, spoken, taken, times};
 use crate::backend::WaitingFor;
 use crate::client::JobReason;
 
@@ -142,6 +142,15 @@ pub enum Reason {
         /// Since when the first is ready.
         since: Timestamp,
     },
+    /// This login may not see which workers there are.
+    HiddenWorkers {
+        /// The step.
+        step: String,
+        /// How many of its tasks are ready.
+        tasks: usize,
+        /// Since when the first is ready.
+        since: Timestamp,
+    },
     /// Workers were lost while they had a task of it: it may be what ends them.
     Crashes {
         /// The step.
@@ -198,6 +207,7 @@ impl Reason {
             Self::Busy { .. } => "busy",
             Self::Permit { on, .. } => on.code(),
             Self::Ready { .. } => "ready",
+            Self::HiddenWorkers { .. } => "hidden-workers",
             Self::Crashes { .. } => "crashes",
             Self::Waiting { .. } => "waiting",
             Self::Child { .. } => "child",
@@ -218,6 +228,7 @@ impl Reason {
             | Self::Busy { step, .. }
             | Self::Permit { step, .. }
             | Self::Ready { step, .. }
+            | Self::HiddenWorkers { step, .. }
             | Self::Crashes { step, .. }
             | Self::Waiting { step, .. }
             | Self::Child { step, .. }
@@ -291,6 +302,11 @@ impl Reason {
                 many(*tasks, "task"),
                 ago(since),
                 one_of(*workers)
+            ),
+            Self::HiddenWorkers { step, tasks, since } => format!(
+                "{} of step `{step}` ready for {}; {HIDDEN}",
+                many(*tasks, "task"),
+                ago(since)
             ),
             Self::Crashes { step, index, losses } => format!(
                 "task {index} of step `{step}` lost its worker {}: it may be what ends it",

@@ -2,6 +2,10 @@
 
 use std::time::Duration;
 
+/// Said where workers may not be looked at.
+pub(in crate::client) const HIDDEN: &str =
+    "whether a worker serves it is unknown, because this login may not see workers";
+
 /// `1 task`, `2 tasks`.
 pub(in crate::client) fn many(number: usize, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }

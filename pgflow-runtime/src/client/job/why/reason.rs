@@ -7,7 +7,7 @@ use pgflow_machine::Timestamp;
 use pgflow_machine::job::{Dependency, JobId, JobOutcome};
 
 use crate::backend::JobStanding;
-use crate::client::why::{alive, many, one_of, spoken, taken, times};
+use crate::client::why::{HIDDEN, alive, many, one_of, spoken, taken, times};
 
 /// Why a job does not move.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -157,6 +157,8 @@ pub enum JobReason {
         /// How many workers serve its need.
         workers: usize,
     },
+    /// It is ready, and this login may not see which workers there are.
+    HiddenWorkers,
     /// Workers were lost while they had it: it may be what ends them.
     Crashes {
         /// How often.
@@ -186,6 +188,7 @@ impl JobReason {
             Self::Batch { .. } => "batch",
             Self::Busy { .. } => "busy",
             Self::Ready { .. } => "ready",
+            Self::HiddenWorkers => "hidden-workers",
             Self::Crashes { .. } => "crashes",
         }
     }
@@ -268,6 +271,7 @@ impl JobReason {
             Self::Ready { workers } => {
                 format!("{} will take it any moment", one_of(*workers))
             }
+            Self::HiddenWorkers => format!("it is ready; {HIDDEN}"),
             Self::Crashes { lapses } => {
                 format!("it lost its worker {}: it may be what ends it", times(*lapses))
             }

@@ -1,0 +1,84 @@
+//! Whether workers serve what waits.
+
+use std::collections::BTreeSet;
+
+use pgflow_runtime::backend::{Checkup, Severity, WorkerQuery, WorkerRecord};
+use pgflow_runtime::{Db, Timestamp};
+
+use super::{LATE, UNSERVED};
+use crate::database::spoken;
+use crate::error::Error;
+
+/// Workers that are there, or should be.
+pub(super) async fn workers(
+    db: &Db,
+    now: Timestamp,
+    checkup: &mut Checkup,
+) -> Result<Vec<WorkerRecord>, Error> {
+    let query = WorkerQuery { max: 1_000, ..WorkerQuery::default() };
+    let workers = db.workers(&query).await?;
+    let alive: Vec<_> = workers.iter().filter(|worker| worker.is_alive(now)).collect();
+    checkup.fact("workers", alive.len());
+    checkup.fact("served", served(&alive));
+    for worker in workers.iter().filter(|worker| worker.is_lost(now)) {
+        let silence = spoken(worker.seen_at.saturating_until(now));
+        let host = worker.host.as_deref().unwrap_or("an unknown host");
+        checkup.find(
+            "lost-worker",
+            Severity::Warning,
+            format!(
+                "worker {} on {host} has been silent for {silence} and did not sign off",
+                worker.id.0
+            ),
+            "see why it ended; its tasks are taken back by the others",
+        );
+    }
+    Ok(workers)
+}
+
+/// Whether tasks wait for workers. Nobody knows that if these may not be seen.
+pub(super) async fn queues(
+    db: &Db,
+    alive: Option<&[&WorkerRecord]>,
+    checkup: &mut Checkup,
+) -> Result<(), Error> {
+    let queues = db.queues().await?;
+    if let Some(oldest) = queues.iter().filter_map(|queue| queue.oldest_ready).max() {
+        checkup.fact("oldest_ready_task", spoken(oldest));
+    }
+    for queue in queues {
+        let (Some(alive), Some(age)) = (alive, queue.oldest_ready) else { continue };
+        let serving = alive.iter().filter(|worker| worker.queues.contains(&queue.slug)).count();
+        if serving == 0 && age > UNSERVED {
+            checkup.find(
+                "no-worker",
+                Severity::Error,
+                format!(
+                    "{} tasks of `{}` have waited for {}, and no worker serves it",
+                    queue.ready,
+                    queue.slug,
+                    spoken(age)
+                ),
+                format!("start a worker that has code for `{}`, or cancel its runs", queue.slug),
+            );
+        } else if serving > 0 && age > LATE {
+            checkup.find(
+                "late",
+                Severity::Warning,
+                format!("the oldest ready task of `{}` has waited for {}", queue.slug, spoken(age)),
+                "start more workers, or give them more slots",
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Versions of flows, and needs of jobs, that somebody is there for.
+fn served(alive: &[&WorkerRecord]) -> String {
+    let of = |worker: &&WorkerRecord| {
+        let flows: Vec<_> = worker.flows().map(ToOwned::to_owned).collect();
+        flows.into_iter().chain(worker.needs().map(Into::into)).collect::<Vec<String>>()
+    };
+    let all: BTreeSet<_> = alive.iter().flat_map(of).collect();
+    if all.is_empty() { "nothing".to_owned() } else { Vec::from_iter(all).join(", ") }
+}
