@@ -94,7 +94,10 @@ async fn front<S: Queues>(store: &S, claim: &StageClaim) -> Stored<ClaimedBatche
         let pick = Pick { jobs, trigger: None, since, units, fences: BTreeMap::new() };
         claimed(now, claim, pick, vec![message], JobToken::new().0)
     };
-    Ok(ClaimedBatches { batches: messages.into_iter().map(attempt).collect(), next_in: None })
+    let batches: Vec<_> = messages.into_iter().map(attempt).collect();
+    // There may be more than one call hands out.
+    let next_in = (batches.len() < claim.max as usize).then_some(Duration::ZERO);
+    Ok(ClaimedBatches { batches, next_in })
 }
 
 /// Plans and takes in one transaction. Nothing if others took some of a batch meanwhile: then all of it is undone, as if nobody

@@ -102,7 +102,8 @@ impl Process {
     pub async fn end(mut self) -> Outcome<(ExitStatus, String)> {
         // Not closed meanwhile: a process whose standard input ends takes the experiment for dead.
         let _open = self.child.stdin.take();
-        let end = tokio::time::timeout(Duration::from_secs(90), self.child.wait_with_output());
+        // Below what an experiment may take, so that it says which process it was.
+        let end = tokio::time::timeout(Duration::from_secs(280), self.child.wait_with_output());
         let output = end.await.map_err(|_| format!("process {} does not end", self.pid))??;
         Ok((output.status, String::from_utf8(output.stdout)?))
     }

@@ -22,7 +22,7 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "hold-never-forgotten",
         file: "functions/hold_permits.sql",
-        find: "where h.resource = any (hold_permits.resources)\n     and not exists",
+        find: "where h.resource = any (hold_permits.resources)\n       and not exists",
         replace: "where false and not exists",
         why: "holds of leases that are gone would pile up",
         tests: &["pipelines::permits"],
@@ -150,8 +150,8 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "end-keeps-holds",
         file: "functions/end_messages.sql",
-        find: "where h.token = pgflow._token(i.token)",
-        replace: "where false",
+        find: "delete from pgflow.permit_holds h where h.token = any (v_tokens)",
+        replace: "delete from pgflow.permit_holds h where false",
         why: "nobody would hear that units are free again",
         tests: &["pipelines::messages"],
     },
