@@ -17,6 +17,7 @@ use super::{WorkerError, backlog, retention, signals, startup, thread};
 use crate::backend::{BackendError, Wakes};
 use crate::check::{Lasts, Runs, Shares, WorksFor, WorksOn, WorksThrough};
 use crate::db::Db;
+use crate::db::environment::{refuse_prefix, variable};
 use crate::flow_handler::Flows;
 use crate::job::{JobContext, Next};
 use crate::job_handler::Kinds;
@@ -340,6 +341,8 @@ impl Worker {
         wakes: Wakes,
         asked: watch::Receiver<u32>,
     ) -> Result<WorkerReport, WorkerError> {
+        // What is wrong without asking anybody is said by a worker that is stopped at once, too.
+        refuse_prefix(variable)?;
         if self.retain == Some(0) {
             return Err(WorkerError::Zero { what: "days to retain".to_owned() });
         }
@@ -348,8 +351,6 @@ impl Worker {
         let _ending = health.until_dropped();
         let mut shutdown: BoxFuture<()> = Box::pin(signals::after(asked.clone(), 1));
         let engine: Engine = tokio::select! {
-            // The start goes first: what is wrong without asking anybody is said by a worker that is stopped at once, too.
-            biased;
             engine = startup::start(self, home, wakes) => engine?,
             () = &mut shutdown => return Ok(WorkerReport::default()),
         };

@@ -28,7 +28,7 @@ use super::{WorkerError, metrics};
 use crate::FlowDef;
 use crate::backend::{Backend, BackendError, Reply, Source, Wakes, WorkerCard};
 use crate::db::Db;
-use crate::db::environment::{refuse_prefix, variable};
+use crate::db::environment::variable;
 use crate::flow_handler::Flows;
 use crate::job_handler::Kinds;
 use crate::pipeline::Pipelines;
@@ -38,7 +38,6 @@ use crate::schedule::{self, Ticker};
 pub(super) async fn start(worker: Worker, home: Home, wakes: Wakes) -> Result<Engine, WorkerError> {
     let Worker { db, flows, jobs, pipelines, concurrency, grace, health, .. } = worker;
     metrics::describe();
-    refuse_prefix(variable)?;
     let backend = db.backend().clone();
     let slots = slots(concurrency::find(concurrency, variable)?)?;
     let defs = flows.defs();
