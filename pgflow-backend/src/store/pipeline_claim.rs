@@ -48,7 +48,8 @@ struct Planned {
 pub(super) async fn claim<S: Queues>(store: &S, claim: &StageClaim) -> Stored<ClaimedBatches> {
     check(claim)?;
     let takes_any = claim.stage.takes_any();
-    if takes_any && store.cursors().is_busy(&claim.need) {
+    let is_busy = takes_any && store.cursors().is_busy(&claim.need);
+    if is_busy {
         let front = front(store, claim).await?;
         if !front.batches.is_empty() {
             return Ok(front);
@@ -69,7 +70,8 @@ pub(super) async fn claim<S: Queues>(store: &S, claim: &StageClaim) -> Stored<Cl
         let next_in = next_in.into_iter().chain(goes_on).min();
         return Ok(ClaimedBatches { batches: Vec::new(), next_in });
     }
-    if takes_any {
+    // Once is enough: what is at the front took a look before, and still does.
+    if takes_any && !is_busy {
         let front = front(store, claim).await?;
         if !front.batches.is_empty() {
             return Ok(front);
@@ -88,15 +90,14 @@ pub(super) async fn claim<S: Queues>(store: &S, claim: &StageClaim) -> Stored<Cl
 
 /// The first messages, an attempt each, where that takes one call.
 async fn front<S: Queues>(store: &S, claim: &StageClaim) -> Stored<ClaimedBatches> {
-    let Front { messages, now } = store.take_front(claim).await?;
+    let Front { messages, is_cut, now } = store.take_front(claim).await?;
     let attempt = |(message, since): (ClaimedJob, Timestamp)| {
         let (jobs, units) = (vec![message.taken.hold.job.clone()], BTreeMap::new());
         let pick = Pick { jobs, trigger: None, since, units, fences: BTreeMap::new() };
         claimed(now, claim, pick, vec![message], JobToken::new().0)
     };
     let batches: Vec<_> = messages.into_iter().map(attempt).collect();
-    // There may be more than one call hands out.
-    let next_in = (batches.len() < claim.max as usize).then_some(Duration::ZERO);
+    let next_in = is_cut.then_some(Duration::ZERO);
     Ok(ClaimedBatches { batches, next_in })
 }
 

@@ -144,6 +144,8 @@ pub trait QueueSession: PipelineSession {
 pub struct Front {
     /// Each with since when it could have been taken.
     pub messages: Vec<(ClaimedJob, Timestamp)>,
+    /// Whether there are more than are handed out at once, by their bytes.
+    pub is_cut: bool,
     /// The database's time.
     pub now: Timestamp,
 }

@@ -39,7 +39,7 @@ macro_rules! leased {
 const LEASE: &str = leased!("", "lease_messages($1, $2, $3)");
 
 const FRONT: &str = leased!(
-    "(extract(epoch from c.since) * 1000000)::int8 as since, ",
+    "(extract(epoch from c.since) * 1000000)::int8 as since, c.is_cut, ",
     "claim_messages($1, $2, $3, $4)"
 );
 
@@ -168,12 +168,13 @@ impl<C: Speaks> PostgresSession<C> {
         let StageClaim { worker, need, lease, max, .. } = claim;
         let front = || sqlx::query(FRONT).bind(worker).bind(need).bind(seconds(*lease));
         let rows = self.ask_in_time(|| front().bind(int(*max))).await?;
-        let mut messages = Vec::with_capacity(rows.len());
+        let (mut messages, mut is_cut) = (Vec::with_capacity(rows.len()), false);
         for row in &rows {
             let Some(message) = claimed(row, worker)? else { continue };
             messages.push((message, moment(row, "since")?.unwrap_or_default()));
+            is_cut = row.try_get("is_cut").map_err(translate)?;
         }
-        Ok(Front { messages, now: self.now })
+        Ok(Front { messages, is_cut, now: self.now })
     }
 
     async fn submit_all(&mut self, jobs: &[&NewJob], by: &str) -> Stored<Vec<Submitted>> {

@@ -1,11 +1,11 @@
 -- Leases the first messages of a queue, for a stage that needs nothing but slots: what look_at_queue and lease_messages do for it, in
--- one call. Returns what claim_jobs does, and since when each could have been taken. Nothing if that takes a look: one of them holds
+-- one call. Returns what claim_jobs does, since when each could have been taken, and whether more is there than is handed out at once. Nothing if that takes a look: one of them holds
 -- resources or keeps its key waiting, or the queue is a fair one, whose place is to be noted; or if there is nothing.
 create or replace function pgflow.claim_messages(worker text, queue text, seconds double precision, qty int)
 returns table (
   id text, need text, payload jsonb, token text, attempt int, lease_until timestamptz, priority int, key text,
   created_at timestamptz, expires_at timestamptz, failures int, lapses int, streak int, max_attempts int, last_error text,
-  seq bigint, forgiven int, since timestamptz
+  seq bigint, forgiven int, since timestamptz, is_cut boolean
 )
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -28,9 +28,11 @@ begin
     return;
   end if;
   -- At most 64 MB of payloads, and one message in any case. What comes after the first that does not fit waits too.
-  select array_agg(f.id) as ids, array_agg(f.id) filter (where f.key is not null) as keyed into v_free
+  select array_agg(f.id) filter (where f.fits) as ids, array_agg(f.id) filter (where f.fits and f.key is not null) as keyed,
+         not bool_and(f.fits) as is_cut
+    into v_free
     from (
-      select l.id, l.key, sum(l.bytes) over w as bytes, row_number() over w as n
+      select l.id, l.key, row_number() over w = 1 or sum(l.bytes) over w <= pgflow._claim_bytes() as fits
         from (
           select j.id, j.key, j.priority, j.seq, octet_length(j.payload::text) as bytes
             from pgflow.jobs j
@@ -38,8 +40,7 @@ begin
            order by j.priority desc, j.seq limit qty for no key update skip locked
         ) l
       window w as (order by l.priority desc, l.seq)
-    ) f
-   where f.n = 1 or f.bytes <= pgflow._claim_bytes();
+    ) f;
   -- Rows of messages are written with their jobs, which nobody else can take any more.
   if v_free.ids is null or exists (
     select from unnest(v_free.ids) i(id)
@@ -51,7 +52,7 @@ begin
   return query
     select t.id, t.need, t.payload, t.token::text, t.attempts, t.lease_until, t.priority, t.key, t.created_at, t.expires_at,
            t.failures, t.lapses, t.streak, t.max_attempts, t.last_error, t.seq, t.forgiven,
-           coalesce(t.wake_at, t.created_at)
+           coalesce(t.wake_at, t.created_at), v_free.is_cut
       from pgflow._lease_locked(claim_messages.worker, v_free.ids, v_free.keyed, seconds) t;
 end;
 $$;

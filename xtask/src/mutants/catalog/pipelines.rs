@@ -134,7 +134,7 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "front-without-bounds",
         file: "functions/claim_messages.sql",
-        find: "f.n = 1 or f.bytes <= pgflow._claim_bytes()",
+        find: "row_number() over w = 1 or sum(l.bytes) over w <= pgflow._claim_bytes()",
         replace: "true",
         why: "many heavy messages would make each claim fail",
         tests: &["pipelines::messages"],
