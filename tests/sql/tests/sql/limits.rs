@@ -165,7 +165,20 @@ async fn a_payload_from_a_table_is_measured_as_it_is() {
     db.run("create table public.stored (what text, payload jsonb)").await;
     db.run(&format!("insert into public.stored values ('deep', {})", nested(1000))).await;
     db.run("insert into public.stored values ('large', to_jsonb(repeat('x', 5000000)))").await;
-    for what in ["deep", "large"] {
+    // Compressed, these take a few hundred bytes.
+    let many = |count: u32, value: &str| {
+        format!("(select jsonb_agg({value}) from generate_series(1, {count}))")
+    };
+    let small =
+        [("small_deep", many(3, &nested(120))), ("small_large", many(200, "'1e131071'::jsonb"))];
+    for (what, payload) in small {
+        db.run(&format!("insert into public.stored values ('{what}', {payload})")).await;
+        let size = format!(
+            "select pg_column_size(payload) < 455 from public.stored where what = '{what}'"
+        );
+        assert_eq!(db.one(&size).await, "t", "{what}");
+    }
+    for what in ["deep", "large", "small_deep", "small_large"] {
         let call = format!("(select payload from public.stored where what = '{what}')");
         assert_names(
             &db.error(&format!("select pgflow.start_flow('f', {call})")).await,
