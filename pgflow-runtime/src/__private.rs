@@ -28,7 +28,7 @@ pub use crate::job::{CalledNeed, Job, JobTask, Need, NeedDef, Next, need_future,
 use crate::kept::kept;
 pub use crate::kept::{AnyKept, Kept, Reader, Unread};
 pub use crate::known::{Field, Json, Known, Probe, Unknown};
-pub use crate::never::check_condition;
+pub use crate::never::{is_never, refuse_value};
 pub use crate::options_described::{flow_options, step_options};
 pub use crate::refused::{refused, refused_keys};
 pub use crate::schedule_def::{ScheduleDef, scheduled};

@@ -63,6 +63,8 @@ pub use parameter::{IsContext, IsState};
 pub use pipeline::{Carries, Emits, Handles, Keeps, KeepsTo};
 pub use returned::{IsResult, MadeFrom, Wraps};
 #[cfg(feature = "engine")]
+pub use runs::TakesAll;
+#[cfg(feature = "engine")]
 pub use runs::{Applies, WorksFor, WorksOn, WorksThrough};
 pub use runs::{Runs, Shares, Starts, Takes};
 #[cfg(feature = "engine")]

@@ -7,7 +7,7 @@ use crate::text::Text;
 struct ConditionPart {
     /// The step that has the condition, and whose JSON is tested, in words.
     who: &'static str,
-    /// Where this part is looked for, and what: see [`check_condition`].
+    /// Where this part is looked for, and what: see [`is_never`].
     part: &'static str,
 }
 
@@ -52,22 +52,34 @@ enum Verdict {
     Possible,
 }
 
-/// Panics, where it is called, if a part of the pattern of a condition is in no value that is stored as `json`.
+/// Whether what a part of the pattern of a condition asks for is in no value that is stored as `json`. The place where
+/// that is said is that of the value ([`refuse_value`]), and of a field that is not there, that of its name: here.
 ///
 /// `who` is the step and, after a `\0`, whose JSON that is, in words. `part` is the way there, `.name\0` for a field and
 /// `[` for any element, and what is wanted: `n`ull, `b`oolean, `i` and a whole number, `f`raction, `t` and a text, `a`rray or
 /// `o`bject. Two texts are far less to compile than what they say would be as values.
 ///
 /// # Panics
-/// If no value can have it: where the compiler evaluates this, that is its error.
+/// If there is no such field: where the compiler evaluates this, that is its error.
 #[track_caller]
-pub const fn check_condition(who: &'static str, part: &'static str, json: &'static Json) {
+pub const fn is_never(who: &'static str, part: &'static str, json: &'static Json) -> bool {
     if is_plainly_possible(json, part.as_bytes()) {
-        return;
+        return false;
     }
-    if let Some(why) = (ConditionPart { who, part }).never(json) {
-        panic!("{}", why.as_str());
+    match verdict(json, part) {
+        Verdict::Possible | Verdict::Silence => false,
+        Verdict::NoField => panic!("{}", ConditionPart { who, part }.unknown(json).as_str()),
+        Verdict::Other => true,
     }
+}
+
+/// Panics, where it is called, with what is there instead.
+///
+/// # Panics
+/// Always: where the compiler evaluates this, that is its error.
+#[track_caller]
+pub const fn refuse_value(who: &'static str, part: &'static str, json: &'static Json) -> ! {
+    panic!("{}", ConditionPart { who, part }.other(json).as_str())
 }
 
 /// Whether it is quickly seen that a part is in some value. Of others, the functions below find out: every call costs the
@@ -154,16 +166,7 @@ const fn number(text: &str) -> i128 {
 }
 
 impl ConditionPart {
-    /// Why this part of the pattern is in no value that is stored as `json`. Nothing if it may be
-    /// in one, or if something around it is wrong already.
-    const fn never(&self, json: &'static Json) -> Option<Text> {
-        match verdict(json, self.part) {
-            Verdict::Possible | Verdict::Silence => None,
-            Verdict::NoField => Some(self.unknown(json)),
-            Verdict::Other => Some(self.other(json)),
-        }
-    }
-
+    /// There is no such field.
     const fn unknown(&self, json: &'static Json) -> Text {
         let (step, owner) = cut(self.who);
         let text = Text::EMPTY.with("the condition of step `").with(step).with("` names `");
@@ -171,6 +174,7 @@ impl ConditionPart {
         text.fields(reach(json, self.part))
     }
 
+    /// What is there is something else.
     const fn other(&self, json: &'static Json) -> Text {
         let (step, owner) = cut(self.who);
         let text = Text::EMPTY.with("the condition of step `").with(step).with("` compares ");
@@ -345,8 +349,13 @@ mod tests {
     ]);
 
     fn said(part: &'static str) -> Option<String> {
-        let part = ConditionPart { who: "s\0the input", part };
-        part.never(SITE).map(|text| text.as_str().to_owned())
+        let it = ConditionPart { who: "s\0the input", part };
+        let text = match verdict(SITE, part) {
+            Verdict::Possible | Verdict::Silence => return None,
+            Verdict::NoField => it.unknown(SITE),
+            Verdict::Other => it.other(SITE),
+        };
+        Some(text.as_str().to_owned())
     }
 
     #[test]

@@ -154,7 +154,10 @@ pub(crate) fn each_option(
 ) -> syn::Result<()> {
     let mut seen = HashSet::new();
     while !args.is_empty() {
-        let name = args.call(Ident::parse_any)?;
+        let Ok(name) = args.call(Ident::parse_any) else {
+            errors.keep(Err::<(), _>(nameless(args, known)?));
+            continue;
+        };
         let result = if !known.contains(&name.to_string().as_str()) {
             Err(unknown_option(&name, known))
         } else if !seen.insert(name.to_string()) {
@@ -173,6 +176,16 @@ pub(crate) fn each_option(
         }
     }
     Ok(())
+}
+
+/// A value where the name of an option should be, which is passed over with its `,`.
+fn nameless(args: ParseStream<'_>, known: &[&str]) -> syn::Result<syn::Error> {
+    let slug = args.fork().parse::<LitStr>().ok().filter(|_| known.contains(&"slug"));
+    let help = slug.map(|slug| format!("\nhelp: write `slug = {:?}`", slug.value()));
+    let message = "this has no name: options are written `name = value`".to_owned();
+    let error = syn::Error::new_spanned(up_to_comma(args)?, message + &help.unwrap_or_default());
+    args.parse::<Option<Token![,]>>()?;
+    Ok(error)
 }
 
 fn comma(args: ParseStream<'_>) -> syn::Result<()> {

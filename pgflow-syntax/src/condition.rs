@@ -7,7 +7,7 @@ use crate::errors::Errors;
 use crate::flow::Dependency;
 use crate::names::{Outline, listed};
 use crate::pattern::ConditionArg;
-use crate::pattern_part::{PathSegment, PatternPart, Wanted};
+use crate::pattern_part::{Extent, PathSegment, PatternPart, Wanted};
 use crate::suggest::closest;
 
 /// A value in a condition's pattern, to be compared with a type.
@@ -18,8 +18,10 @@ pub struct TypeCheck {
     pub path: Vec<PathSegment>,
     /// What it is.
     pub wanted: Wanted,
-    /// Where it was written.
+    /// Where its place was written.
     pub span: Span,
+    /// Where it was written.
+    pub value: Extent,
 }
 
 /// Checks the conditions of a step, as far as that needs no types.
@@ -79,12 +81,20 @@ fn on_run_input(
             ),
         );
     }
-    let all = TypeCheck { step: None, path: Vec::new(), wanted: Wanted::Object, span: name.span() };
+    let span = name.span();
+    let all = TypeCheck {
+        step: None,
+        path: Vec::new(),
+        wanted: Wanted::Object,
+        span,
+        value: span.into(),
+    };
     let parts = condition.parts.iter().map(|part| TypeCheck {
         step: None,
         path: part.path.clone(),
         wanted: part.wanted.clone(),
         span: part.span,
+        value: part.value,
     });
     [all].into_iter().chain(parts).collect()
 }
@@ -113,6 +123,7 @@ fn on_outputs(
                 path: path.to_vec(),
                 wanted: part.wanted.clone(),
                 span: part.span,
+                value: part.value,
             }),
         }
     }

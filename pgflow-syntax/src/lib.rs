@@ -66,7 +66,7 @@ pub use named::has_name;
 pub use param_shape::{first_of_many_states, is_bare_parameter, is_bare_state, is_no_state};
 pub use params::{Param, Source};
 pub use pattern::ConditionArg;
-pub use pattern_part::{PathSegment, PatternPart, Wanted};
+pub use pattern_part::{Extent, PathSegment, PatternPart, Wanted};
 pub use permits::Permits;
 pub use pretty::pretty;
 pub use returned::{is_bare_result, is_bare_waiting};

@@ -1,13 +1,13 @@
 //! `only_if` and `unless`: JSON in quotes, or JSON as tokens.
 
 use pgflow_model::Pattern;
-use proc_macro2::Span;
+use proc_macro2::{Span, TokenTree};
 use serde_json::{Map, Number, Value};
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::{Ident, Lit, LitBool, LitStr, Path, Token, braced, bracketed, token};
 
-use crate::pattern_part::{Parts, PathSegment, PatternPart};
+use crate::pattern_part::{Extent, Parts, PathSegment, PatternPart};
 use crate::value::{equals, up_to_comma};
 
 /// A condition, and where its parts were written.
@@ -66,7 +66,8 @@ fn object(input: ParseStream<'_>, parts: &mut Parts) -> syn::Result<Value> {
         let colon = format!("a `:` comes after a key: `{:?}: …`", key.value());
         braces.parse::<Token![:]>().map_err(|_| syn::Error::new(at, colon))?;
         let place = PathSegment::Field(key.value());
-        let value = parts.add(place, key.span(), |parts| value(&braces, parts))?;
+        let value =
+            parts.add(place, key.span(), extent(&braces)?, |parts| value(&braces, parts))?;
         if fields.insert(key.value(), value).is_some() {
             return Err(syn::Error::new(key.span(), format!("{:?} is given twice", key.value())));
         }
@@ -109,13 +110,25 @@ fn value(input: ParseStream<'_>, parts: &mut Parts) -> syn::Result<Value> {
     }
 }
 
+/// Where the value that comes next is: a literal, a `-` and a number, or what is in brackets.
+fn extent(input: ParseStream<'_>) -> syn::Result<Extent> {
+    let ahead = input.fork();
+    let first = ahead.span();
+    ahead.parse::<Option<Token![-]>>()?;
+    let last = match ahead.parse()? {
+        TokenTree::Group(group) => group.span_close(),
+        token => token.span(),
+    };
+    Ok(Extent { first, last })
+}
+
 fn array(input: ParseStream<'_>, parts: &mut Parts) -> syn::Result<Value> {
     let brackets;
     bracketed!(brackets in input);
     let mut items = Vec::new();
     while !brackets.is_empty() {
-        let span = brackets.span();
-        items.push(parts.add(PathSegment::Element, span, |parts| value(&brackets, parts))?);
+        let (span, extent) = (brackets.span(), extent(&brackets)?);
+        items.push(parts.add(PathSegment::Element, span, extent, |parts| value(&brackets, parts))?);
         comma(&brackets)?;
     }
     Ok(Value::Array(items))

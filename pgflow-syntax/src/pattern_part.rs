@@ -10,8 +10,25 @@ pub struct PatternPart {
     pub path: Vec<PathSegment>,
     /// What it is.
     pub wanted: Wanted,
-    /// Where it was written.
+    /// Where its place was written: the key, or the value itself if it is an element.
     pub span: Span,
+    /// Where it was written.
+    pub value: Extent,
+}
+
+/// From the first of some tokens to the last.
+#[derive(Clone, Copy)]
+pub struct Extent {
+    /// The first token.
+    pub first: Span,
+    /// The last one.
+    pub last: Span,
+}
+
+impl From<Span> for Extent {
+    fn from(span: Span) -> Self {
+        Self { first: span, last: span }
+    }
 }
 
 /// Where to go from a value.
@@ -75,15 +92,16 @@ impl Parts {
         &mut self,
         place: PathSegment,
         span: Span,
+        value: Extent,
         read: impl FnOnce(&mut Self) -> syn::Result<Value>,
     ) -> syn::Result<Value> {
         self.path.push(place);
         let at = self.all.len();
-        self.all.push(PatternPart { path: self.path.clone(), wanted: Wanted::Null, span });
-        let value = read(self)?;
-        self.all[at].wanted = Wanted::of(&value);
+        self.all.push(PatternPart { path: self.path.clone(), wanted: Wanted::Null, span, value });
+        let read = read(self)?;
+        self.all[at].wanted = Wanted::of(&read);
         self.path.pop();
-        Ok(value)
+        Ok(read)
     }
 
     /// Adds what a value holds, if the pattern is one literal: all of it is written where that is.
@@ -98,7 +116,7 @@ impl Parts {
         for (place, value) in held {
             self.path.push(place);
             let (path, wanted) = (self.path.clone(), Wanted::of(value));
-            self.all.push(PatternPart { path, wanted, span });
+            self.all.push(PatternPart { path, wanted, span, value: span.into() });
             self.add_all(value, span);
             self.path.pop();
         }

@@ -37,7 +37,9 @@ pub(crate) fn output<'a>(
     if may_be_result(ty) {
         return named::check(&what, ty, errors).then_some((Output::Behind(ty), None));
     }
-    let help = if is_bare_result(ty) {
+    let help = if matches!(**ty, Type::Never(_)) {
+        format!("write `-> {}`", item.words.returns)
+    } else if is_bare_result(ty) {
         format!("write `{}`{}", item.words.returns, item.words.or_output)
     } else {
         item.words.wrapped.replace("{}", &pretty(ty))

@@ -25,8 +25,7 @@ pub(crate) fn check(item: &StepItem, errors: &mut Errors) {
             generics,
             format!("{what} cannot be generic: a worker calls it with one set of types"),
         );
-    }
-    if let Some(clause) = &generics.where_clause {
+    } else if let Some(clause) = &generics.where_clause {
         errors.at(clause, format!("{what} cannot have a `where` clause"));
     }
     if let Some(token) = constness {

@@ -60,9 +60,13 @@ impl Expand<'_> {
             |at| format!("the output of `{}`", self.flow.steps[at].name()),
         );
         let (who, part) = (format!("{}\0{owner}", step.name()), part(check));
-        // The call is what the compiler underlines, so all of it is there.
-        let (private, json) = (Ident::new(SHORT, check.span), local(check.span));
-        quote_spanned!(check.span=> #private::check_condition(#who, #part, #json);)
+        // A call is what the compiler underlines: the first for a field that is not there, the other for its value.
+        let (at, last) = (check.span, check.value.last);
+        let (private, json) = (Ident::new(SHORT, at), local(at));
+        let is_other = quote_spanned!(at=> #private::is_never(#who, #part, #json));
+        let (private, json) = (Ident::new(SHORT, check.value.first), local(last));
+        let refusal = quote_spanned!(last=> #private::refuse_value(#who, #part, #json));
+        quote!(if #is_other { #refusal })
     }
 }
 

@@ -63,8 +63,7 @@ impl<Payload, Given: LeadsTo<Payload>> PayloadOf<Payload> for Given {
     }
 }
 
-/// The payload, or what points to it.
-#[cfg(feature = "engine")]
+/// The payload or the answer, or what points to it.
 #[doc(hidden)]
 pub trait LeadsTo<Payload> {
     fn given(&self) -> &Payload;
@@ -90,7 +89,6 @@ pub trait OutputOf<Output> {
 }
 
 /// A rule is kept by the type itself, and by what points to it.
-#[cfg(feature = "engine")]
 macro_rules! kept {
     ($rule:ident, $($pointer:ty),*) => {
         #[diagnostic::do_not_recommend]
@@ -111,7 +109,6 @@ macro_rules! kept {
     };
 }
 
-#[cfg(feature = "engine")]
 kept!(LeadsTo, &T, &&T, Box<T>, &Box<T>, std::sync::Arc<T>, &std::sync::Arc<T>);
 #[cfg(feature = "engine")]
 kept!(OutputOf, &T, Box<T>, std::sync::Arc<T>);

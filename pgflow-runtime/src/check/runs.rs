@@ -98,6 +98,35 @@ impl<Given: InputOf<Input>, Input, Who> Takes<Given, Input> for Who {
     }
 }
 
+/// Runs are started with inputs of their flow, owned or borrowed.
+///
+/// ```compile_fail
+/// # use pgflow::prelude::*;
+/// #[flow(input = u8)]
+/// mod billing { #[step] pub async fn invoice(run: u8) -> pgflow::Result<u8> { Ok(run) } }
+///
+/// fn wrong(ctx: pgflow::Context) {
+///     let _ = ctx.run_all(billing::Flow, 7_u8);
+/// }
+/// ```
+#[cfg(feature = "engine")]
+#[diagnostic::on_unimplemented(
+    message = "this takes inputs, each a `{Input}`, and `{Given}` is not a list of them",
+    label = "expected several `{Input}`"
+)]
+pub trait TakesAll<Given, Input> {
+    #[doc(hidden)]
+    fn each<R, E>(given: Given, made: impl FnMut(&Input) -> Result<R, E>) -> Result<Vec<R>, E>;
+}
+
+#[cfg(feature = "engine")]
+#[diagnostic::do_not_recommend]
+impl<Given: IntoIterator<Item: InputOf<Input>>, Input, Who> TakesAll<Given, Input> for Who {
+    fn each<R, E>(given: Given, mut made: impl FnMut(&Input) -> Result<R, E>) -> Result<Vec<R>, E> {
+        given.into_iter().map(|input| made(input.given())).collect()
+    }
+}
+
 /// A worker works for a database, owned or borrowed.
 ///
 /// ```compile_fail

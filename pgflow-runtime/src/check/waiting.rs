@@ -1,5 +1,6 @@
 //! Steps that wait.
 
+use super::given::LeadsTo;
 use crate::wait::{Hook, Waiting};
 use crate::{Error, Flow, Step, Task};
 
@@ -76,19 +77,20 @@ pub trait WaitsForAnswer {
     type Of: Step<Flow: Flow, TaskOutput = Self::Answer>;
 }
 
-/// A step is answered with what it waits for.
+/// A step is answered with what it waits for, owned or borrowed.
 #[diagnostic::on_unimplemented(
     message = "this step waits for `{Answer}`, not for `{Self}`",
-    label = "expected `&{Answer}`"
+    label = "expected `{Answer}`"
 )]
 pub trait AnswerOf<Answer> {
     #[doc(hidden)]
-    fn given(&self) -> &Answer;
+    fn answer(&self) -> &Answer;
 }
 
+// By way of another trait: only of a rule that is broken inside an `impl` does the compiler not show the call as well.
 #[diagnostic::do_not_recommend]
-impl<Answer> AnswerOf<Answer> for Answer {
-    fn given(&self) -> &Answer {
-        self
+impl<Answer, Given: LeadsTo<Answer>> AnswerOf<Answer> for Given {
+    fn answer(&self) -> &Answer {
+        self.given()
     }
 }

@@ -125,10 +125,16 @@ impl Db {
         Ok(())
     }
 
+    /// The first tasks that a worker has or that wait for one. In a wide map those that a worker has may stand far behind others.
     async fn open_tasks(&self, run: RunId, step: &str) -> Result<Vec<TaskRecord>, ClientError> {
-        let mut tasks = Vec::new();
-        for status in [TaskStatus::Started, TaskStatus::Queued] {
-            let query = TaskQuery { statuses: vec![status], after: None, max: TASKS };
+        let open = vec![TaskStatus::Started, TaskStatus::Queued];
+        let query = TaskQuery { statuses: open, after: None, max: 2 * TASKS };
+        let mut tasks = self.tasks(run, step, &query).await?;
+        let is_whole = tasks.len() < 2 * TASKS as usize;
+        if !is_whole && tasks.iter().all(|task| task.status == TaskStatus::Queued) {
+            let (statuses, after) =
+                (vec![TaskStatus::Started], tasks.last().map(|task| task.index));
+            let query = TaskQuery { statuses, after, max: TASKS };
             tasks.extend(self.tasks(run, step, &query).await?);
         }
         Ok(tasks)

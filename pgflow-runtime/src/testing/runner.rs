@@ -103,11 +103,9 @@ impl Runner {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn signal<S: WaitsForAnswer>(
-        mut self,
-        answer: &dyn AnswerOf<S::Answer>,
-    ) -> Result<Self, DataError> {
-        let answer = (kept::<S::Of>().write)(answer.given())?;
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn signal<S: WaitsForAnswer>(mut self, answer: impl AnswerOf<S::Answer>) -> Result<Self, DataError> {
+        let answer = (kept::<S::Of>().write)(answer.answer())?;
         let flow = <<S::Of as Step>::Flow as Flow>::SLUG;
         self.given.answers.insert((flow, S::Of::SLUG), answer);
         Ok(self)

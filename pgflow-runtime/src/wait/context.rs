@@ -6,7 +6,7 @@ use pgflow_machine::Timestamp;
 use pgflow_machine::job::Moment;
 
 use super::{ChildRun, ChildRuns, On, Wait, Waiting};
-use crate::check::{Lasts, PutsOut, Starts, Takes};
+use crate::check::{Lasts, PutsOut, Starts, Takes, TakesAll};
 use crate::{Context, DataError};
 
 impl Context {
@@ -109,9 +109,8 @@ impl Context {
 
     /// A run per input, for the step to wait for.
     #[rustfmt::skip] // One line, which the compiler shows.
-    pub fn run_all<F, I, G>(&self, _flow: F, inputs: impl IntoIterator<Item = G>) -> Starting<ChildRuns<<Self as Starts<F, I>>::Output>> where Self: Starts<F, I> + Takes<G, I> {
-        let stored = |input: G| <Self as Starts<F, I>>::stored(<Self as Takes<G, I>>::taken(&input));
-        let inputs = inputs.into_iter().map(stored).collect::<Result<_, _>>();
+    pub fn run_all<F, I, G>(&self, _flow: F, inputs: G) -> Starting<ChildRuns<<Self as Starts<F, I>>::Output>> where Self: Starts<F, I> + TakesAll<G, I> {
+        let inputs = <Self as TakesAll<G, I>>::each(inputs, <Self as Starts<F, I>>::stored);
         ready(inputs.map(|inputs| ChildRuns::new(<Self as Starts<F, I>>::DEF, inputs)))
     }
 }

@@ -27,9 +27,10 @@ begin
   if cardinality(v_runs) >= _open_runs.qty then
     return query select unnest(v_runs);
   elsif pgflow._use_queue(_open_runs.flow_slug) then
+    -- A wide map has many messages of one run: what they say is looked at once.
     return query execute format(
-      'select (q.message ->> ''run_id'')::uuid from pgmq.%I q
-        where q.message ->> ''run_id'' ~ ''^[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$''
+      'select m.run_id::uuid from (select distinct q.message ->> ''run_id'' as run_id from pgmq.%I q offset 0) m
+        where m.run_id ~ ''^[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$''
        union select w.run_id from pgflow.waits w where w.flow_slug = $1',
       pgmq.format_table_name(_open_runs.flow_slug, 'q')) using _open_runs.flow_slug;
   else

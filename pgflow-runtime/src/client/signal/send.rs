@@ -83,9 +83,9 @@ impl Db {
     /// # fn main() {}
     /// ```
     #[rustfmt::skip] // One line, which the compiler shows.
-    pub fn signal_step<S: WaitsForAnswer>(&self, run: RunId, answer: &dyn AnswerOf<S::Answer>) -> Signalling<'_> {
+    pub fn signal_step<S: WaitsForAnswer>(&self, run: RunId, answer: impl AnswerOf<S::Answer>) -> Signalling<'_> {
         let task = TaskKey { run, step: S::Of::SLUG.to_owned(), index: 0 };
-        let payload = (kept::<S::Of>().write)(answer.given()).map_err(ClientError::Data);
+        let payload = (kept::<S::Of>().write)(answer.answer()).map_err(ClientError::Data);
         Signalling::new(self, Ok(SignalTo::Task(task)), payload)
     }
 }

@@ -40,11 +40,8 @@ impl Sim {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn signal<S: WaitsForAnswer>(
-        &mut self,
-        run: &Run<<S::Of as Step>::Flow>,
-        answer: &dyn AnswerOf<S::Answer>,
-    ) -> Result<Signalled, SimError> {
+    #[rustfmt::skip] // One line, which the compiler shows.
+    pub fn signal<S: WaitsForAnswer>(&mut self, run: &Run<<S::Of as Step>::Flow>, answer: impl AnswerOf<S::Answer>) -> Result<Signalled, SimError> {
         Ok(block_on(self.db.signal_step::<S>(run.id(), answer).into_future())?)
     }
 

@@ -107,7 +107,8 @@ async fn a_slug_that_fits_no_queue_name_is_refused() {
 async fn two_slugs_that_differ_in_case_only_would_share_a_queue() {
     let db = Db::with("select pgflow.create_flow('Orders')").await;
     let failure = db.error("select pgflow.create_flow('oRDERS')").await;
-    assert!(failure.message.contains("oRDERS") && failure.message.contains("Orders"), "{failure}");
+    let message = "Flow slug \"oRDERS\" differs from the existing flow \"Orders\" in case only, and would share its queue";
+    assert_eq!((&*failure.message, &*failure.code), (message, "23505"));
     assert_eq!(db.one("select flow_slug from pgflow.flows").await, "Orders");
     assert_eq!(db.one("select count(*) from pgmq.list_queues()").await, "1");
     db.run("select pgflow.create_flow('Orders')").await;

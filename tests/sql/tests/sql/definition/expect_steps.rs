@@ -11,9 +11,12 @@ async fn a_flow_with_exactly_these_steps_is_what_was_meant() {
 #[tokio::test]
 async fn another_flow_of_the_same_name_is_refused() {
     let db = Db::with(&define("f", &["a", "b map after a"])).await;
-    for (arguments, strange) in
-        [("array['a']", "b"), ("array['a', 'b']", "b"), ("array['b', 'a'], array['a', 'b']", "a")]
-    {
+    for (arguments, strange) in [
+        ("array['a']", "b"),
+        ("array['b'], array['b']", "a"),
+        ("array['a', 'b']", "b"),
+        ("array['b', 'a'], array['a', 'b']", "a"),
+    ] {
         let failure = db.error(&format!("select pgflow.expect_steps('f', {arguments})")).await;
         let text = format!("Flow \"f\" is there already, and is another one: it has \"{strange}\"");
         assert_eq!((&*failure.message, &*failure.code), (&*text, "23505"), "{arguments}");

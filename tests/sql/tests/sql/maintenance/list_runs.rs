@@ -30,6 +30,14 @@ async fn the_newest_come_first_without_payloads() {
         [second.id.to_string(), first.id.to_string()]
     );
     assert_eq!(ids(&db, "array['nothing']").await, [""; 0]);
+    let fourth = db.start("g", "{}").await;
+    db.claim("g").await;
+    fourth.complete("a", 0, "1").await;
+    assert_eq!(ids(&db, "statuses => array['completed']").await, [fourth.id.to_string()]);
+    assert_eq!(
+        ids(&db, "statuses => array['completed', 'failed']").await,
+        [fourth.id.to_string(), second.id.to_string()]
+    );
 }
 
 #[tokio::test]

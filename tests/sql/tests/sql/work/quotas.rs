@@ -104,6 +104,20 @@ async fn a_step_behind_thousands_of_a_full_one_is_found() {
     db.check().await;
 }
 
+/// The same among single steps, which are not set back as the tasks of a wide map are.
+#[tokio::test]
+async fn a_step_behind_hundreds_of_runs_at_a_full_one_is_found() {
+    let db = Db::with(&define("f", &["a"])).await;
+    db.run("select pgflow.start_flow('f', to_jsonb(n)) from generate_series(1, 1000) n").await;
+    db.run("select pgflow.add_step('f', 'late')").await;
+    let run = db.start("f", "1").await;
+    for _ in 0..50 {
+        claim(&db, 10, "'f'", "'a'", "1").await;
+    }
+    assert_eq!(run.task("late", 0, "status").await, "started");
+    db.check().await;
+}
+
 /// Looking further does not give the quota twice.
 #[tokio::test]
 async fn the_quota_is_one_for_both_looks() {
