@@ -103,6 +103,7 @@ impl Runner {
     /// # Ok(())
     /// # }
     /// ```
+    #[expect(clippy::needless_pass_by_value, reason = "an answer may be owned")]
     #[rustfmt::skip] // One line, which the compiler shows.
     pub fn signal<S: WaitsForAnswer>(mut self, answer: impl AnswerOf<S::Answer>) -> Result<Self, DataError> {
         let answer = (kept::<S::Of>().write)(answer.answer())?;

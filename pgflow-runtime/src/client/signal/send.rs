@@ -82,6 +82,7 @@ impl Db {
     /// # }
     /// # fn main() {}
     /// ```
+    #[expect(clippy::needless_pass_by_value, reason = "an answer may be owned")]
     #[rustfmt::skip] // One line, which the compiler shows.
     pub fn signal_step<S: WaitsForAnswer>(&self, run: RunId, answer: impl AnswerOf<S::Answer>) -> Signalling<'_> {
         let task = TaskKey { run, step: S::Of::SLUG.to_owned(), index: 0 };
