@@ -73,6 +73,11 @@ impl Connections {
         self.options.connect.get_database().unwrap_or_default()
     }
 
+    /// Sets a step's session as it was when the step got it.
+    pub(crate) async fn reset(&self, connection: &mut MySqlConnection) -> Result<()> {
+        session_settings::set_inside(connection, self.options.lock_wait).await
+    }
+
     /// How long the server may take to answer.
     pub(crate) fn answer_within(&self) -> Duration {
         self.options.answer_within

@@ -185,8 +185,11 @@ const MEANINGS: &[(u16, Kind)] = &[
 /// A table or a column of ours that is not there.
 const MISSING: &[u16] = &[1054, 1146];
 
+/// A row of this key is there.
+const DUPLICATE: u16 = 1062;
+
 /// Another transaction came first: the whole transition may be run again.
-const PASSING: &[u16] = &[1020, 1062, 1205, 1206, 1213, 1614];
+const PASSING: &[u16] = &[1020, DUPLICATE, 1205, 1206, 1213, 1614];
 
 /// Those of them that came after a long wait.
 const WAITED: &[u16] = &[1205];
@@ -198,6 +201,9 @@ const SERVER_WIDE: &[u16] = &[3, 20, 1021, 1030, 1040, 1041, 1053, 1114, 1290, 1
 pub(crate) fn translate(error: sqlx::Error) -> BackendError {
     match &error {
         sqlx::Error::PoolClosed => BackendError::Closed,
+        sqlx::Error::Io(said) if said.kind() == io::ErrorKind::TimedOut => {
+            BackendError::no_answer(said.to_string())
+        }
         sqlx::Error::Database(database)
             if MISSING.contains(&number(&error)) && database.message().contains("pgflow_") =>
         {
@@ -245,6 +251,20 @@ pub(crate) fn has_waited(error: &sqlx::Error) -> bool {
     WAITED.contains(&number(error))
 }
 
+/// An error of a statement that records a step in its own transaction. What another transaction has locked is not the step's fault; a
+/// row that is there may be one that the step wrote.
+pub(crate) fn not_recorded(error: sqlx::Error) -> Error {
+    let is_of_others = is_passing(&error) && number(&error) != DUPLICATE;
+    if is_of_others { error.into() } else { not_committed(error) }
+}
+
+/// Whether a row was there already.
+pub(crate) fn is_duplicate(error: &BackendError) -> bool {
+    let BackendError::Unavailable(source) = error else { return false };
+    let said = source.downcast_ref::<MySqlError>();
+    matches!(said, Some(MySqlError::Busy(said)) if number(said.sqlx()) == DUPLICATE)
+}
+
 /// An error of a step's commit: what is checked then is what the step did, unless the server is in trouble.
 pub(crate) fn not_committed(error: sqlx::Error) -> Error {
     let is_lost =
@@ -288,6 +308,12 @@ mod tests {
         for number in [0, 1044, 1045, 1049, 1064, 1142] {
             assert!(matches!(backend(number), BackendError::Refused(_)), "{number}");
         }
+    }
+
+    #[test]
+    fn no_answer_in_time_is_known_as_such() {
+        let error = translate(timed_out("a statement", Duration::from_secs(30)));
+        assert!(error.is_no_answer(), "{error}");
     }
 
     #[test]

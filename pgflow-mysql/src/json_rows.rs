@@ -37,20 +37,22 @@ pub(crate) struct StepRow {
     pub(crate) step: usize,
 }
 
-/// Cuts rows into parts that a packet has room for: each part has one row at least.
-pub(crate) fn parts<T>(rows: Vec<T>, most: usize, bytes: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
-    let (mut parts, mut part, mut filled) = (Vec::new(), Vec::new(), 0);
+/// Rows as parameters that a packet has room for: each has one row at least.
+pub(crate) fn json_parts<T: Serialize>(rows: &[T], most: usize) -> Result<Vec<String>> {
+    let mut parts: Vec<String> = Vec::new();
     for row in rows {
-        let size = bytes(&row);
-        if filled + size > most && !part.is_empty() {
-            parts.push(std::mem::take(&mut part));
-            filled = 0;
+        let row = json_rows(std::slice::from_ref(row))?;
+        match parts.last_mut().filter(|part| part.len() + row.len() <= most) {
+            None => parts.push(row),
+            // One array out of two.
+            Some(part) => {
+                part.truncate(part.len() - 1);
+                part.push(',');
+                part.push_str(&row[1..]);
+            }
         }
-        filled += size;
-        part.push(row);
     }
-    parts.extend(Some(part).filter(|part| !part.is_empty()));
-    parts
+    Ok(parts)
 }
 
 #[cfg(test)]
@@ -59,10 +61,14 @@ mod tests {
 
     #[test]
     fn parts_are_no_larger_than_they_may_be() {
-        let cut = |sizes: Vec<usize>| parts(sizes, 10, |size| *size);
-        assert_eq!(cut(vec![4, 4, 4]), [vec![4, 4], vec![4]]);
-        assert_eq!(cut(vec![40, 1]), [vec![40], vec![1]], "one goes in any case");
-        assert_eq!(cut(vec![]), Vec::<Vec<usize>>::new());
+        let cut = |rows: &[&str]| json_parts(rows, 16).unwrap();
+        assert_eq!(cut(&["one", "two", "three"]), [r#"["one","two"]"#, r#"["three"]"#]);
+        assert_eq!(cut(&["\"\"\"", "two"]), [r#"["\"\"\""]"#, r#"["two"]"#], "as they are sent");
+        assert_eq!(
+            cut(&["longer than all of it", "1"]),
+            [r#"["longer than all of it"]"#, r#"["1"]"#]
+        );
+        assert_eq!(cut(&[]), [""; 0]);
     }
 
     #[test]

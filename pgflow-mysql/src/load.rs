@@ -33,15 +33,21 @@ reading_and_locking!(
        straight_join pgflow_runs r force index (primary) on r.id = unhex(k.run)"
 );
 
-/// A run's lock covers its steps. The clock is read again under that lock, or what happens to a run might seem to have
-/// happened before what was there when the lock was free.
-const STEPS: &str = concat!(
-    "select s.run, s.step, s.status, s.remaining_deps, s.tasks, s.remaining_tasks, s.skip_reason, s.error, ",
-    now!(),
-    " from json_table(?, '$[*]' columns (run char(32) path '$')) k
-      straight_join pgflow_steps s force index (primary) on s.run = unhex(k.run)
-     order by s.run, s.step"
-);
+macro_rules! steps {
+    () => {
+        concat!(
+            "select s.run, s.step, s.status, s.remaining_deps, s.tasks, s.remaining_tasks, s.skip_reason, s.error, ",
+            now!(),
+            " from (select j.* from json_table(?, '$[*]' columns (run char(32) path '$')) j) k
+              straight_join pgflow_steps s force index (primary) on s.run = unhex(k.run)
+             order by s.run, s.step"
+        )
+    };
+}
+
+/// A run's lock covers its steps, except where they are seen as they were before it. The clock is read again under that lock, or what
+/// happens to a run might seem to have happened before what was there when the lock was free.
+const STEPS: [&str; 2] = [steps!(), concat!(steps!(), " lock in share mode")];
 
 reading_and_locking!(
     TASKS,
@@ -114,7 +120,8 @@ async fn runs<C: DerefMut<Target = MySqlConnection>>(
     if found.is_empty() {
         return Ok(());
     }
-    let query = sqlx::query_as(STEPS).bind(&ids);
+    let sql = STEPS[usize::from(session.locks && session.may_see_the_past())];
+    let query = sqlx::query_as(sql).bind(&ids);
     let steps: Vec<StepColumns> = query.fetch_all(session.connection()).await?;
     let mut of_run: BTreeMap<Uuid, Vec<StepColumns>> = BTreeMap::new();
     for step in steps {

@@ -58,7 +58,7 @@ pub(crate) async fn record<C: DerefMut<Target = MySqlConnection>>(
         return read(session, run, parts).await;
     }
     let (now, catalog) = (session.now, Arc::clone(&session.catalog));
-    let begun = Begun { now, catalog, has_waits: session.has_waits };
+    let begun = Begun { now, catalog, has_waits: session.has_waits, settings: session.settings };
     // For the next transaction only.
     session.connection().execute("set transaction isolation level repeatable read").await?;
     let mut snapshot = session.connection().begin_with(SNAPSHOT).await?;

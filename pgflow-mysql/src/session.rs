@@ -23,21 +23,34 @@ use pgflow_machine::permit::{PermitKey, PermitKind, Waiting};
 use pgflow_machine::schedule::Schedule;
 use pgflow_machine::wait::{Child, ChildEnd, Glance, HookToken, WaitRow};
 use pgflow_machine::{
-    Candidate, Catalog, FlowVersion, Lane, Needs, Payload, Ready, Rows, RunId, TaskKey, TaskLease,
-    Ties, Timestamp, Version, WorkerId, Writes,
+    Candidate, Catalog, FlowVersion, Lane, Limits, Needs, Payload, Ready, Rows, RunId, TaskKey,
+    TaskLease, Ties, Timestamp, Version, WorkerId, Writes,
 };
 use pgflow_model::FlowMigration;
 use pgflow_model::FlowShape;
+use serde::Serialize;
 use serde_json::Value;
 use sqlx::MySqlConnection;
 use tokio::time::timeout;
 
 use crate::catalog::{self, Begun, Known};
-use crate::error::{Error, Result, not_committed, timed_out};
+use crate::error::{Error, Result, not_recorded, timed_out};
+use crate::json_rows::json_parts;
+use crate::settings::Settings;
 use crate::{
     claim, definitions, jobs, list, load, payloads, pipelines, read, recovery, schedules, streams,
     waits, write,
 };
+
+/// Whose a transaction is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Owner {
+    Engine,
+    /// A step has used it before.
+    Step,
+    /// It may see everything as it was when it began. Only what is locked is then as it is.
+    Application,
+}
 
 /// A transaction on a connection of a pool, or of the application's.
 #[derive(Debug)]
@@ -49,10 +62,10 @@ pub struct MySqlSession<C> {
     pub(crate) has_waits: bool,
     /// Whether rows that are loaded are locked.
     pub(crate) locks: bool,
+    owner: Owner,
+    pub(crate) settings: Settings,
     /// How long the server may take to answer.
     answer_within: Duration,
-    /// Whether a step has used it before.
-    is_of_step: bool,
     /// Numbers of the newest events of runs that are loaded.
     pub(crate) last_seqs: HashMap<RunId, i64>,
 }
@@ -66,26 +79,41 @@ impl<C: DerefMut<Target = MySqlConnection>> MySqlSession<C> {
     /// In the application's transaction.
     pub(crate) async fn inside(mut connection: C) -> Result<Self> {
         let begun = catalog::fresh(&mut connection).await?;
-        Ok(Self::new(connection, begun, true))
+        Ok(Self { owner: Owner::Application, ..Self::new(connection, begun, true) })
     }
 
     /// In the transaction of a step, which has come to its end.
     pub(crate) async fn of_step(connection: C, known: &Known) -> Result<Self> {
         let session = Self::begin(connection, known, true).await?;
-        Ok(Self { is_of_step: true, ..session })
+        Ok(Self { owner: Owner::Step, ..session })
     }
 
     pub(crate) fn new(connection: C, begun: Begun, locks: bool) -> Self {
-        let Begun { now, catalog, has_waits } = begun;
-        let (is_of_step, last_seqs) = (false, HashMap::new());
+        let Begun { now, catalog, has_waits, settings } = begun;
+        let (owner, last_seqs) = (Owner::Engine, HashMap::new());
         // Who waits for the application's own transaction is the application.
         let answer_within = Duration::MAX;
-        Self { connection, now, catalog, has_waits, locks, answer_within, is_of_step, last_seqs }
+        Self {
+            connection,
+            now,
+            catalog,
+            has_waits,
+            locks,
+            owner,
+            settings,
+            answer_within,
+            last_seqs,
+        }
     }
 
     /// From now on, an answer that takes longer counts as none.
     pub(crate) fn in_time(self, answer_within: Duration) -> Self {
         Self { answer_within, ..self }
+    }
+
+    /// As it began, but what it loads is locked.
+    pub(crate) fn locking(self) -> Self {
+        Self { locks: true, last_seqs: HashMap::new(), ..self }
     }
 
     pub(crate) fn connection(&mut self) -> &mut MySqlConnection {
@@ -94,6 +122,21 @@ impl<C: DerefMut<Target = MySqlConnection>> MySqlSession<C> {
 
     pub(crate) fn into_connection(self) -> C {
         self.connection
+    }
+
+    /// Whether what was seen before a lock may be older than the lock.
+    pub(crate) fn may_see_the_past(&self) -> bool {
+        self.owner == Owner::Application
+    }
+
+    /// What payloads go through.
+    pub(crate) fn limits(&self) -> Limits {
+        self.settings.limits()
+    }
+
+    /// Rows as parameters of the session's size.
+    pub(crate) fn json_parts<T: Serialize>(&self, rows: &[T]) -> Result<Vec<String>> {
+        json_parts(rows, self.settings.most_bytes())
     }
 
     /// A version by its number.
@@ -107,7 +150,7 @@ impl<C: DerefMut<Target = MySqlConnection>> MySqlSession<C> {
     /// Where a step has been before, what fails may lie in what it did.
     fn blame<T>(&self, result: Result<T>) -> Stored<T> {
         result.map_err(|error| match error {
-            Error::Sqlx(error) if self.is_of_step => not_committed(error).into(),
+            Error::Sqlx(error) if self.owner == Owner::Step => not_recorded(error).into(),
             error => BackendError::from(error),
         })
     }

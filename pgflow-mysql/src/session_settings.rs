@@ -38,16 +38,30 @@ pub(crate) async fn set_up(
 
 /// Sets what was perhaps changed since.
 pub(crate) async fn set(connection: &mut MySqlConnection, lock_wait: Duration) -> Result<()> {
-    let lock_wait = lock_wait.as_secs().max(1);
-    let set = format!(
-        "set names utf8mb4 collate utf8mb4_bin, autocommit = 1, sql_mode = '{}', time_zone = '+00:00', \
-         innodb_lock_wait_timeout = {lock_wait}, lock_wait_timeout = {lock_wait} {}",
-        SQL_MODE.join(","),
-        recursion()
-    );
+    let set = format!("{}, autocommit = 1", settings(lock_wait));
     connection.execute(sqlx::AssertSqlSafe(set)).await?;
     connection.execute(ISOLATION).await?;
     Ok(())
+}
+
+/// The same in a transaction, whose isolation is what it is, and which `autocommit` would end.
+pub(crate) async fn set_inside(
+    connection: &mut MySqlConnection,
+    lock_wait: Duration,
+) -> Result<()> {
+    connection.execute(sqlx::AssertSqlSafe(settings(lock_wait))).await?;
+    Ok(())
+}
+
+/// Sets what matters to a statement.
+fn settings(lock_wait: Duration) -> String {
+    let lock_wait = lock_wait.as_secs().max(1);
+    format!(
+        "set names utf8mb4 collate utf8mb4_bin, sql_mode = '{}', time_zone = '+00:00', sql_select_limit = default, \
+         innodb_lock_wait_timeout = {lock_wait}, lock_wait_timeout = {lock_wait} {}",
+        SQL_MODE.join(","),
+        recursion()
+    )
 }
 
 /// How far a walk from job to job goes, in what only MariaDB reads and in what only MySQL reads. MariaDB stops there, which is as far

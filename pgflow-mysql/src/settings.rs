@@ -10,6 +10,9 @@ use crate::{Durability, MySqlError};
 const LEAST_PACKET: u64 = 1 << 20;
 /// A payload travels as a JSON text in a JSON text, where each of its quotes is two characters.
 const ROOM: u64 = 3;
+/// Rows that are written together may fill this part of a packet, and so many bytes: a larger statement only waits longer.
+const SHARE: u64 = 2;
+const MOST: usize = 4 << 20;
 
 const LOOK: &str = "
     select cast(@@global.innodb_flush_log_at_trx_commit as signed), cast(@@global.log_bin as signed),
@@ -28,6 +31,11 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
+    /// Of a server, or a session, with such packets.
+    pub(crate) fn of_packet(packet: u64) -> Self {
+        Self { packet }
+    }
+
     /// Reads them, and refuses what cannot work.
     pub(crate) async fn read(
         connection: &mut MySqlConnection,
@@ -40,8 +48,17 @@ impl Settings {
     /// What payloads go through.
     pub(crate) fn limits(self) -> Limits {
         let defaults = Limits::default();
-        let packet = usize::try_from(self.packet / ROOM).unwrap_or(usize::MAX);
-        Limits { max_bytes: defaults.max_bytes.min(packet), ..defaults }
+        Limits { max_bytes: defaults.max_bytes.min(self.part(ROOM)), ..defaults }
+    }
+
+    /// Bytes that a parameter with many rows may have.
+    pub(crate) fn most_bytes(self) -> usize {
+        MOST.min(self.part(SHARE))
+    }
+
+    /// One of so many parts of a packet.
+    fn part(self, parts: u64) -> usize {
+        usize::try_from(self.packet / parts).unwrap_or(usize::MAX)
     }
 }
 
@@ -69,7 +86,7 @@ fn judge(
             "a crash may leave replicas behind what was committed"
         );
     }
-    Ok(Settings { packet: *packet })
+    Ok(Settings::of_packet(*packet))
 }
 
 fn refuse_or_warn(why: String, durability: Durability) -> Result<(), MySqlError> {
@@ -128,5 +145,11 @@ mod tests {
         };
         assert_eq!(limit(1 << 30), Limits::default().max_bytes);
         assert!(limit(2 << 20) < 1 << 20);
+    }
+
+    #[test]
+    fn rows_that_are_written_together_fit_into_a_packet() {
+        assert_eq!(Settings::of_packet(LEAST_PACKET).most_bytes(), 512 << 10);
+        assert_eq!(Settings::of_packet(1 << 30).most_bytes(), MOST);
     }
 }

@@ -5,15 +5,15 @@ use std::pin::Pin;
 use pgflow_machine::job::{JobProblem, NewJob, Submitted};
 use pgflow_machine::permit::Message;
 use pgflow_machine::wait::{Signal, Signalled};
-use pgflow_machine::{Limits, NewRun, Started};
+use pgflow_machine::{NewRun, Started};
 use sqlx::{MySqlConnection, Transaction};
 
-use super::catalog::Known;
 use super::connections::PooledConnection;
-use super::error::{Result, number};
+use super::error::{Result, is_duplicate, number, translate};
 use super::jobs::submit_in;
 use super::pipelines::push_in;
 use super::session::MySqlSession;
+use super::store::MySql;
 use super::waits::signal_in;
 use pgflow_backend::backend::{BackendError, Reply};
 use pgflow_backend::sql::{check_transaction, undone};
@@ -23,6 +23,10 @@ use pgflow_backend::tx::{StepTransaction, StepTx};
 /// A transaction is known again by this: it is gone with it.
 const MARK: &str = "savepoint pgflow_step";
 const MARKED: &str = "release savepoint pgflow_step";
+
+/// What a start that met another one of the same run goes back to.
+const BEFORE_START: &str = "savepoint pgflow_start";
+const NOT_STARTED: &str = "rollback to savepoint pgflow_start";
 
 const ANOTHER: &str = "commit a transaction of another database";
 
@@ -38,12 +42,15 @@ pub(super) async fn lend(connection: PooledConnection) -> Result<StepTx> {
     Ok(Box::new(MySqlTx(transaction)))
 }
 
-/// Takes it back; an error if the step has ended it.
-pub(super) async fn take_back(known: &Known, tx: StepTx) -> Result<MySqlSession<PooledConnection>> {
+/// Takes it back; an error if the step has ended it. What the step set in its session is not for what we write.
+pub(super) async fn take_back(store: &MySql, tx: StepTx) -> Result<MySqlSession<PooledConnection>> {
     let another = BackendError::Unsupported { backend: "mysql", what: ANOTHER };
     let MySqlTx(mut transaction) = tx.downcast().ok_or(another)?;
     match sqlx::raw_sql(MARKED).execute(&mut *transaction).await {
-        Ok(_) => MySqlSession::of_step(PooledConnection::Transaction(transaction), known).await,
+        Ok(_) => {
+            store.connections.reset(&mut transaction).await?;
+            MySqlSession::of_step(PooledConnection::Transaction(transaction), &store.known).await
+        }
         Err(error) if number(&error) == NO_SAVEPOINT => {
             transaction.rollback().await?;
             Err(BackendError::TransactionEnded.into())
@@ -98,6 +105,16 @@ pub fn start_in(connection: &mut MySqlConnection, run: NewRun) -> Reply<'_, Star
     Box::pin(async move {
         check_transaction(connection)?;
         let mut session = MySqlSession::inside(connection).await?;
-        store::start_in(&mut session, run, Limits::default()).await
+        let limits = session.limits();
+        sqlx::raw_sql(BEFORE_START).execute(session.connection()).await.map_err(translate)?;
+        // Where the transaction is REPEATABLE READ, whoever locks a run that is not there keeps all others from starting theirs.
+        session.locks = false;
+        let started = store::start_in(&mut session, &run, limits).await;
+        if !started.as_ref().is_err_and(is_duplicate) {
+            return started;
+        }
+        // It is there, and was not when the transaction began.
+        sqlx::raw_sql(NOT_STARTED).execute(session.connection()).await.map_err(translate)?;
+        store::start_in(&mut session.locking(), &run, limits).await
     })
 }

@@ -136,7 +136,7 @@ impl Store for MySql {
     }
 
     async fn take_back(&self, tx: StepTx) -> Stored<MySqlSession<PooledConnection>> {
-        let session = step::take_back(&self.known, tx).await?;
+        let session = step::take_back(self, tx).await?;
         Ok(session.in_time(self.connections.answer_within()))
     }
 

@@ -15,9 +15,6 @@ use crate::session::MySqlSession;
 use rows::Written;
 use spawn::Spawns;
 
-/// Bytes that a parameter with many rows may have. Servers take 16 MiB at least, unless told otherwise.
-pub(super) const MOST_BYTES: usize = 2 << 20;
-
 pub(crate) async fn write<C: DerefMut<Target = MySqlConnection>>(
     session: &mut MySqlSession<C>,
     rows: &Rows,

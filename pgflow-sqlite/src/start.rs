@@ -21,7 +21,7 @@ pub fn start_in(connection: &mut SqliteConnection, run: NewRun) -> Reply<'_, Sta
     Box::pin(async move {
         check_transaction(connection)?;
         let mut session = session(connection, &run).await?;
-        store::start_in(&mut session, run, Limits::default()).await
+        store::start_in(&mut session, &run, Limits::default()).await
     })
 }
 

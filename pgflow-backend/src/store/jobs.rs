@@ -337,9 +337,10 @@ pub async fn submit_in<S: Session>(
     session: &mut S,
     job: &NewJob,
     by: &str,
+    limits: Limits,
 ) -> Stored<Result<Submitted, JobProblem>> {
     check_name(by).map_err(|why| JobProblem::Name { what: "caller", why })?;
-    let (jobs, limits) = (std::slice::from_ref(job), Limits::default());
+    let jobs = std::slice::from_ref(job);
     let (answers, _) = execute(session, &Submit { jobs, by, limits }).await?;
     Ok(answers.into_iter().next().unwrap_or(Ok(Submitted::Exists)))
 }

@@ -85,11 +85,11 @@ async fn try_together<S: Store, T: Sync>(
 /// Starts a run in a transaction that may write.
 pub async fn start_in<S: Session>(
     session: &mut S,
-    run: NewRun,
+    run: &NewRun,
     limits: pgflow_machine::Limits,
 ) -> Stored<Started> {
     let catalog = Arc::clone(session.catalog());
-    let start = Start { runs: vec![&run], catalog, limits };
+    let start = Start { runs: vec![run], catalog, limits };
     let (answers, _) = execute(session, &start).await?;
     one(answers.into_iter().map(|answer| Ok(answer?)).collect())
 }

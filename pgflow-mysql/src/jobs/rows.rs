@@ -147,11 +147,3 @@ pub(super) fn ended<'w>(rows: &'w JobRows, writes: &'w JobWrites<'_>) -> Result<
     };
     writes.archived.iter().map(ended).collect()
 }
-
-pub(super) fn size_of_ended(ended: &Ended<'_>) -> usize {
-    size(&ended.job) + ended.output.as_ref().map_or(0, String::len)
-}
-
-pub(super) fn size(job: &Job<'_>) -> usize {
-    job.payload.as_ref().map_or(0, String::len) + job.error.map_or(0, str::len)
-}

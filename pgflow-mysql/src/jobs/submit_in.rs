@@ -16,6 +16,8 @@ pub fn submit_in<'a>(
 ) -> Reply<'a, Result<Submitted, JobProblem>> {
     Box::pin(async move {
         check_transaction(connection)?;
-        store::submit_in(&mut MySqlSession::inside(connection).await?, job, by).await
+        let mut session = MySqlSession::inside(connection).await?;
+        let limits = session.limits();
+        store::submit_in(&mut session, job, by, limits).await
     })
 }

@@ -8,42 +8,26 @@ use sqlx::MySqlConnection;
 
 use super::load::On;
 use super::names::Name;
-use super::rows::{Edge, HeldKey, Lease, Traced, ended, jobs, size, size_of_ended};
+use super::rows::{Edge, HeldKey, Lease, Traced, ended, jobs};
 use super::statements::{
     ARCHIVE, DELETE, EDGES, FORGET, FREE, FREED, HOLD, INSERT, LEASE, OVER, RESTORE, TRACE,
     UNLEASE, UPDATE,
 };
 use crate::error::Result;
-use crate::json_rows::{json_rows, parts};
 use crate::session::MySqlSession;
-use crate::write::MOST_BYTES;
 
-/// Executes a statement for rows, if there are any.
+/// Executes a statement for rows, in as many parts as packets have room for.
 pub(super) async fn execute<C: DerefMut<Target = MySqlConnection>, T: Serialize>(
     session: &mut MySqlSession<C>,
     sql: &'static str,
     rows: &[T],
 ) -> Result<()> {
-    if rows.is_empty() {
-        return Ok(());
-    }
-    let mut query = sqlx::query(sql);
-    if sql == ARCHIVE || sql == TRACE {
-        query = query.bind(session.now.micros());
-    }
-    query.bind(json_rows(rows)?).execute(session.connection()).await?;
-    Ok(())
-}
-
-/// As [`execute`], for rows that may be large.
-async fn execute_in_parts<C: DerefMut<Target = MySqlConnection>, T: Serialize>(
-    session: &mut MySqlSession<C>,
-    sql: &'static str,
-    rows: Vec<T>,
-    bytes: impl Fn(&T) -> usize,
-) -> Result<()> {
-    for part in parts(rows, MOST_BYTES, |row| bytes(row) + 1000) {
-        execute(session, sql, &part).await?;
+    for part in session.json_parts(rows)? {
+        let mut query = sqlx::query(sql);
+        if sql == ARCHIVE || sql == TRACE {
+            query = query.bind(session.now.micros());
+        }
+        query.bind(part).execute(session.connection()).await?;
     }
     Ok(())
 }
@@ -53,10 +37,10 @@ pub(crate) async fn write<C: DerefMut<Target = MySqlConnection>>(
     rows: &JobRows,
     writes: JobWrites<'_>,
 ) -> Result<()> {
-    execute_in_parts(session, INSERT, jobs(rows, &writes, &writes.inserted)?, size).await?;
-    execute_in_parts(session, RESTORE, jobs(rows, &writes, &writes.restored)?, size).await?;
+    execute(session, INSERT, &jobs(rows, &writes, &writes.inserted)?).await?;
+    execute(session, RESTORE, &jobs(rows, &writes, &writes.restored)?).await?;
     execute(session, FORGET, &named(&writes.restored)).await?;
-    execute_in_parts(session, UPDATE, jobs(rows, &writes, &writes.updated)?, size).await?;
+    execute(session, UPDATE, &jobs(rows, &writes, &writes.updated)?).await?;
     leases(session, rows, &writes).await?;
     execute(session, OVER, &writes.over.iter().map(On::from).collect::<Vec<_>>()).await?;
     execute(session, FREED, &named(&writes.freed)).await?;
@@ -99,7 +83,7 @@ async fn archive<C: DerefMut<Target = MySqlConnection>>(
     rows: &JobRows,
     writes: &JobWrites<'_>,
 ) -> Result<()> {
-    execute_in_parts(session, ARCHIVE, ended(rows, writes)?, size_of_ended).await?;
+    execute(session, ARCHIVE, &ended(rows, writes)?).await?;
     execute(session, DELETE, &named(writes.archived.iter().map(|ended| &ended.id))).await
 }
 

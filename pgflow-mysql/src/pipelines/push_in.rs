@@ -3,7 +3,6 @@
 use pgflow_backend::backend::Reply;
 use pgflow_backend::sql::check_transaction;
 use pgflow_backend::store;
-use pgflow_machine::Limits;
 use pgflow_machine::job::{JobProblem, Submitted};
 use pgflow_machine::permit::Message;
 use sqlx::MySqlConnection;
@@ -19,6 +18,7 @@ pub fn push_in<'a>(
     Box::pin(async move {
         check_transaction(connection)?;
         let mut session = MySqlSession::inside(connection).await?;
-        store::push_in_transaction(&mut session, message, by, Limits::default()).await
+        let limits = session.limits();
+        store::push_in_transaction(&mut session, message, by, limits).await
     })
 }

@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::rows::place;
 use crate::error::{Result, broken};
 use crate::jobs::names::{Name, text};
-use crate::json_rows::{Hex, json_rows};
+use crate::json_rows::Hex;
 use crate::load::word;
 use crate::session::MySqlSession;
 use pgflow_backend::store::{OpenWait, Orphan, WaitsOf};
@@ -153,13 +153,14 @@ pub(super) async fn open<C: DerefMut<Target = MySqlConnection>>(
         })
     });
     let rows: Vec<_> = rows.collect();
-    if rows.is_empty() {
-        return Ok(());
+    for part in session.json_parts(&rows)? {
+        sqlx::query(OPEN).bind(part).execute(session.connection()).await?;
     }
-    sqlx::query(OPEN).bind(json_rows(&rows)?).execute(session.connection()).await?;
     let children = waits.iter().flat_map(|wait| &wait.children);
     let runs: Vec<_> = children.filter_map(|child| child.on.run().map(Hex)).collect();
-    sqlx::query(TIE).bind(json_rows(&runs)?).execute(session.connection()).await?;
+    for part in session.json_parts(&runs)? {
+        sqlx::query(TIE).bind(part).execute(session.connection()).await?;
+    }
     Ok(())
 }
 
@@ -218,8 +219,12 @@ pub(crate) async fn note_ends<C: DerefMut<Target = MySqlConnection>>(
     ends: &[(Dependency, ChildEnd)],
 ) -> Result<u64> {
     let rows: Vec<_> = ends.iter().map(|(on, end)| end_row(on, Some(end))).collect();
-    let query = sqlx::query(NOTE).bind(json_rows(&rows)?);
-    Ok(query.execute(session.connection()).await?.rows_affected())
+    let mut noted = 0;
+    for part in session.json_parts(&rows)? {
+        let query = sqlx::query(NOTE).bind(part);
+        noted += query.execute(session.connection()).await?.rows_affected();
+    }
+    Ok(noted)
 }
 
 pub(crate) async fn replace_ends<C: DerefMut<Target = MySqlConnection>>(
@@ -227,7 +232,9 @@ pub(crate) async fn replace_ends<C: DerefMut<Target = MySqlConnection>>(
     ends: &[(Dependency, ChildEnd)],
 ) -> Result<()> {
     let rows: Vec<_> = ends.iter().map(|(on, end)| end_row(on, Some(end))).collect();
-    sqlx::query(REPLACE).bind(json_rows(&rows)?).execute(session.connection()).await?;
+    for part in session.json_parts(&rows)? {
+        sqlx::query(REPLACE).bind(part).execute(session.connection()).await?;
+    }
     Ok(())
 }
 

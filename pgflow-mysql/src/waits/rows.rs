@@ -11,7 +11,7 @@ use sqlx::MySqlConnection;
 use super::children;
 use crate::error::Result;
 use crate::jobs::names::{Name, text};
-use crate::json_rows::{Hex, json_rows};
+use crate::json_rows::Hex;
 use crate::load::word;
 use crate::payloads::parse;
 use crate::session::MySqlSession;
@@ -90,9 +90,10 @@ pub(crate) async fn open<C: DerefMut<Target = MySqlConnection>>(
         return Ok(());
     }
     session.has_waits = true;
-    let rows = json_rows(&waits.iter().map(row).collect::<Vec<_>>())?;
-    for sql in [OPEN, TIE] {
-        sqlx::query(sql).bind(&rows).execute(session.connection()).await?;
+    for part in session.json_parts(&waits.iter().map(row).collect::<Vec<_>>())? {
+        for sql in [OPEN, TIE] {
+            sqlx::query(sql).bind(&part).execute(session.connection()).await?;
+        }
     }
     children::open(session, waits).await
 }

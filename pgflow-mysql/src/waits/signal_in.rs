@@ -3,7 +3,6 @@
 use pgflow_backend::backend::{BackendError, Reply};
 use pgflow_backend::sql::check_transaction;
 use pgflow_backend::store;
-use pgflow_machine::Limits;
 use pgflow_machine::wait::{Signal, Signalled};
 use sqlx::MySqlConnection;
 
@@ -19,7 +18,8 @@ pub fn signal_in<'a>(
         check_transaction(connection)?;
         check_isolation(connection).await?;
         let mut session = MySqlSession::inside(connection).await?;
-        store::signal_in(&mut session, signal, Limits::default()).await
+        let limits = session.limits();
+        store::signal_in(&mut session, signal, limits).await
     })
 }
 

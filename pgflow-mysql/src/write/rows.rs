@@ -10,10 +10,9 @@ use pgflow_machine::{
 use serde::Serialize;
 use sqlx::MySqlConnection;
 
-use super::MOST_BYTES;
 use super::tasks::Outputs;
 use crate::error::{Result, broken};
-use crate::json_rows::{Hex, json_rows, parts};
+use crate::json_rows::Hex;
 use crate::session::MySqlSession;
 
 /// The columns of a parameter with rows of runs.
@@ -188,25 +187,27 @@ impl<'r> Written<'r> {
         let now = session.now.micros();
         let data = |new: &NewRow<'_>| Data { run: Hex(new.run), input: new.input.to_string() };
         let data: Vec<_> = started.iter().map(data).collect();
-        for part in parts(data, MOST_BYTES, |data| data.input.len() + 100) {
-            sqlx::query(INSERT_DATA).bind(json_rows(&part)?).execute(session.connection()).await?;
+        for part in session.json_parts(&data)? {
+            sqlx::query(INSERT_DATA).bind(part).execute(session.connection()).await?;
         }
-        if !self.new_runs.is_empty() {
+        for part in session.json_parts(&self.new_runs)? {
             let query = sqlx::query(INSERT_RUNS).bind(now).bind(now);
-            query.bind(json_rows(&self.new_runs)?).execute(session.connection()).await?;
-            let query = sqlx::query(INSERT_STEPS).bind(now).bind(now);
-            query.bind(json_rows(&self.new_steps)?).execute(session.connection()).await?;
+            query.bind(part).execute(session.connection()).await?;
         }
-        if !self.runs.is_empty() {
-            let query = sqlx::query(UPDATE_RUNS).bind(json_rows(&self.runs)?).bind(now);
+        for part in session.json_parts(&self.new_steps)? {
+            let query = sqlx::query(INSERT_STEPS).bind(now).bind(now);
+            query.bind(part).execute(session.connection()).await?;
+        }
+        for part in session.json_parts(&self.runs)? {
+            let query = sqlx::query(UPDATE_RUNS).bind(part).bind(now);
             query.execute(session.connection()).await?;
         }
-        if !self.steps.is_empty() {
-            let query = sqlx::query(UPDATE_STEPS).bind(json_rows(&self.steps)?);
+        for part in session.json_parts(&self.steps)? {
+            let query = sqlx::query(UPDATE_STEPS).bind(part);
             query.bind(now).bind(now).execute(session.connection()).await?;
         }
-        for part in parts(self.events, MOST_BYTES, |event| event.entry.len() + 100) {
-            let query = sqlx::query(EVENTS).bind(now).bind(json_rows(&part)?);
+        for part in session.json_parts(&self.events)? {
+            let query = sqlx::query(EVENTS).bind(now).bind(part);
             query.execute(session.connection()).await?;
         }
         Ok(())

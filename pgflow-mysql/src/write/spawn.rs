@@ -8,10 +8,9 @@ use serde::Serialize;
 use serde_json::Value;
 use sqlx::MySqlConnection;
 
-use super::MOST_BYTES;
 use crate::claim::queue;
 use crate::error::{Result, broken};
-use crate::json_rows::{Hex, json_rows, parts};
+use crate::json_rows::Hex;
 use crate::payloads::payloads;
 use crate::session::MySqlSession;
 
@@ -91,9 +90,8 @@ impl Spawns {
         self,
         session: &mut MySqlSession<C>,
     ) -> Result<()> {
-        if !self.singles.is_empty() {
-            let query = sqlx::query(SINGLES).bind(json_rows(&self.singles)?);
-            query.execute(session.connection()).await?;
+        for part in session.json_parts(&self.singles)? {
+            sqlx::query(SINGLES).bind(part).execute(session.connection()).await?;
         }
         Ok(())
     }
@@ -120,9 +118,9 @@ impl Map {
         };
         let element = |(i, element): (u32, Value)| Element { i, e: element.to_string() };
         let elements: Vec<_> = (0..).zip(array).map(element).collect();
-        for part in parts(elements, MOST_BYTES, |element| element.e.len() + 30) {
+        for part in session.json_parts(&elements)? {
             let query = self.bind(sqlx::query(ELEMENTS));
-            query.bind(json_rows(&part)?).execute(session.connection()).await?;
+            query.bind(part).execute(session.connection()).await?;
         }
         Ok(())
     }

@@ -8,9 +8,8 @@ use pgflow_machine::{BULK_FROM, Places, RunId, TaskStatus, TaskWrite};
 use serde::Serialize;
 use sqlx::MySqlConnection;
 
-use super::MOST_BYTES;
 use crate::error::Result;
-use crate::json_rows::{StepRow, json_rows, parts};
+use crate::json_rows::StepRow;
 use crate::load::TaskAt;
 use crate::session::MySqlSession;
 
@@ -84,11 +83,6 @@ impl Row {
             output: output.map(ToString::to_string),
         }
     }
-
-    fn bytes(&self) -> usize {
-        let texts = [&self.said, &self.output].into_iter().flatten();
-        200 + texts.map(String::len).sum::<usize>()
-    }
 }
 
 /// Bytes that steps have put out in a batch.
@@ -109,8 +103,8 @@ pub(super) async fn write<C: DerefMut<Target = MySqlConnection>>(
         }
         rows.push(row);
     }
-    for part in parts(rows, MOST_BYTES, Row::bytes) {
-        sqlx::query(WRITE).bind(json_rows(&part)?).execute(session.connection()).await?;
+    for part in session.json_parts(&rows)? {
+        sqlx::query(WRITE).bind(part).execute(session.connection()).await?;
     }
     Ok(outputs)
 }
@@ -119,8 +113,8 @@ pub(super) async fn drop_tasks<C: DerefMut<Target = MySqlConnection>>(
     session: &mut MySqlSession<C>,
     steps: &[StepRow],
 ) -> Result<()> {
-    if !steps.is_empty() {
-        sqlx::query(DROP).bind(json_rows(steps)?).execute(session.connection()).await?;
+    for part in session.json_parts(steps)? {
+        sqlx::query(DROP).bind(part).execute(session.connection()).await?;
     }
     Ok(())
 }
@@ -129,13 +123,11 @@ pub(super) async fn requeue<C: DerefMut<Target = MySqlConnection>>(
     session: &mut MySqlSession<C>,
     steps: &[StepRow],
 ) -> Result<()> {
-    if steps.is_empty() {
-        return Ok(());
+    let (places, bulk_from) = (Places::new(session.now, Duration::ZERO), i64::from(BULK_FROM));
+    for part in session.json_parts(steps)? {
+        let query = sqlx::query(REQUEUE).bind(part).bind(bulk_from);
+        let query = query.bind(places.first.micros()).bind(places.bulk.micros());
+        query.bind(bulk_from).bind(places.ahead).execute(session.connection()).await?;
     }
-    let places = Places::new(session.now, Duration::ZERO);
-    let query = sqlx::query(REQUEUE).bind(json_rows(steps)?);
-    let bulk_from = i64::from(BULK_FROM);
-    let query = query.bind(bulk_from).bind(places.first.micros()).bind(places.bulk.micros());
-    query.bind(bulk_from).bind(places.ahead).execute(session.connection()).await?;
     Ok(())
 }

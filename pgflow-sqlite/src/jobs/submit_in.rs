@@ -6,7 +6,7 @@ use pgflow_backend::backend::Reply;
 use pgflow_backend::sql::check_transaction;
 use pgflow_backend::store;
 use pgflow_machine::job::{JobProblem, NewJob, Submitted};
-use pgflow_machine::{Catalog, Timestamp};
+use pgflow_machine::{Catalog, Limits, Timestamp};
 use sqlx::SqliteConnection;
 
 use crate::clock;
@@ -24,6 +24,7 @@ pub fn submit_in<'a>(
         let now = Timestamp::from_micros(clock::now(connection).await?);
         // Jobs do not look at flows.
         let catalog = Arc::new(Catalog::new(Vec::new()));
-        store::submit_in(&mut SqliteSession::new(connection, now, catalog), job, by).await
+        let mut session = SqliteSession::new(connection, now, catalog);
+        store::submit_in(&mut session, job, by, Limits::default()).await
     })
 }
