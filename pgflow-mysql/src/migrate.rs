@@ -76,8 +76,13 @@ async fn apply(connection: &mut MySqlConnection, statements: &[Statement]) -> Re
             journal::begin(connection, statement).await?;
         }
         match sqlx::raw_sql(statement.sql).execute(&mut *connection).await {
-            Err(error) if noted == Noted::Begun && DONE_BEFORE.contains(&number(&error)) => {}
-            Err(error) => return Err(explained(statement, error)),
+            Err(error) if noted == Noted::Begun && is_in_the_way(&error) => {}
+            Err(error) => {
+                if is_in_the_way(&error) {
+                    journal::forget(connection, statement).await?;
+                }
+                return Err(explained(statement, error));
+            }
             Ok(_) => {}
         }
         journal::done(connection, statement).await?;
@@ -85,9 +90,15 @@ async fn apply(connection: &mut MySqlConnection, statements: &[Statement]) -> Re
     Ok(())
 }
 
+/// Whether something of this name is there. If the statement was not begun before, it is another's, and the next migration must not
+/// take it for ours.
+fn is_in_the_way(error: &sqlx::Error) -> bool {
+    DONE_BEFORE.contains(&number(error))
+}
+
 /// A table of another's is no reason to go on.
 fn explained(statement: &Statement, error: sqlx::Error) -> crate::error::Error {
-    if !DONE_BEFORE.contains(&number(&error)) {
+    if !is_in_the_way(&error) {
         return error.into();
     }
     let text = format!("{} cannot be applied: {}", statement.name, crate::error::text(&error));

@@ -30,6 +30,8 @@ const BEGIN: &str =
 
 const DONE: &str = concat!("update pgflow_migrations set done_at = ", now!(), " where name = ?");
 
+const FORGET: &str = "delete from pgflow_migrations where name = ? and done_at is null";
+
 /// What is known of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Noted {
@@ -63,6 +65,12 @@ pub(super) async fn begin(connection: &mut MySqlConnection, statement: &Statemen
 
 pub(super) async fn done(connection: &mut MySqlConnection, statement: &Statement) -> Result<()> {
     sqlx::query(DONE).bind(&statement.name).execute(connection).await?;
+    Ok(())
+}
+
+/// As if the statement had not been begun.
+pub(super) async fn forget(connection: &mut MySqlConnection, statement: &Statement) -> Result<()> {
+    sqlx::query(FORGET).bind(&statement.name).execute(connection).await?;
     Ok(())
 }
 

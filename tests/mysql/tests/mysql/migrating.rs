@@ -126,9 +126,11 @@ async fn a_table_of_somebody_else_is_left_alone() {
     let table = format!("{}.pgflow_steps", database.name());
     server.sql(&format!("create table {table} select 7 as number")).unwrap();
     let mysql = open(&database.url()).await;
-    let error = mysql.migrate().await.expect_err("it is in the way");
-    assert!(matches!(error, BackendError::Schema(_)), "{error:?}");
-    assert!(error.to_string().contains("pgflow_steps"), "{error}");
+    for nth in ["first", "second"] {
+        let Err(error) = mysql.migrate().await else { panic!("the {nth} took it for ours") };
+        assert!(matches!(error, BackendError::Schema(_)), "{error:?}");
+        assert!(error.to_string().contains("pgflow_steps"), "{error}");
+    }
     assert_eq!(server.sql(&format!("select number from {table}")).unwrap(), "7\n");
     server.sql(&format!("drop table {table}")).unwrap();
     mysql.migrate().await.expect("nothing is in the way any more");
