@@ -1,6 +1,7 @@
 //! Runs, from the outside: started, watched, read, ended.
 
 mod any;
+mod batches;
 mod check;
 mod error;
 mod events;
@@ -21,6 +22,7 @@ mod waiting;
 mod watch;
 mod why;
 
+pub(crate) use batches::{BATCH, in_batches};
 pub use error::ClientError;
 pub use events::Events;
 pub use find::RunIdPrefix;
@@ -29,7 +31,6 @@ pub(crate) use job::{ask_pipelines, ask_upkeep};
 pub use list::RunPage;
 pub(crate) use patience::again;
 pub use progress::StepProgress;
-pub(crate) use prune::BATCH;
 pub use run::Run;
 pub use schedule::{CreateSchedule, ScheduleHandle, Unscheduled};
 pub use signal::Signalling;

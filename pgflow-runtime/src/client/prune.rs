@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use super::ClientError;
+use super::batches::in_batches;
 use super::patience::patiently;
+use crate::backend::{Backend, BackendError, Reply};
 use crate::db::Db;
-
-/// Runs in one transaction: others do not wait long for it.
-pub(crate) const BATCH: u32 = 100;
 
 impl Db {
     /// Deletes runs that ended longer ago than this, with everything of theirs, and says how many. Runs that go
-    /// on are left alone, however old they are. It deletes a hundred at a time, each in a transaction of its own.
+    /// on are left alone, however old they are. It deletes a hundred at a time, each in a transaction of its own, and fewer if that takes
+    /// the database too long.
     ///
     /// A worker can do this by itself: [`Worker::retain`](crate::Worker::retain).
     ///
@@ -33,13 +33,23 @@ impl Db {
     /// # }
     /// ```
     pub async fn prune(&self, older_than: Duration) -> Result<u64, ClientError> {
-        let mut pruned = 0;
-        loop {
-            let batch = patiently(self, move |backend| backend.prune(older_than, BATCH)).await?;
-            pruned += batch;
-            if batch < u64::from(BATCH) {
-                return Ok(pruned);
-            }
-        }
+        let prune = |most| async move {
+            patiently(self, move |backend| prune_once(backend, older_than, most)).await?
+        };
+        Ok(in_batches(Duration::ZERO, prune).await?)
     }
+}
+
+/// No answer is an answer: the same again would take as long.
+fn prune_once(
+    backend: &dyn Backend,
+    older_than: Duration,
+    most: u32,
+) -> Reply<'_, Result<u64, BackendError>> {
+    Box::pin(async move {
+        match backend.prune(older_than, most).await {
+            Err(error) if error.is_no_answer() => Ok(Err(error)),
+            answer => answer.map(Ok),
+        }
+    })
 }

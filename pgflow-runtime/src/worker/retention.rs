@@ -8,7 +8,7 @@ use pgflow_model::with_causes;
 use tokio::time::sleep;
 
 use crate::backend::{Backend, BackendError};
-use crate::client::BATCH;
+use crate::client::{BATCH, in_batches};
 use crate::pipeline::{Keeping, prune_dead};
 use pgflow_backend::backoff::jittered;
 
@@ -66,7 +66,8 @@ async fn prune_turns(backend: &dyn Backend, queue: &str) -> Result<(), BackendEr
 }
 
 async fn retain_runs(backend: &dyn Backend, days: u32) {
-    match prune(backend, Duration::from_hours(24) * days).await {
+    let age = Duration::from_hours(24) * days;
+    match in_batches(PAUSE, |most| backend.prune(age, most)).await {
         Ok(0) => {}
         Ok(runs) => tracing::info!(runs, days, "deleted runs that ended long ago"),
         Err(error) => {
@@ -82,16 +83,4 @@ async fn prune_streams(backend: &dyn Backend) -> Result<(), BackendError> {
         sleep(PAUSE).await;
     }
     Ok(())
-}
-
-async fn prune(backend: &dyn Backend, age: Duration) -> Result<u64, BackendError> {
-    let mut pruned = 0;
-    loop {
-        let batch = backend.prune(age, BATCH).await?;
-        pruned += batch;
-        if batch < u64::from(BATCH) {
-            return Ok(pruned);
-        }
-        sleep(PAUSE).await;
-    }
 }
