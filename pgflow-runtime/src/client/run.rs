@@ -21,7 +21,7 @@ use crate::{Flow, FlowDef, RunOutputs};
 /// How long the look at the end of [`Run::wait_for`] may take.
 const LAST_LOOK: Duration = Duration::from_secs(3);
 
-/// A run of the flow `F`. It goes on whether or not anybody holds this.
+/// A run of the flow `F`. It goes on when this is dropped.
 ///
 /// ```
 /// # use pgflow::prelude::*;

@@ -1,7 +1,7 @@
 //! Kinds of jobs, as the compiler checks them and a worker sees them.
 //!
-//! A job carries only what it needs next: a capability and a payload. Whoever has that capability leases it, works, and says
-//! what comes next. `#[job] mod invoice { … }` makes a kind of job of a module, and a need of each of its functions.
+//! A job carries only what it needs next: a capability and a payload. A worker that has that capability leases it, works,
+//! and says what comes next. `#[job] mod invoice { … }` makes a kind of job of a module, and a need of each of its functions.
 //!
 //! ```
 //! use pgflow::prelude::*;

@@ -58,7 +58,7 @@ pub enum Ending {
 }
 
 impl<Job> Next<Job> {
-    /// The job is done. What it put out is there for whoever asks for it.
+    /// The job is done. What it put out is there to be read.
     ///
     /// ```
     /// # use pgflow::job::Next;

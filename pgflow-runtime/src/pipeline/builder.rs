@@ -71,8 +71,8 @@ impl<T> Pipeline<T> {
         self
     }
 
-    /// Each attempt takes a token of this rate: a bucket in the database, for all processes. The rate counts until somebody
-    /// [sets](super::RateHandle::set) another; a rate of 0 is a pause.
+    /// Each attempt takes a token of this rate: a bucket in the database, for all processes. The rate counts until
+    /// another is [set](super::RateHandle::set); a rate of 0 is a pause.
     #[rustfmt::skip] // One line, which the compiler shows.
     pub fn rate<R>(mut self, slug: impl Into<String>, rate: R) -> Self where Self: KeepsTo<R> {
         let rate = <Self as KeepsTo<R>>::rate_of(rate);

@@ -94,7 +94,7 @@ impl Db {
 }
 
 impl Db {
-    /// Needs whose jobs are not leased because somebody has paused them, by name.
+    /// Needs that are paused, so that their jobs are not leased, by name.
     pub async fn paused_needs(&self) -> Result<Vec<PausedNeed>, ClientError> {
         ask_upkeep(self, (), |upkeep, ()| upkeep.paused_needs()).await
     }
@@ -343,7 +343,7 @@ impl RateHandle {
         ask_pipelines(&self.db, about, |queues, (slug, rate)| queues.set_rate(slug, *rate)).await
     }
 
-    /// What it is, if somebody has said so.
+    /// What it is, if it has been set.
     pub async fn get(&self) -> Result<Option<Rate>, ClientError> {
         let found = ask_pipelines(&self.db, self.slug.clone(), |queues, slug| queues.rate(slug));
         Ok(found.await?.map(|bucket| bucket.rate))

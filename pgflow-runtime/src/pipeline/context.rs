@@ -48,8 +48,8 @@ impl MessageContext {
         &self.batch
     }
 
-    /// The number of the grant of a resource that this attempt holds: every grant has a greater one, so whoever sees a lower
-    /// number after a greater one has met an attempt whose time is over.
+    /// The number of the grant of a resource that this attempt holds: every grant has a greater one, so a lower number
+    /// after a greater one is of an attempt whose time is over.
     pub fn fence(&self, resource: &str) -> Option<u64> {
         self.fences.get(resource).copied()
     }

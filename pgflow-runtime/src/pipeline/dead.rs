@@ -37,8 +37,8 @@ impl Dead {
         Self { attempts, keep: None }
     }
 
-    /// Workers of its pipelines delete messages that have been dead for so long. Without this they are kept until somebody drops
-    /// or prunes them.
+    /// Workers of its pipelines delete messages that have been dead for so long. Without this they are kept until they are
+    /// dropped or pruned.
     pub const fn keep(self, keep: Duration) -> Self {
         Self { keep: Some(keep), ..self }
     }

@@ -9,7 +9,7 @@ use super::{On, Wait, Waiting};
 use crate::check::PutsOut;
 
 /// What a step waits for that needs an answer from outside: a person, a webhook, another system. A parameter called `hook` has
-/// an unguessable token, the same for all attempts at the task; whoever has it can [answer](crate::Db::signal).
+/// an unguessable token, the same for all attempts at the task; its holder can [answer](crate::Db::signal).
 ///
 /// ```
 /// use pgflow::prelude::*;

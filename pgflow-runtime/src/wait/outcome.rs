@@ -43,9 +43,9 @@ pub struct ChildError {
 pub enum ChildStatus {
     /// It failed.
     Failed,
-    /// Somebody cancelled it.
+    /// It was cancelled.
     Cancelled,
-    /// A job that nobody began in time.
+    /// A job that was not begun in time.
     Expired,
     /// A job that lost too many workers.
     Crashed,

@@ -23,7 +23,7 @@ type Reading<'a, T> = Pin<Box<dyn Future<Output = Result<T, ClientError>> + Send
 /// Lines of a trace that one call reads.
 const PAGE: u32 = 1_000;
 
-/// A job. It goes on whether or not anybody holds this.
+/// A job. It goes on when this is dropped.
 ///
 /// ```
 /// # use pgflow::prelude::*;

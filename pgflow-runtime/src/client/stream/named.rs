@@ -90,7 +90,7 @@ impl NamedStream {
         Chunks::new(&self.db, self.stream.clone(), bytes, None)
     }
 
-    /// Somebody who writes it.
+    /// A writer of it.
     pub fn writer(&self) -> StreamWriter {
         let Self { db, stream, lasts } = self.clone();
         StreamWriter { db, stream, lasts, writer: Writer::new(), sent: 0, unsent: VecDeque::new() }

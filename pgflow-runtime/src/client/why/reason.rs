@@ -91,7 +91,7 @@ pub enum Reason {
         tasks: usize,
         /// When.
         until: Timestamp,
-        /// Whoever started the run asked for that; otherwise its flow says so.
+        /// The caller that started the run asked for that; otherwise its flow says so.
         is_asked: bool,
     },
     /// No worker that is alive has code for this version.

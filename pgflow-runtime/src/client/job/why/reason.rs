@@ -36,7 +36,7 @@ pub enum JobReason {
         /// What it failed with, or was cancelled for.
         why: Option<String>,
     },
-    /// Somebody wants it cancelled; who has it may still finish it.
+    /// It is to be cancelled; the worker that has it may still finish it.
     Cancelled {
         /// Who.
         by: String,
@@ -104,7 +104,7 @@ pub enum JobReason {
         /// Since when.
         at: Timestamp,
     },
-    /// Somebody has paused what it needs.
+    /// What it needs is paused.
     Paused {
         /// The need.
         need: String,
