@@ -53,7 +53,7 @@ impl Manifest {
 
 #[cfg(test)]
 mod tests {
-    use super::Manifest;
+    use super::{BTreeMap, Manifest};
 
     #[test]
     fn what_is_missing_is_named() {
