@@ -81,7 +81,7 @@ async fn none_is_lost(cx: Arc<Cx>) {
     let [one, two, ..] = &kits(&kit, 2).await[..] else { panic!("two of them") };
     let crons = ["@hourly", "@daily"];
     kit.put(kit.spec()).await.expect("made");
-    for round in 0..cx.rounds(10, 200) {
+    for round in 0..cx.rounds(40, 200) {
         let spec = ScheduleSpec { cron: crons[round % 2].into(), ..kit.spec() };
         let pause = round % 4 < 2;
         let (put, paused) =
@@ -92,7 +92,7 @@ async fn none_is_lost(cx: Arc<Cx>) {
         assert_eq!(paused.expect("an outcome"), expected, "round {round}");
         assert_eq!((found.paused_at.is_some(), &*found.spec.cron), (pause, crons[round % 2]));
     }
-    for round in 0..cx.rounds(10, 200) {
+    for round in 0..cx.rounds(40, 200) {
         kit.put(ScheduleSpec { cron: "@weekly".into(), ..kit.spec() }).await.expect("made");
         let spec = ScheduleSpec { cron: crons[round % 2].into(), ..kit.spec() };
         let (put, removed) =
