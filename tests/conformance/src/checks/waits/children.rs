@@ -160,7 +160,7 @@ async fn wide(cx: Arc<Cx>) {
     let [task] = run.take(["a#0"]).await;
     run.apply(&task, waits(runs_of(&inner, 0..MANY))).await;
     let mut ends = Vec::new();
-    while ends.len() < MANY as usize {
+    while ends.len() < MANY.unsigned_abs() as usize {
         let tasks = cx.claim_as(&cx.wish(&inner, MANY.unsigned_abs())).await;
         assert!(!tasks.is_empty(), "{} of {MANY} were started", ends.len());
         ends.extend(tasks.iter().map(|task| {
