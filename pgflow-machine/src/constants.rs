@@ -4,7 +4,7 @@
 use crate::event::EVENT_BYTES;
 use crate::log::{CHUNKS_AT_ONCE, LASTS};
 use crate::schedule::{LATE, QUEUED_AT_MOST};
-use crate::wait::{KEPT_AT_MOST, MAX_COMPARISONS};
+use crate::wait::{CHILD_BYTES, CHILDREN_AT_MOST, KEPT_AT_MOST, MAX_COMPARISONS};
 use crate::work::{
     BULK, BULK_END, BULK_FROM, CLAIM_BYTES, GRACE, INPUT_BYTES, MAX_DELAY, MAX_ERROR, MAX_REQUEUES,
 };
@@ -101,6 +101,16 @@ pub const SHARED: &[(&str, Constant, &str)] = &[
         "kept_at_most",
         Constant::Number(KEPT_AT_MOST as u64),
         "Signals that are kept for one token or task at a time.",
+    ),
+    (
+        "children_at_most",
+        Constant::Number(CHILDREN_AT_MOST as u64),
+        "Runs or jobs that one attempt can wait for.",
+    ),
+    (
+        "child_bytes",
+        Constant::Number(CHILD_BYTES as u64),
+        "What these may be given together, in bytes of JSON.",
     ),
     (
         "max_comparisons",

@@ -25,7 +25,8 @@ const CLOSE: &str =
     "select outcome, error from pgflow.close_stream($1, $2, $3 * interval '1 microsecond')";
 const CLOSE_STEP: &str = "select outcome, error from pgflow.close_step_stream($1, $2, $3, $4, $5)";
 const READ: &str = "select * from pgflow.read_chunks($1, $2, $3, $4)";
-const READ_STEP: &str = "select * from pgflow.read_step_chunks($1, $2, $3, $4, $5, $6)";
+const READ_STEP: &str =
+    "select *, null::bigint as stream from pgflow.read_step_chunks($1, $2, $3, $4, $5, $6)";
 const LIST: &str = "
     select name, task_index, chunks, bytes, generation, has_ended, error,
            (extract(epoch from expires_at) * 1000000)::bigint as expires_at
@@ -231,6 +232,7 @@ fn page(rows: &[PgRow]) -> Result<Option<StreamPage>, sqlx::Error> {
     let has_ended: bool = first.try_get("has_ended")?;
     Ok(Some(StreamPage {
         chunks: rows.iter().filter_map(|row| chunk(row).transpose()).collect::<Result<_, _>>()?,
+        id: first.try_get("stream")?,
         next: number(first, "next_number")?.unwrap_or_default(),
         generation: first.try_get::<i32, _>("newest_generation")?.unsigned_abs(),
         begins_at: number(first, "begins_at")?.unwrap_or_default(),

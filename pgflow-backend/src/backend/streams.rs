@@ -99,6 +99,8 @@ pub struct Chunk {
 pub struct StreamPage {
     /// Chunks, in order.
     pub chunks: Vec<Chunk>,
+    /// Of a named stream that is there, which one of its name it is: one that was deleted and written again is another one.
+    pub id: Option<i64>,
     /// The number that the next chunk gets.
     pub next: u64,
     /// The attempt that wrote last; 0 if none did, and in a named stream.
@@ -113,10 +115,15 @@ pub struct StreamPage {
 
 impl StreamPage {
     /// Puts together what was read.
-    pub fn new(chunks: Vec<Chunk>, row: Option<StreamRow>, outlook: Outlook) -> Self {
+    pub fn new(
+        chunks: Vec<Chunk>,
+        id: Option<i64>,
+        row: Option<StreamRow>,
+        outlook: Outlook,
+    ) -> Self {
         let StreamRow { next, generation, begins_at, .. } = row.unwrap_or_default();
         let Outlook { end, is_over } = outlook;
-        Self { chunks, next, generation, begins_at, end, is_over }
+        Self { chunks, id, next, generation, begins_at, end, is_over }
     }
 }
 

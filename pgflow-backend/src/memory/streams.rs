@@ -12,10 +12,16 @@ use crate::store::{Stored, StreamFound, StreamSession};
 
 /// All streams.
 #[derive(Debug, Default)]
-pub(super) struct StreamData(BTreeMap<StreamKey, Kept>);
+pub(super) struct StreamData {
+    kept: BTreeMap<StreamKey, Kept>,
+    /// How many there were ever.
+    made: i64,
+}
 
 #[derive(Debug, Default)]
 struct Kept {
+    /// Which one it was when it was made.
+    id: i64,
     row: StreamRow,
     /// By number.
     chunks: Vec<Chunk>,
@@ -25,7 +31,7 @@ struct Kept {
 
 impl StreamData {
     fn load(&self, needs: &StreamNeeds, owner: Option<Owner>) -> StreamRows {
-        let kept = needs.stream.as_ref().and_then(|stream| self.0.get(stream));
+        let kept = needs.stream.as_ref().and_then(|stream| self.kept.get(stream));
         let writer = needs.writer.as_ref().map(ToString::to_string);
         let written = kept.zip(writer).and_then(|(kept, writer)| kept.writers.get(&writer));
         let (stream, written) = (kept.map(|kept| kept.row.clone()), written.copied());
@@ -34,7 +40,11 @@ impl StreamData {
 
     fn write(&mut self, needs: &StreamNeeds, rows: &StreamRows, writes: &StreamWrites<'_>) {
         let (Some(stream), Some(row)) = (&needs.stream, &rows.stream) else { return };
-        let kept = self.0.entry(stream.clone()).or_default();
+        let made = &mut self.made;
+        let kept = self.kept.entry(stream.clone()).or_insert_with(|| {
+            *made += 1;
+            Kept { id: *made, ..Kept::default() }
+        });
         kept.row = row.clone();
         let numbered = (writes.first..).zip(writes.chunks);
         let generation = row.generation;
@@ -48,13 +58,8 @@ impl StreamData {
         }
     }
 
-    fn read(
-        &self,
-        stream: &StreamKey,
-        from: u64,
-        size: PageSize,
-    ) -> (Option<StreamRow>, Vec<Chunk>) {
-        let Some(kept) = self.0.get(stream) else { return (None, Vec::new()) };
+    fn read(&self, stream: &StreamKey, from: u64, size: PageSize) -> StreamFound {
+        let Some(kept) = self.kept.get(stream) else { return StreamFound::default() };
         let from = usize::try_from(from).unwrap_or(usize::MAX).min(kept.chunks.len());
         let mut room = i64::from(size.bytes.max(1));
         let fits = |chunk: &&Chunk| {
@@ -63,8 +68,8 @@ impl StreamData {
             has_room
         };
         let page = kept.chunks[from..].iter().take(size.chunks as usize).take_while(fits);
-        let page = page.cloned().collect();
-        (Some(kept.row.clone()), page)
+        let (id, row) = (Some(kept.id), Some(kept.row.clone()));
+        StreamFound { owner: None, id, row, chunks: page.cloned().collect() }
     }
 
     fn list(&self, query: &StreamQuery) -> Vec<StreamSummary> {
@@ -75,16 +80,17 @@ impl StreamData {
             }
             _ => false,
         };
-        let found = self.0.iter().filter(|(stream, _)| is_asked(stream)).take(query.max as usize);
+        let found =
+            self.kept.iter().filter(|(stream, _)| is_asked(stream)).take(query.max as usize);
         found.map(|(stream, kept)| StreamSummary::new(stream.clone(), kept.row.clone())).collect()
     }
 
     fn prune(&mut self, now: Timestamp, max: u32) -> u64 {
         let is_over = |kept: &Kept| kept.row.expires_at.is_some_and(|expires_at| expires_at <= now);
-        let over = self.0.iter().filter(|(_, kept)| is_over(kept)).take(max as usize);
+        let over = self.kept.iter().filter(|(_, kept)| is_over(kept)).take(max as usize);
         let over: Vec<_> = over.map(|(stream, _)| stream.clone()).collect();
         for stream in &over {
-            self.0.remove(stream);
+            self.kept.remove(stream);
         }
         over.len() as u64
     }
@@ -94,9 +100,9 @@ impl StreamData {
         let first = StreamKey::Task(TaskKey { run, step: String::new(), index: 0 });
         let is_of_it =
             |stream: &&StreamKey| matches!(stream, StreamKey::Task(task) if task.run == run);
-        let of_it = self.0.range(first..).map(|(stream, _)| stream).take_while(is_of_it);
+        let of_it = self.kept.range(first..).map(|(stream, _)| stream).take_while(is_of_it);
         for stream in of_it.cloned().collect::<Vec<_>>() {
-            self.0.remove(&stream);
+            self.kept.remove(&stream);
         }
     }
 }
@@ -135,8 +141,8 @@ impl StreamSession for MemorySession {
         size: PageSize,
     ) -> Stored<StreamFound> {
         let data = self.data();
-        let (row, chunks) = data.streams.read(stream, from, size);
-        Ok(StreamFound { owner: data.owner(stream), row, chunks })
+        let found = data.streams.read(stream, from, size);
+        Ok(StreamFound { owner: data.owner(stream), ..found })
     }
 
     async fn list_streams(&mut self, query: &StreamQuery) -> Stored<Vec<StreamSummary>> {

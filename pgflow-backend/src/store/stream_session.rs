@@ -12,6 +12,8 @@ use crate::backend::{Chunk, PageSize, StreamQuery, StreamSummary};
 pub struct StreamFound {
     /// How the task is doing that it is of, if there is such a run with such a step; nothing for a named one.
     pub owner: Option<Owner>,
+    /// The number of its row, which no other stream gets.
+    pub id: Option<i64>,
     /// The stream, if it is there.
     pub row: Option<StreamRow>,
     /// Chunks.

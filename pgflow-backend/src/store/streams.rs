@@ -76,12 +76,13 @@ async fn read<S: Store>(
     size: PageSize,
 ) -> Stored<Option<StreamPage>> {
     let mut session = store.begin(Access::Read).await?;
-    let StreamFound { owner, row, chunks } = session.read_stream(stream, from, size).await?;
-    if owner.is_none() && matches!(stream, StreamKey::Task(_)) {
+    let StreamFound { owner, id, row, chunks } = session.read_stream(stream, from, size).await?;
+    let is_named = matches!(stream, StreamKey::Named(_));
+    if owner.is_none() && !is_named {
         return Ok(None);
     }
     let outlook = Outlook::of(row.as_ref(), owner);
-    Ok(Some(StreamPage::new(chunks, row, outlook)))
+    Ok(Some(StreamPage::new(chunks, id.filter(|_| is_named), row, outlook)))
 }
 
 async fn prune<S: Store>(store: &S, max: u32) -> Stored<u64> {

@@ -104,10 +104,10 @@ impl Outlook {
             let end = if owner.is_lost() { End::error(ABANDONED) } else { End::Eof };
             return Self { end: owner.is_over().then_some(end), is_over: owner.is_over() };
         };
-        let is_held = owner.holds(row.generation);
-        let is_abandoned = said.is_none() && !is_held;
-        // An attempt that has said all is about to be settled; if that fails, another one says it again.
-        let is_over = owner.is_over() || (is_held && said == Some(End::Eof));
+        let is_abandoned = said.is_none() && !owner.holds(row.generation);
+        // An attempt that has said all is about to be settled, or waits; if that fails, another one says it again.
+        let has_said_all = said == Some(End::Eof) && owner.counts(row.generation);
+        let is_over = owner.is_over() || has_said_all;
         Self { end: if is_abandoned { Some(End::error(ABANDONED)) } else { said }, is_over }
     }
 }

@@ -175,6 +175,10 @@ fn what_a_reader_may_expect() {
         (Some(&open), live(Some((T::Started, 2))), None, false),
         (Some(&eof), live(Some((T::Started, 2))), Some(End::Eof), true),
         (Some(&broke), live(Some((T::Started, 2))), x.clone(), false),
+        // When it has left it waiting.
+        (Some(&eof), live(Some((T::Waiting, 2))), Some(End::Eof), true),
+        (Some(&eof), live(Some((T::Waiting, 3))), Some(End::Eof), false),
+        (Some(&broke), live(Some((T::Waiting, 2))), x.clone(), false),
         // When it has it no more, and another may.
         (Some(&open), live(Some((T::Queued, 2))), lost.clone(), false),
         (Some(&open), live(Some((T::Started, 3))), lost.clone(), false),

@@ -176,7 +176,8 @@ impl Schedule {
             spec,
             status: ScheduleStatus::Pending,
             paused_at: None,
-            revision: 1,
+            // From the clock on: what was found out about one of this name that was removed is not about this one.
+            revision: now.micros().max(1).unsigned_abs(),
             after: now,
             next_at: None,
             queued: Vec::new(),

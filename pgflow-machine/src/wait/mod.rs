@@ -21,7 +21,7 @@ mod tests;
 mod token;
 
 pub use end::{Deliver, Delivery, EndWaits};
-pub use new::{Awaited, NewChild, NewWait, WaitKind};
+pub use new::{Awaited, CHILD_BYTES, CHILDREN_AT_MOST, NewChild, NewWait, TooMuch, WaitKind};
 pub use row::{Child, ChildEnd, ChildStatus, Glance, Over, WaitRow, orphaned};
 pub use schema::{MAX_COMPARISONS, Mismatch, mismatch};
 pub use signal::{

@@ -8,7 +8,32 @@ use serde_json::Value;
 use super::HookToken;
 use crate::job::{Moment, NewJob};
 use crate::status::words;
-use crate::{CompiledFor, Timestamp, whole_seconds};
+use crate::{CompiledFor, Timestamp, payload_bytes, whole_seconds};
+
+/// Runs or jobs that one attempt can wait for: they start in one transaction, which holds up others.
+pub const CHILDREN_AT_MOST: usize = 10_000;
+
+/// What these may be given together, in bytes of JSON.
+pub const CHILD_BYTES: usize = 64_000_000;
+
+/// More than an attempt can wait for.
+///
+/// ```
+/// use pgflow_machine::wait::TooMuch;
+///
+/// assert_eq!(TooMuch::Children(10_001).to_string(), "a task can wait for 10000 runs or jobs at most, not 10001");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TooMuch {
+    /// So many runs or jobs.
+    #[error("a task can wait for {CHILDREN_AT_MOST} runs or jobs at most, not {0}")]
+    Children(usize),
+    /// What they are given has so many bytes.
+    #[error(
+        "the runs or jobs that a task waits for are given {0} bytes together, and the limit is {CHILD_BYTES}"
+    )]
+    Bytes(usize),
+}
 
 /// What an attempt ends with that waits.
 ///
@@ -39,6 +64,24 @@ impl NewWait {
     /// For this, for ever.
     pub fn on(on: Awaited) -> Self {
         Self { on, timeout: None, schema: None, outcomes: false, detached: false }
+    }
+
+    /// Whether it is more than an attempt can wait for.
+    pub fn check(&self) -> Result<(), TooMuch> {
+        let sizes: Vec<_> = match &self.on {
+            Awaited::Runs { children, .. } => {
+                children.iter().map(|child| payload_bytes(&child.input)).collect()
+            }
+            Awaited::Jobs { jobs, .. } => {
+                jobs.iter().map(|job| payload_bytes(&job.payload)).collect()
+            }
+            Awaited::Hook(_) | Awaited::Sleep(_) => return Ok(()),
+        };
+        if sizes.len() > CHILDREN_AT_MOST {
+            return Err(TooMuch::Children(sizes.len()));
+        }
+        let bytes = sizes.iter().sum();
+        if bytes > CHILD_BYTES { Err(TooMuch::Bytes(bytes)) } else { Ok(()) }
     }
 
     /// Until when at most, if it begins now; for a sleep, when it ends.

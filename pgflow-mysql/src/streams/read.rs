@@ -96,9 +96,9 @@ impl<'r> FromRow<'r, MySqlRow> for Found {
 }
 
 /// What is found of a stream that may not be there.
-fn found(row: &MySqlRow) -> Result<Option<StreamRow>> {
+fn found(row: &MySqlRow) -> Result<Option<Found>> {
     let id: Option<i64> = row.try_get("id")?;
-    Ok(id.map(|_| Found::from_row(row)).transpose()?.map(|found| found.row))
+    Ok(id.map(|_| Found::from_row(row)).transpose()?)
 }
 
 fn chunk(row: &MySqlRow) -> Result<Option<Chunk>> {
@@ -138,7 +138,8 @@ pub(crate) async fn page<C: DerefMut<Target = MySqlConnection>>(
         StreamKey::Named(_) => None,
         StreamKey::Task(_) => Some(owner(first)?),
     };
-    Ok(StreamFound { owner, row: found(first)?, chunks: chunks(&rows)? })
+    let (id, row) = found(first)?.map(|found| (found.id, found.row)).unzip();
+    Ok(StreamFound { owner, id, row, chunks: chunks(&rows)? })
 }
 
 /// Where a step is in the flow of its run, which does not change.

@@ -35,6 +35,7 @@ impl<'a> WaitColumns<'a> {
 }
 
 fn check(wait: &NewWait) -> Result<(), String> {
+    wait.check().map_err(|too_much| too_much.to_string())?;
     let any = Limits { max_bytes: usize::MAX, max_depth: usize::MAX, max_fanout: usize::MAX };
     match &wait.on {
         Awaited::Runs { children, .. } => children.iter().try_for_each(|child| {

@@ -16,7 +16,7 @@ const BATCH: u32 = 1000;
 
 /// With the runs that ended.
 const WAKE: &str = "
-  select w.woken, w.timed_out, w.expired, e.flow_slug, e.run_id, e.status, to_jsonb(e.error) as error
+  select w.woken, w.timed_out, w.expired, w.told, e.flow_slug, e.run_id, e.status, to_jsonb(e.error) as error
     from pgflow.wake_waits($1) w
     left join lateral pgflow.ended_runs(w.runs) e on true";
 const CANCEL: &str = "
@@ -49,13 +49,15 @@ impl Postgres {
         let mut woken = Woken::default();
         let mut left = u64::from(max);
         while left > 0 {
-            let more = self.wake_once(lane, u32::try_from(left).unwrap_or(u32::MAX)).await?;
+            let batch = u32::try_from(left).unwrap_or(u32::MAX);
+            let (more, told) = self.wake_once(lane, batch).await?;
             let done = (more.woken + more.timed_out).max(more.cancelled).max(more.expired);
             woken.woken += more.woken;
             woken.timed_out += more.timed_out;
             woken.cancelled += more.cancelled;
             woken.expired += more.expired;
-            if done == 0 {
+            // Those that were only told of an end may have been in the way of others.
+            if done + told == 0 {
                 break;
             }
             left = left.saturating_sub(done);
@@ -66,7 +68,8 @@ impl Postgres {
         Ok(woken)
     }
 
-    async fn wake_once(&self, lane: Lane, max: u32) -> Result<Woken, BackendError> {
+    /// Also how much was told to waits that wait on.
+    async fn wake_once(&self, lane: Lane, max: u32) -> Result<(Woken, u64), BackendError> {
         let rows = self.engine.ask(lane, || sqlx::query(WAKE).bind(int(max))).await;
         let rows = rows.map_err(translate)?;
         for run in over(&rows)? {
@@ -83,12 +86,13 @@ impl Postgres {
             self.bell.cancelled(run.run);
             run.announce();
         }
-        Ok(Woken {
+        let woken = Woken {
             woken: count(&rows, "woken")?,
             timed_out: count(&rows, "timed_out")?,
             expired: count(&rows, "expired")?,
             cancelled: count(&children, "children")?,
-        })
+        };
+        Ok((woken, count(&rows, "told")?))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pgflow_machine::wait::{Awaited, NewChild, NewWait};
+use pgflow_machine::wait::{Awaited, NewChild, NewWait, TooMuch};
 use pgflow_machine::{Limits, PayloadError, Retry, Until, Verdict, check_payload};
 use serde_json::Value;
 
@@ -24,7 +24,16 @@ pub(super) fn verdict(wait: Wait, step: &StepDef, limits: &Limits) -> Verdict {
     }
 }
 
-fn new_wait(wait: Wait, step: &StepDef, limits: &Limits) -> Result<NewWait, PayloadError> {
+/// Why no database can keep what a step waits for.
+#[derive(Debug, thiserror::Error)]
+enum Unstorable {
+    #[error(transparent)]
+    Payload(#[from] PayloadError),
+    #[error(transparent)]
+    TooMuch(#[from] TooMuch),
+}
+
+fn new_wait(wait: Wait, step: &StepDef, limits: &Limits) -> Result<NewWait, Unstorable> {
     let Wait { on, outcomes, detached } = wait;
     let timeout = step.options.wait_timeout.map(|seconds| Duration::from_secs(seconds.into()));
     // A run puts out what its flow says. Answers, jobs and how a run ended may be what this program does not know.
@@ -41,7 +50,9 @@ fn new_wait(wait: Wait, step: &StepDef, limits: &Limits) -> Result<NewWait, Payl
             Awaited::Jobs { jobs, each }
         }
     };
-    Ok(NewWait { on, timeout, schema, outcomes, detached })
+    let wait = NewWait { on, timeout, schema, outcomes, detached };
+    wait.check()?;
+    Ok(wait)
 }
 
 fn children(

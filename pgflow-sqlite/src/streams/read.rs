@@ -148,7 +148,7 @@ pub(super) async fn page<C: Conn>(
         data,
     };
     let chunks = chunks.into_iter().map(chunk).collect();
-    Ok(StreamFound { owner, row: Some(found.row()), chunks })
+    Ok(StreamFound { owner, id: Some(found.id), row: Some(found.row()), chunks })
 }
 
 pub(super) async fn list<C: Conn>(

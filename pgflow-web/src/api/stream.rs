@@ -16,7 +16,7 @@ use pgflow_runtime::ClientError;
 use pgflow_runtime::backend::PageSize;
 use pgflow_runtime::client::{Chunks, Emitted};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::error::ApiError;
 use super::sse::{Source, end, failed, last_event_id, run_of, sse};
@@ -109,28 +109,71 @@ impl Source for Reader {
 }
 
 impl Reader {
-    fn chunk(&self, number: u64, value: Vec<u8>) -> Event {
+    fn chunk(&self, number: u64, data: Vec<u8>) -> Event {
+        let options = &self.app.options;
+        let redact =
+            |value| options.redacted(&self.flow, Some(&self.step), PayloadKind::Chunk, value);
+        let redact: Option<&dyn Fn(Value) -> Value> =
+            if options.redact.is_some() { Some(&redact) } else { None };
         let event = Event::default().id(number.to_string());
-        match self.text(value) {
-            Ok(text) => event.data(text),
-            Err(bytes) => event.event("bytes").data(BASE64_STANDARD.encode(bytes)),
+        match shown(data, redact) {
+            Shown::Text(text) => event.data(text),
+            Shown::Bytes(coded) => event.event("bytes").data(coded),
         }
     }
+}
 
-    /// What can be sent as it is: the protocol has lines of text.
-    fn text(&self, value: Vec<u8>) -> Result<String, Vec<u8>> {
-        let text = String::from_utf8(value).map_err(std::string::FromUtf8Error::into_bytes)?;
-        if self.app.options.redact.is_none() {
-            return if text.contains('\r') { Err(text.into_bytes()) } else { Ok(text) };
+/// What is sent of a chunk.
+#[derive(Debug, PartialEq, Eq)]
+enum Shown {
+    /// As it is.
+    Text(String),
+    /// In base64: the protocol has lines of text.
+    Bytes(String),
+}
+
+fn shown(data: Vec<u8>, redact: Option<&dyn Fn(Value) -> Value>) -> Shown {
+    let is_sent = |text: &String| redact.is_some() || !text.contains('\r');
+    let bytes = match String::from_utf8(data) {
+        Ok(text) if is_sent(&text) => {
+            let Some(redact) = redact else { return Shown::Text(text) };
+            let value = serde_json::from_str(&text).unwrap_or(text.into());
+            return Shown::Text(redact(value).to_string());
         }
-        let value = serde_json::from_str(&text).unwrap_or(text.into());
-        let shown = |value| {
-            self.app.options.redacted(&self.flow, Some(&self.step), PayloadKind::Chunk, value)
-        };
-        Ok(shown(value).to_string())
+        Ok(text) => text.into_bytes(),
+        Err(error) => error.into_bytes(),
+    };
+    let coded = BASE64_STANDARD.encode(bytes);
+    match redact.map(|redact| redact(coded.as_str().into())) {
+        Some(other) if other != coded => Shown::Text(other.to_string()),
+        _ => Shown::Bytes(coded),
     }
 }
 
 fn restarted(attempt: u32) -> Event {
     Event::default().event("restarted").data(json!({ "attempt": attempt }).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_chunk_is_redacted_also_one_that_is_no_text() {
+        let hide = |_: Value| json!("hidden");
+        let keep = |value: Value| value;
+        let hidden = Shown::Text("\"hidden\"".into());
+        for data in [&b"{\"card\": 4111}"[..], b"4111 and no JSON", b"a\rb", b"4111\xff"] {
+            assert_eq!(shown(data.to_vec(), Some(&hide)), hidden, "{data:?}");
+        }
+        let bytes = Shown::Bytes("NDExMf8=".into());
+        assert_eq!(shown(b"4111\xff".to_vec(), Some(&keep)), bytes);
+        assert_eq!(shown(b"4111\xff".to_vec(), None), bytes);
+    }
+
+    #[test]
+    fn text_is_sent_as_it_is() {
+        assert_eq!(shown(b"[1,\n2]".to_vec(), None), Shown::Text("[1,\n2]".into()));
+        assert_eq!(shown(b"a\rb".to_vec(), None), Shown::Bytes("YQ1i".into()));
+    }
 }

@@ -92,6 +92,18 @@ language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$ select 100 $$;
 
+-- Runs or jobs that one attempt can wait for.
+create or replace function pgflow._children_at_most() returns int
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$ select 10000 $$;
+
+-- What these may be given together, in bytes of JSON.
+create or replace function pgflow._child_bytes() returns int
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$ select 64000000 $$;
+
 -- Parts of a payload that are compared with parts of a schema.
 create or replace function pgflow._max_comparisons() returns int
 language sql immutable parallel safe

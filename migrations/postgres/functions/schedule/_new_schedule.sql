@@ -26,7 +26,8 @@ begin
   if v_new is not distinct from old and not v_is_begun_anew and old.status is distinct from 'broken' then
     return v_new;
   end if;
-  v_new.revision := coalesce(old.revision, 0) + 1;
+  -- From the clock on, so that what a worker found out about one that was removed is never about this one.
+  v_new.revision := coalesce(old.revision + 1, (extract(epoch from at) * 1000000)::bigint);
   v_new.created_at := coalesce(old.created_at, at);
   if v_is_begun_anew or old.name is null or old.status = 'broken'
      or (old.cron, old.time_zone) is distinct from (v_new.cron, v_new.time_zone) then

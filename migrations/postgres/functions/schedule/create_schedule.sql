@@ -52,8 +52,13 @@ begin
     elsif v_new.revision = v_old.revision then
       return 'unchanged';
     else
-      delete from pgflow.schedules s where s.name = v_old.name;
-      insert into pgflow.schedules select v_new.*;
+      -- In place: whoever waits for the row is to find it.
+      update pgflow.schedules s
+         set flow_slug = v_new.flow_slug, versions = v_new.versions, interface = v_new.interface, input = v_new.input,
+             cron = v_new.cron, time_zone = v_new.time_zone, missed = v_new.missed, overlap = v_new.overlap,
+             revision = v_new.revision, status = v_new.status, after_at = v_new.after_at, next_at = v_new.next_at,
+             error = v_new.error, queued_at = v_new.queued_at, queued_runs = v_new.queued_runs
+       where s.name = v_old.name;
       return 'replaced';
     end if;
   end loop;

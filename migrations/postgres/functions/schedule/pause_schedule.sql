@@ -4,12 +4,13 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
+declare
+  v_is_on boolean;
 begin
+  -- Locked before it is looked at, so that the answer is about what is there when others are done with it.
+  select s.paused_at is null into v_is_on from pgflow.schedules s where s.name = pause_schedule.name for update;
   update pgflow.schedules s set paused_at = clock_timestamp(), revision = s.revision + 1
-   where s.name = pause_schedule.name and s.paused_at is null;
-  if found then
-    return true;
-  end if;
-  return (select false from pgflow.schedules s where s.name = pause_schedule.name);
+   where v_is_on and s.name = pause_schedule.name;
+  return v_is_on;
 end;
 $$;

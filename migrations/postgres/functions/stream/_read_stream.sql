@@ -2,7 +2,8 @@
 -- there is none. Numbers are dense, so that a range of them is a limit.
 create or replace function pgflow._read_stream(p_run uuid, p_name text, p_index int, p_from bigint, p_chunks int, p_bytes int)
 returns table (
-  number bigint, generation int, data bytea, next_number bigint, newest_generation int, begins_at bigint, has_ended boolean, error text
+  number bigint, generation int, data bytea, next_number bigint, newest_generation int, begins_at bigint, has_ended boolean, error text,
+  stream bigint
 )
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -17,7 +18,7 @@ as $$
 begin
   return query
     select c.number, c.generation, c.data, coalesce(s.next_number, 0), coalesce(s.generation, 0), coalesce(s.begins_at, 0),
-           coalesce(s.has_ended, false), s.error
+           coalesce(s.has_ended, false), s.error, s.id
       from (values (1)) one
       left join pgflow.streams s on s.run_id = p_run and s.name = p_name and s.task_index = p_index
       left join lateral (

@@ -1,7 +1,7 @@
 -- Chunks of the stream of a task, and where it stands; no row if there is no such run, or it has no such step.
 --
 -- What nobody has ended, and whose attempt does not have the task any more, was abandoned. More may come while an attempt may have
--- the task; one that has ended without an error is about to be settled. A task that had an attempt, was not completed and said nothing
+-- the task; one that has ended without an error is about to be settled, or its task waits. A task that had an attempt, was not completed and said nothing
 -- was abandoned, too.
 create or replace function pgflow.read_step_chunks(
   run_id uuid, step_slug text, task_index int default 0, from_number bigint default 0, max_chunks int default 256,
@@ -26,9 +26,10 @@ begin
     select s.number, s.generation, s.data, s.next_number, s.newest_generation, s.begins_at,
            s.has_ended or w.is_abandoned or w.is_over, case when w.is_abandoned then 'abandoned' else s.error end, w.is_over
       from (
-        select o.holder, o.will_end, o.is_lost, p.*
+        select o.holder, o.speaker, o.will_end, o.is_lost, p.*
           from (
             select case when r.status = 'started' and p.status = 'started' and t.status = 'started' then t.attempts_count end as holder,
+                   case when r.status = 'started' and p.status = 'started' and t.status in ('started', 'waiting') then t.attempts_count end as speaker,
                    r.status <> 'started' or p.status not in ('created', 'started')
                      or (p.status = 'started' and coalesce(t.status not in ('queued', 'started', 'waiting'), true)) as will_end,
                    coalesce(t.attempts_count > 0 and t.status <> 'completed', false) as is_lost
@@ -45,7 +46,7 @@ begin
       cross join lateral (
         select case when s.newest_generation = 0 then s.will_end and s.is_lost
                     else not s.has_ended and s.holder is distinct from s.newest_generation end as is_abandoned,
-               s.will_end or coalesce(s.has_ended and s.error is null and s.holder = s.newest_generation, false) as is_over
+               s.will_end or coalesce(s.has_ended and s.error is null and s.speaker = s.newest_generation, false) as is_over
       ) w
      order by s.number;
 end;

@@ -5,8 +5,12 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_ids text[];
+  v_too_many text := pgflow._too_many_children(children);
   v_kind text := case wait.kind when 'runs' then 'run' else 'job' end;
 begin
+  if v_too_many is not null then
+    return v_too_many;
+  end if;
   if wait.kind = 'runs' then
     v_ids := pgflow._start_child_runs(children);
   else

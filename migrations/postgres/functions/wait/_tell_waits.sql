@@ -1,14 +1,16 @@
 -- Notes how children ended in those of the waits that the caller has locked. Ends that others wait for too stay noted, and so do those that
--- somebody is just noting again.
+-- somebody is just noting again. Returns how many waits were told, and ends forgotten: while it is more than none, there may be more.
 create or replace function pgflow._tell_waits(
   kinds text[], children text[], run_ids uuid[], step_slugs text[], task_indexes int[]
-) returns void
+) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
   v_free record;
+  v_told int;
+  v_forgotten int;
 begin
   select array_agg(f.kind) as kinds, array_agg(f.child) as children into v_free
     from (
@@ -30,10 +32,13 @@ begin
         from told t group by 1, 2, 3, 4
     ) c
    where w.run_id = c.run_id and w.step_slug = c.step_slug and w.task_index = c.task_index and w.attempt = c.attempt;
+  get diagnostics v_told = row_count;
   delete from pgflow.wait_ends e using unnest(v_free.kinds, v_free.children) k(kind, child)
    where e.child = k.child and e.kind = k.kind and not exists (
      select from pgflow.awaited a
       where a.child = e.child and a.kind = e.kind and a.ended is null and a.abandoned is null
         and (a.run_id, a.step_slug, a.task_index) not in (select * from unnest(run_ids, step_slugs, task_indexes)));
+  get diagnostics v_forgotten = row_count;
+  return v_told + v_forgotten;
 end;
 $$;

@@ -1,9 +1,9 @@
 -- Lets waits go on that are due, or whose children have ended, up to `max_waits` of each; deletes signals that nobody has waited for
--- in time. Returns how many, and the runs that it looked at. Any process may call it at any time; workers do so when they have ended a child, and with every sweep. Call it again while
+-- in time. Returns how many, also of waits that were told of an end and wait on, and the runs that it looked at. Any process may call it at any time; workers do so when they have ended a child, and with every sweep. Call it again while
 -- it does anything: what ends here may be waited for itself. Children that nobody waits for any more are for cancel_abandoned,
 -- which is a transaction of its own because runs are locked by id, and once.
 create or replace function pgflow.wake_waits(
-  max_waits int default 100, out woken int, out timed_out int, out expired int, out runs uuid[]
+  max_waits int default 100, out woken int, out timed_out int, out expired int, out told int, out runs uuid[]
 )
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -23,7 +23,7 @@ begin
   end if;
   select coalesce(array_agg(e.kind), '{}') as kinds, coalesce(array_agg(e.child), '{}') as children into v_ends
     from (select e.* from pgflow.wait_ends e limit wake_waits.max_waits) e;
-  select w.woken, w.timed_out, w.runs into woken, timed_out, runs
+  select w.woken, w.timed_out, w.told, w.runs into woken, timed_out, told, runs
     from pgflow._wake(null, v_ends.kinds, v_ends.children, wake_waits.max_waits) w;
   delete from pgflow.signals s
    where s.id in (

@@ -150,6 +150,9 @@ async fn prepare<S: Session>(
     limits: Limits,
     news: &mut News,
 ) -> Stored<Result<Vec<Child>, String>> {
+    if let Err(too_much) = wait.check() {
+        return Ok(Err(too_much.to_string()));
+    }
     match &wait.on {
         Awaited::Sleep(_) => Ok(Ok(Vec::new())),
         Awaited::Hook(token) => take_hook(session, task, token).await,
@@ -171,6 +174,9 @@ async fn take_hook<S: Session>(
             )));
         }
         Some(_) => {}
+        None if token.is_announced() => {
+            return Ok(Err("the hook's token was announced to nobody".to_owned()));
+        }
         None => session.set_hook(token, task).await?,
     }
     Ok(Ok(Vec::new()))

@@ -69,11 +69,12 @@ pub async fn signal_in<S: Session>(
     Err(BackendError::Unavailable("the hook is being taken by one task after another".into()))
 }
 
-/// What signals to the same place have in common.
-fn target(to: &SignalTo) -> String {
-    match to {
-        SignalTo::Token(token) => of_token(token),
-        SignalTo::Task(task) => of_task(task),
+/// What signals to the same place have in common. A token that was announced stands for its task.
+fn target(signal: &SignalTo, to: Option<&TaskKey>) -> String {
+    match (signal, to) {
+        (SignalTo::Token(token), Some(task)) if token.is_announced() => of_task(task),
+        (SignalTo::Token(token), _) => of_token(token),
+        (SignalTo::Task(task), _) => of_task(task),
     }
 }
 
@@ -101,7 +102,7 @@ async fn send<S: Session>(
     {
         return Ok(None);
     }
-    let (target, made) = (target(&signal.to), Uuid::now_v7().to_string());
+    let (target, made) = (target(&signal.to, to.as_ref()), Uuid::now_v7().to_string());
     let resume_id = signal.resume_id.as_deref().unwrap_or(&made);
     let row =
         SignalRow { target: &target, resume_id, run: to.as_ref().map(|to| to.run), kept: None };

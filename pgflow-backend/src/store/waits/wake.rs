@@ -23,7 +23,7 @@ const ROUNDS: u32 = 1_000;
 pub(crate) async fn advance<S: Store>(store: &S) {
     for _ in 0..ROUNDS {
         match round(store, BATCH).await {
-            Ok(woken) if woken == Woken::default() => return,
+            Ok(round) if round.is_idle => return,
             Ok(_) => {}
             Err(error) => {
                 tracing::warn!(%error, "waits are left to the next sweep");
@@ -36,18 +36,18 @@ pub(crate) async fn advance<S: Store>(store: &S) {
 /// Up to `max` waits, orphans and signals that were kept too long.
 pub(crate) async fn wake<S: Store>(store: &S, max: u32) -> Stored<Woken> {
     let (mut woken, mut left) = (Woken::default(), u64::from(max));
-    while left > 0 {
+    for _ in 0..ROUNDS {
         let batch = u32::try_from(left.min(BATCH.into())).unwrap_or(BATCH);
-        let more = round(store, batch).await?;
+        let Round { woken: more, is_idle } = round(store, batch).await?;
         woken.woken += more.woken;
         woken.timed_out += more.timed_out;
         woken.cancelled += more.cancelled;
         woken.expired += more.expired;
         let done = more.woken + more.timed_out + more.cancelled + more.expired;
-        if done == 0 {
+        left = left.saturating_sub(done);
+        if is_idle || left == 0 {
             break;
         }
-        left = left.saturating_sub(done);
     }
     Ok(woken)
 }
@@ -59,19 +59,28 @@ async fn expire<S: Store>(store: &S, max: u32) -> Stored<u64> {
     Ok(expired)
 }
 
-async fn round<S: Store>(store: &S, max: u32) -> Stored<Woken> {
+/// What one round has done.
+struct Round {
+    woken: Woken,
+    /// There was nothing to do. Waits that were looked at and wait on are not in the way of others any more.
+    is_idle: bool,
+}
+
+async fn round<S: Store>(store: &S, max: u32) -> Stored<Round> {
     // Nearly always nothing is due; then nobody is kept from writing.
     let mut reading = store.begin(Access::Read).await?;
     let now = reading.now();
     if reading.next_wait().await?.is_none_or(|next| next > now) {
-        return Ok(Woken::default());
+        return Ok(Round { woken: Woken::default(), is_idle: true });
     }
     let due = reading.due_waits(max).await?;
     let orphans = reading.orphans(max).await?;
     drop(reading);
     let mut woken = Woken::default();
-    if due.is_empty() && orphans.is_empty() {
+    let mut is_idle = due.is_empty() && orphans.is_empty();
+    if is_idle {
         woken.expired = again!(store, expire(store, max))?;
+        is_idle = woken.expired == 0;
     }
     if !due.is_empty() {
         woken = again!(store, wake_batch(store, &due))?;
@@ -79,7 +88,7 @@ async fn round<S: Store>(store: &S, max: u32) -> Stored<Woken> {
     for orphan in orphans {
         woken.cancelled += u64::from(again!(store, cancel(store, &orphan))?);
     }
-    Ok(woken)
+    Ok(Round { woken, is_idle })
 }
 
 async fn wake_batch<S: Store>(store: &S, due: &[TaskKey]) -> Stored<Woken> {

@@ -15,6 +15,9 @@ pub(super) enum Begin {
     Last(u64),
 }
 
+/// What the last item of a reader says whose stream is not there any more.
+const DELETED: &str = "it was deleted";
+
 /// What a reader is to pass on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum News {
@@ -32,11 +35,13 @@ pub(super) struct Cursor {
     at: Option<u64>,
     /// The generation that was seen last; 0 if none was.
     generation: u32,
+    /// Which stream of a name it reads, once that is there.
+    id: Option<i64>,
 }
 
 impl Cursor {
     pub(super) fn new(begin: Begin, all: bool) -> Self {
-        Self { begin, all, at: None, generation: 0 }
+        Self { begin, all, at: None, generation: 0, id: None }
     }
 
     /// The number to read from; nothing if it is to be told first where the stream stands.
@@ -44,8 +49,17 @@ impl Cursor {
         self.at
     }
 
+    /// Whether the page is of the stream that it reads. What others have read may be of one that is not there any more.
+    pub(super) fn is_of(&self, page: &StreamPage) -> bool {
+        self.id == page.id
+    }
+
     /// Takes what is new in a page. Chunks that it is not at are left out: they are asked for again.
     pub(super) fn take(&mut self, page: StreamPage) -> Vec<News> {
+        if self.id.is_some() && !self.is_of(&page) {
+            return vec![News::Ended(End::error(DELETED))];
+        }
+        self.id = page.id;
         let mut news = Vec::new();
         let mut at = match self.at {
             Some(at) => at,
@@ -105,6 +119,7 @@ mod tests {
         let begins_at = generations.iter().take_while(|other| **other < generation).count();
         StreamPage {
             chunks: generations.iter().enumerate().skip(from).map(chunk).collect(),
+            id: None,
             next: generations.len() as u64,
             generation,
             begins_at: begins_at as u64,
@@ -157,5 +172,18 @@ mod tests {
         assert_eq!(words(cursor.take(page(&[0, 0, 0, 0], 1, false))), ["3"], "what it has seen");
         assert_eq!(words(cursor.take(page(&[0; 9], 6, true))), [""; 0], "what comes later");
         assert_eq!(cursor.at(), Some(4));
+    }
+
+    #[test]
+    fn a_stream_that_is_another_one_now_has_ended() {
+        let of = |id, page| StreamPage { id, ..page };
+        for now in [None, Some(2)] {
+            let mut cursor = Cursor::new(Begin::First, false);
+            assert_eq!(words(cursor.take(of(None, page(&[], 0, false)))), [""; 0], "not there yet");
+            assert_eq!(words(cursor.take(of(Some(1), page(&[0, 0], 0, false)))), ["0", "1"]);
+            let another = of(now, page(&[0, 0, 0], 2, false));
+            assert!(!cursor.is_of(&another));
+            assert_eq!(words(cursor.take(another)), ["it was deleted"]);
+        }
     }
 }

@@ -82,6 +82,10 @@ impl Feed {
         let mut window = self.lock();
         let mut is_behind = false;
         match page {
+            // Another stream of its name is another feed's.
+            Ok(Some(page)) if window.is_of_another(&page) => {
+                *window = Window { is_done: true, ..Window::default() };
+            }
             Ok(Some(mut page)) => {
                 let chunks = std::mem::take(&mut page.chunks);
                 let read = from.map(|from| from + chunks.len() as u64);
@@ -108,6 +112,10 @@ impl Feed {
 }
 
 impl Window {
+    fn is_of_another(&self, page: &StreamPage) -> bool {
+        self.stands.as_ref().is_some_and(|stands| stands.id.is_some() && stands.id != page.id)
+    }
+
     fn extend(&mut self, chunks: Vec<Chunk>) {
         self.bytes += chunks.iter().map(|chunk| chunk.data.len()).sum::<usize>();
         self.chunks.extend(chunks);
@@ -175,6 +183,7 @@ mod tests {
         let chunk = |number| Chunk { number, generation: 0, data: vec![0; bytes] };
         StreamPage {
             chunks: (from..from + many).map(chunk).collect(),
+            id: Some(1),
             next: from + many,
             generation: 0,
             begins_at: 0,
@@ -215,5 +224,15 @@ mod tests {
         let one = fed([page(0, 2, MOST_BYTES * 2)]);
         assert_eq!(kept(&one), (1, MOST_BYTES * 2), "one is always kept");
         assert!(one.page(0).is_none() && one.page(1).is_some());
+    }
+
+    #[test]
+    fn nothing_is_kept_of_a_stream_that_was_deleted() {
+        for id in [None, Some(2)] {
+            let feed = fed([page(0, 5, 1)]);
+            assert!(feed.page(0).is_some());
+            assert!(!feed.take(Some(5), Ok(Some(StreamPage { id, ..page(5, 0, 1) }))));
+            assert!(feed.page(0).is_none() && !feed.is_live(), "whoever comes begins another one");
+        }
     }
 }

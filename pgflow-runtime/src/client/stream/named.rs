@@ -182,6 +182,11 @@ impl StreamWriter {
             limits,
         };
         let appended = patiently(&self.db, move |db| call.clone().append(db)).await?;
+        if matches!(appended, Err(StreamProblem::Gap { expected: 0, .. })) {
+            // The stream was deleted with all that this has sent: what comes now is the beginning of another one.
+            self.sent = 0;
+            return Ok(());
+        }
         self.sent += many;
         self.unsent.drain(..calls);
         appended.map(drop).map_err(|source| refused(&self.stream, source))

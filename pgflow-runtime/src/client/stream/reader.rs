@@ -92,7 +92,7 @@ impl Reader {
         let shared = match (&mut *growth, at) {
             (Growth::Shared(feed, looks), Some(at)) => {
                 looks.mark_unchanged();
-                feed.page(at)
+                feed.page(at).filter(|page| self.cursor.is_of(page))
             }
             _ => None,
         };
@@ -162,8 +162,11 @@ impl Reader {
 
     /// What was read is newer than what the feed has, or the feed has not looked yet.
     async fn wait_for_feed(&mut self) {
-        if let Some(Growth::Shared(_, looks)) = &mut self.growth {
-            let _ = timeout(FALLBACK, looks.changed()).await;
+        match &mut self.growth {
+            Some(Growth::Shared(feed, looks)) if feed.is_live() => {
+                let _ = timeout(FALLBACK, looks.changed()).await;
+            }
+            growth => *growth = None,
         }
     }
 

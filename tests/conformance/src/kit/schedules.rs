@@ -104,6 +104,11 @@ impl ScheduleKit {
     }
 }
 
+/// How often it was changed since it was made.
+pub(crate) fn changes(schedule: &Schedule) -> u64 {
+    schedule.revision - schedule.created_at.micros().max(1).unsigned_abs()
+}
+
 pub(crate) fn fired(started: impl IntoIterator<Item = RunId>, skipped: u32) -> Fired {
     Fired::Fired { started: started.into_iter().collect(), skipped }
 }

@@ -109,6 +109,7 @@ everywhere!(
     a_chunk_that_is_too_large_fails_the_step,
     a_cancelled_run_ends_its_streams,
     a_reader_that_falls_behind_misses_nothing,
+    a_stream_that_is_deleted_ends_for_its_readers_and_begins_anew_for_its_writers,
 );
 
 /// What comes until the end, as text.
@@ -359,5 +360,36 @@ async fn a_reader_that_falls_behind_misses_nothing(fresh: Fresh) -> Outcome {
     assert_eq!((next(&mut slow).await?, next(&mut quick).await?), (last, last));
     stream.close().await?;
     assert_eq!((all(slow).await?.len(), all(quick).await?.len()), (0, 0));
+    Ok(())
+}
+
+async fn a_stream_that_is_deleted_ends_for_its_readers_and_begins_anew_for_its_writers(
+    fresh: Fresh,
+) -> Outcome {
+    let gone = ["it was deleted"];
+    let logs = fresh.db.stream("logs")?.lasting(Duration::ZERO);
+    let (mut writer, mut live) = (logs.writer(), logs.read::<u32>());
+    for number in 0..3 {
+        writer.send(&number).await?;
+        assert_eq!(next(&mut live).await?, number);
+    }
+    fresh.db.prune_streams().await?;
+    // One that goes on with what it has sent is no gap.
+    for number in 3..7 {
+        writer.send(&number).await?;
+    }
+    let mut new = logs.read::<u32>();
+    assert_eq!([next(&mut new).await?, next(&mut new).await?], [3, 4], "nothing of the old one");
+    assert_eq!(all(live).await?, gone, "its numbers begin anew");
+    // What others read here is not kept for those that come.
+    drop(new);
+    // One that is behind when a stream goes that has ended.
+    writer.send_bytes((7..600).map(|number: u32| number.to_string().into_bytes())).await?;
+    logs.close().await?;
+    let mut slow = logs.read::<u32>();
+    assert_eq!(next(&mut slow).await?, 3);
+    fresh.db.prune_streams().await?;
+    let rest = all(slow).await?;
+    assert!(rest.len() < 500 && rest.ends_with(&gone.map(str::to_owned)), "{rest:?}");
     Ok(())
 }

@@ -155,4 +155,20 @@ pub(super) const ALL: &[Mutation] = &[
         why: "the same schedule made again would be another one, and workers would be superseded",
         tests: &["schedules::"],
     },
+    Mutation {
+        name: "sql-schedule-pause-lock",
+        file: "functions/pause_schedule.sql",
+        find: " for update;",
+        replace: ";",
+        why: "a pause would be said to be done with a schedule that was removed meanwhile",
+        tests: &["schedules::racing"],
+    },
+    Mutation {
+        name: "sql-schedule-revision",
+        file: "functions/_new_schedule.sql",
+        find: "coalesce(old.revision + 1, (extract(epoch from at) * 1000000)::bigint)",
+        replace: "coalesce(old.revision, 0) + 1",
+        why: "what was found out about a schedule that was removed would count for its successor",
+        tests: &["schedules::racing"],
+    },
 ];

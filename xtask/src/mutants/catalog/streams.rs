@@ -163,4 +163,12 @@ pub(super) const ALL: &[Mutation] = &[
         why: "chunks of streams that are gone would stay for ever",
         tests: &["streams::"],
     },
+    Mutation {
+        name: "stream-waiting",
+        file: "functions/read_step_chunks.sql",
+        find: "t.status in ('started', 'waiting') then t.attempts_count",
+        replace: "t.status = 'started' then t.attempts_count",
+        why: "who comes late would wait for the end of a stream that others saw end",
+        tests: &["streams::owners"],
+    },
 ];

@@ -171,4 +171,20 @@ pub(super) const ALL: &[Mutation] = &[
         why: "the output of a child would be gone before its parent has read it",
         tests: &["waits::upkeep"],
     },
+    Mutation {
+        name: "wait-children-limit",
+        file: "functions/_too_many_children.sql",
+        find: "  if v_many > pgflow._children_at_most() then",
+        replace: "  if false then",
+        why: "one attempt could hold up all others with as many children as it likes",
+        tests: &["waits::children"],
+    },
+    Mutation {
+        name: "wait-told",
+        file: "functions/_tell_waits.sql",
+        find: "  return v_told + v_forgotten;",
+        replace: "  return 0;",
+        why: "waits that go on would hold up others until the next sweep",
+        tests: &["waits::children"],
+    },
 ];

@@ -2,17 +2,29 @@
 
 use std::sync::Arc;
 
-use pgflow_machine::schedule::{Fired, Missed, Put, ScheduleSpec};
+use pgflow_machine::schedule::{Fired, Missed, Paused, Put, ScheduleSpec};
 use pgflow_runtime::backend::{Backend, RunQuery};
 
 use crate::Check;
 use crate::check::check;
 use crate::kit::Cx;
-use crate::kit::schedules::ScheduleKit;
+use crate::kit::schedules::{ScheduleKit, changes, fired};
 
 pub(crate) const CHECKS: &[Check] = &[
     check!("SC21", "of many who fire the same moment, one does", one_fires, Schedules),
     check!("SC22", "of many who make the same schedule, one does", one_makes, Schedules),
+    check!(
+        "SC23",
+        "a pause, a resume or a removal beside a replacement is not lost",
+        none_is_lost,
+        Schedules
+    ),
+    check!(
+        "SC24",
+        "what was found out about one that was removed does not count for its successor",
+        made_again,
+        Schedules
+    ),
 ];
 
 async fn kits(kit: &ScheduleKit, many: usize) -> Vec<ScheduleKit> {
@@ -61,5 +73,44 @@ async fn one_makes(cx: Arc<Cx>) {
     }
     assert_eq!(said.iter().filter(|put| **put == Put::Created).count(), 1, "{said:?}");
     assert_eq!(said.iter().filter(|put| **put == Put::Unchanged).count(), 3, "{said:?}");
-    assert_eq!(kit.get().await.revision, 1);
+    assert_eq!(changes(&kit.get().await), 0);
+}
+
+async fn none_is_lost(cx: Arc<Cx>) {
+    let kit = ScheduleKit::new(&cx).await;
+    let [one, two, ..] = &kits(&kit, 2).await[..] else { panic!("two of them") };
+    let crons = ["@hourly", "@daily"];
+    kit.put(kit.spec()).await.expect("made");
+    for round in 0..cx.rounds(40, 200) {
+        let spec = ScheduleSpec { cron: crons[round % 2].into(), ..kit.spec() };
+        let pause = round % 4 < 2;
+        let (put, paused) =
+            tokio::join!(one.put(spec), two.schedules().pause_schedule(&kit.name, pause));
+        assert_eq!(put, Ok(Put::Replaced));
+        let found = kit.get().await;
+        let expected = if round % 2 == 0 { Paused::Now } else { Paused::Before };
+        assert_eq!(paused.expect("an outcome"), expected, "round {round}");
+        assert_eq!((found.paused_at.is_some(), &*found.spec.cron), (pause, crons[round % 2]));
+    }
+    for round in 0..cx.rounds(40, 200) {
+        kit.put(ScheduleSpec { cron: "@weekly".into(), ..kit.spec() }).await.expect("made");
+        let spec = ScheduleSpec { cron: crons[round % 2].into(), ..kit.spec() };
+        let (put, removed) =
+            tokio::join!(one.put(spec), two.schedules().remove_schedule(&kit.name, None));
+        assert!(removed.expect("an outcome"), "round {round}");
+        // Whoever came second made a new one.
+        assert_eq!(kit.find().await.is_some(), put == Ok(Put::Created), "round {round}: {put:?}");
+    }
+}
+
+async fn made_again(cx: Arc<Cx>) {
+    let kit = ScheduleKit::new(&cx).await;
+    kit.put(kit.spec()).await.expect("made");
+    let seen = kit.get().await.revision;
+    kit.wait().await;
+    kit.schedules().remove_schedule(&kit.name, None).await.expect("removed");
+    kit.put(kit.spec()).await.expect("made again");
+    let moments = kit.moments(1).await;
+    assert_eq!(kit.fire(seen, &moments).await, Fired::Superseded);
+    assert_eq!(kit.fire_now(&moments).await, fired([kit.run(moments[0])], 0));
 }

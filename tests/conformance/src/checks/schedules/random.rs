@@ -15,6 +15,7 @@ use serde_json::json;
 use crate::Check;
 use crate::check::check;
 use crate::differential::{Random, seed_from_env};
+use crate::kit::schedules::changes;
 use crate::kit::{Cx, completed, options, single};
 
 pub(crate) const CHECKS: &[Check] = &[check!(
@@ -199,6 +200,7 @@ fn seen(schedule: Schedule) -> Schedule {
             .collect(),
         last_at: schedule.last_at.map(|_| Timestamp::default()),
         last_run: schedule.last_run.map(|_| nobody),
+        revision: changes(&schedule),
         after: Timestamp::default(),
         created_at: Timestamp::default(),
         ..schedule

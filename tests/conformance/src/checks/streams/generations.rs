@@ -8,6 +8,7 @@ use pgflow_machine::log::{ABANDONED, Closed, End, StreamKey, StreamProblem, Writ
 use crate::Check;
 use crate::check::check;
 use crate::kit::streams::{StreamKit, attempt, stream_of, writer};
+use crate::kit::waits::{hook, timeout, waits};
 use crate::kit::{Cx, RELEASED, single};
 
 pub(crate) const CHECKS: &[Check] = &[
@@ -23,6 +24,12 @@ pub(crate) const CHECKS: &[Check] = &[
         "S20",
         "an attempt that wrote all is over, until another one has the task",
         settling,
+        Streams
+    ),
+    check!(
+        "S32",
+        "an attempt that wrote all and waits is over, until another one has the task",
+        waiting,
         Streams
     ),
     check!("S21", "a step that says nothing has said all when it is over", silent, Streams),
@@ -102,6 +109,28 @@ async fn abandoned(cx: Arc<Cx>) {
     run.fail_for_good(&second, "no").await;
     let page = kit.read(&stream, 0).await;
     assert_eq!((page.end, page.is_over), (Some(End::error(ABANDONED)), true));
+}
+
+async fn waiting(cx: Arc<Cx>) {
+    let kit = StreamKit::new(&cx);
+    let run = cx.start(&cx.flow([single("a")]).await, 1).await;
+    let [first] = run.take(["a#0"]).await;
+    let stream = stream_of(&first);
+    kit.append(&stream, &attempt(&first), 0, ["x"]).await.expect("appended");
+    kit.close(&stream, &attempt(&first), End::Eof).await.expect("closed");
+    let before = kit.read(&stream, 0).await;
+    assert!(before.is_over);
+    run.apply(&first, waits(timeout(60, hook(&cx.token())))).await;
+    assert_eq!(kit.read(&stream, 0).await, before, "who comes now sees what others saw");
+    let late = Err(StreamProblem::Superseded(1));
+    assert_eq!(kit.append(&stream, &attempt(&first), 1, ["late"]).await, late);
+    run.advance(90).await;
+    cx.wake().await;
+    let page = kit.read(&stream, 0).await;
+    assert_eq!((page.end, page.is_over), (Some(End::Eof), false), "another attempt says it again");
+    let [second] = run.take(["a#0"]).await;
+    kit.append(&stream, &attempt(&second), 0, ["y"]).await.expect("appended");
+    assert_eq!(kit.texts(&stream).await, ["0@1:x", "1@2:y"]);
 }
 
 async fn settling(cx: Arc<Cx>) {

@@ -19,6 +19,7 @@ pub(crate) const CHECKS: &[Check] = &[
         Streams
     ),
     check!("S28", "streams of tasks go with their run", with_run, Streams),
+    check!("S31", "a named stream that goes and comes again is another one", another, Streams),
 ];
 
 async fn time_to_live(cx: Arc<Cx>) {
@@ -59,4 +60,24 @@ async fn with_run(cx: Arc<Cx>) {
     let of_run = StreamQuery { run: Some(run.id), after: None, max: 10 };
     assert_eq!(kit.streams().list_streams(&of_run).await.expect("a list"), []);
     assert_eq!(kit.texts(&own).await, ["0:x"], "it is nobody's");
+}
+
+async fn another(cx: Arc<Cx>) {
+    let kit = StreamKit::new(&cx);
+    let (stream, chunks, limits) = (kit.named(), [b"x".to_vec()], kit.limits().await);
+    assert_eq!(kit.read(&stream, 0).await.id, None, "it is not there yet");
+    let mut seen = Vec::new();
+    for lasts in [Duration::ZERO, Duration::MAX] {
+        let ann = writer("ann");
+        let append = Append { lasts, ..Append::new(&stream, ann.clone(), 0, &chunks, limits) };
+        kit.streams().append(&append).await.expect("an outcome").expect("appended");
+        let id = kit.read(&stream, 0).await.id;
+        if lasts == Duration::MAX {
+            kit.append(&stream, &ann, 1, ["y"]).await.expect("appended");
+        }
+        assert_eq!(kit.read(&stream, 9).await.id, id, "the same as long as it is there");
+        seen.push(id.expect("it is there"));
+        while kit.streams().prune_streams(1).await.expect("streams can be pruned") > 0 {}
+    }
+    assert_ne!(seen[0], seen[1]);
 }

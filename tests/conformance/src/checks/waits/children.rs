@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pgflow_machine::wait::{Awaited, NewWait};
+use pgflow_machine::wait::{Awaited, CHILD_BYTES, CHILDREN_AT_MOST, NewWait};
 use pgflow_machine::{RunStatus, Settle, Settled};
 use pgflow_runtime::backend::{ClaimedTask, TaskQuery};
 use serde_json::json;
@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::Check;
 use crate::check::check;
 use crate::kit::waits::{child, run_of, runs_of, waits};
-use crate::kit::{Cx, StepExt, fatal, names, single};
+use crate::kit::{Cx, StepExt, completed, fatal, names, single};
 
 pub(crate) const CHECKS: &[Check] = &[
     check!("W30", "a child's output is its parent step's", passes_on, Waits),
@@ -25,6 +25,9 @@ pub(crate) const CHECKS: &[Check] = &[
     check!("W34", "a chain of parents goes on by itself", chain, Waits),
     check!("W35", "a child that ends as it starts is not waited for", at_once, Waits),
     check!("W36", "a wait whose run ends with its batch starts no child", ends_first, Waits),
+    check!("W37", "a task waits for more than a thousand runs, which end at once", wide, Waits),
+    check!("W38", "more runs than a task can wait for fail the attempt", too_many, Waits),
+    check!("W39", "waits that are not over hold up no other", none_in_the_way, Waits),
 ];
 
 async fn passes_on(cx: Arc<Cx>) {
@@ -147,4 +150,79 @@ async fn at_once(cx: Arc<Cx>) {
     let [task] = run.take(["a#0"]).await;
     run.apply(&task, waits(run_of(&inner, json!([])))).await;
     assert_eq!(run.record().await.output, Some(json!({ "a": { "x": [] } })));
+}
+
+async fn wide(cx: Arc<Cx>) {
+    const MANY: i32 = 1_100;
+    let inner = cx.flow([single("x")]).await;
+    let outer = cx.flow([single("a")]).await;
+    let run = cx.start(&outer, json!({})).await;
+    let [task] = run.take(["a#0"]).await;
+    run.apply(&task, waits(runs_of(&inner, 0..MANY))).await;
+    let mut ends = Vec::new();
+    while ends.len() < MANY.unsigned_abs() as usize {
+        let tasks = cx.claim_as(&cx.wish(&inner, MANY.unsigned_abs())).await;
+        assert!(!tasks.is_empty(), "{} of {MANY} were started", ends.len());
+        ends.extend(tasks.iter().map(|task| {
+            cx.remember(task.lease.task.run);
+            Settle {
+                lease: task.lease.clone().into(),
+                verdict: completed(task.input["run"].clone()),
+            }
+        }));
+    }
+    cx.settle_all(ends).await;
+    // By what was done for waits after the settle: no sweep comes.
+    let record = run.expect_state(RunStatus::Completed, &["a:completed"]).await;
+    let expected: Vec<_> = (0..MANY).map(|number| json!({ "x": number })).collect();
+    assert_eq!(record.output, Some(json!({ "a": expected })), "in their order");
+}
+
+async fn too_many(cx: Arc<Cx>) {
+    let inner = cx.flow([single("x")]).await;
+    let outer = cx.flow([single("a").attempts(1)]).await;
+    let most = i32::try_from(CHILDREN_AT_MOST).expect("a number");
+    let large = json!("x".repeat(cx.backend().limits().await.expect("limits").max_bytes - 2));
+    let many = CHILD_BYTES / (large.as_str().map_or(0, str::len)) + 1;
+    let heavy = std::iter::repeat_with(|| child(&inner, large.clone())).take(many).collect();
+    let heavy = NewWait::on(Awaited::Runs { children: heavy, each: true });
+    for (wait, why) in [
+        (runs_of(&inner, 0..=most), "a task can wait for 10000 runs or jobs at most, not 10001"),
+        (heavy, "bytes together, and the limit is 64000000"),
+    ] {
+        let run = cx.start(&outer, json!({})).await;
+        let [task] = run.take(["a#0"]).await;
+        run.apply(&task, waits(wait)).await;
+        run.expect_state(RunStatus::Failed, &["a:failed"]).await;
+        let tasks = cx.backend().tasks(run.id, "a", &TaskQuery::default()).await.expect("tasks");
+        let error = tasks[0].error.clone().unwrap_or_default();
+        assert!(error.contains(why), "{error}");
+        assert_eq!(names(&cx.claim(&inner).await), [""; 0], "none was started");
+    }
+}
+
+/// So many that one round of a store is not enough.
+async fn none_in_the_way(cx: Arc<Cx>) {
+    const MANY: usize = 120;
+    let inner = cx.flow([single("x")]).await;
+    let outer = cx.flow([single("a")]).await;
+    let mut runs = Vec::new();
+    for children in [1].into_iter().chain(vec![2; MANY]).chain([1]) {
+        let run = cx.start(&outer, json!({})).await;
+        let [task] = run.take(["a#0"]).await;
+        run.apply(&task, waits(runs_of(&inner, 0..children))).await;
+        let first = run.children(&inner).await.remove(0);
+        runs.push((run, first.id));
+    }
+    let tasks = cx.claim_as(&cx.wish(&inner, 1_000)).await;
+    let is_first =
+        |task: &&ClaimedTask| runs.iter().any(|(_, first)| *first == task.lease.task.run);
+    let end =
+        |task: &ClaimedTask| Settle { lease: task.lease.clone().into(), verdict: completed(1) };
+    let ends: Vec<_> = tasks.iter().filter(is_first).map(end).collect();
+    assert_eq!(ends.len(), runs.len());
+    cx.settle_all(ends).await;
+    for (run, _) in [&runs[0], &runs[MANY + 1]] {
+        run.expect_state(RunStatus::Completed, &["a:completed"]).await;
+    }
 }

@@ -22,6 +22,13 @@ pub(crate) const CHECKS: &[Check] = &[
     check!("W15", "a name is a name, however it begins", like_announced, Waits),
     check!("W16", "what has expired is no duplicate, also before a sweep", expired_unswept, Waits),
     check!("W17", "so many signals are kept, and no more", full, Waits),
+    check!(
+        "W18",
+        "a token that was announced stands for its task, also for resume ids and limits",
+        stands_for_its_task,
+        Waits
+    ),
+    check!("W19", "a task cannot wait for a token that was announced to nobody", nobodys, Waits),
 ];
 
 async fn same_token(cx: Arc<Cx>) {
@@ -173,4 +180,50 @@ async fn full(cx: Arc<Cx>) {
     run.apply(&task, waits(hook(&token))).await;
     run.expect_log_end(&["step:completed a 0", "step:started b 1"]).await;
     assert_eq!(cx.signal(&to_token(&token, "more")).await, Signalled::Buffered, "one was taken");
+}
+
+async fn stands_for_its_task(cx: Arc<Cx>) {
+    let flow = cx.flow([single("a")]).await;
+    for waits_first in [true, false] {
+        let run = cx.start(&flow, json!({})).await;
+        let [task] = run.take(["a#0"]).await;
+        let token = cx.announce(&task).await.expect("it holds");
+        let key = &task.lease.task;
+        let mut ways = [to_token(&token, 1).resume_id("one"), to_task(key, 1).resume_id("one")];
+        ways.rotate_left(usize::from(waits_first));
+        let [first, second] = ways;
+        if waits_first {
+            run.apply(&task, waits(hook(&token))).await;
+            assert_eq!(cx.signal(&first).await, Signalled::Delivered(key.clone()));
+        } else {
+            assert_eq!(cx.signal(&first).await, Signalled::Buffered);
+        }
+        assert_eq!(cx.signal(&second).await, Signalled::Duplicate, "waits first: {waits_first}");
+        if !waits_first {
+            for number in 1..KEPT_AT_MOST {
+                let signal = if number % 2 == 0 { to_token(&token, 2) } else { to_task(key, 2) };
+                assert_eq!(cx.signal(&signal).await, Signalled::Buffered);
+            }
+            for signal in [to_token(&token, 3), to_task(key, 3)] {
+                let refused = of(&cx.backend()).signal(&signal).await;
+                assert!(matches!(refused, Err(BackendError::TooManySignals { .. })), "{refused:?}");
+            }
+            run.apply(&task, waits(hook(&token))).await;
+        }
+        assert_eq!(cx.signal(&second).await, Signalled::Duplicate);
+        run.expect_state(RunStatus::Completed, &["a:completed"]).await;
+    }
+}
+
+async fn nobodys(cx: Arc<Cx>) {
+    let flow = cx.flow([single("a")]).await;
+    let run = cx.start(&flow, json!({})).await;
+    let [task] = run.take(["a#0"]).await;
+    let token = HookToken::new();
+    run.apply(&task, waits(hook(&token))).await;
+    assert_eq!(cx.waits(run.id).await, []);
+    let tasks = cx.backend().tasks(run.id, "a", &TaskQuery::default()).await.expect("its tasks");
+    let error = tasks[0].error.as_deref();
+    assert_eq!(error, Some("the hook's token was announced to nobody"));
+    assert_eq!(cx.signal(&to_token(&token, 1)).await, Signalled::Gone);
 }

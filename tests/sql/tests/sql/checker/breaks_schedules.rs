@@ -9,7 +9,7 @@ pub(super) async fn database() -> Db {
     db.run("select pgflow.create_schedule('one', 'f', '@daily', '1')").await;
     db.run("select pgflow.create_schedule('two', 'f', '@daily', '1')").await;
     db.run(
-        "select pgflow.advance_schedule('one', 1, array[clock_timestamp()], array[gen_random_uuid()],
+        "select pgflow.advance_schedule('one', (select revision from pgflow.schedules where name = 'one'), array[clock_timestamp()], array[gen_random_uuid()],
                                         now() + interval '1 day')",
     )
     .await;

@@ -161,10 +161,11 @@ async fn every_corruption_of_a_schedule_is_noticed_or_known_to_be_unseen() {
     let db = breaks_schedules::database().await;
     for script in [
         "select pgflow.create_schedule('line', 'f', '@daily', '1', overlap => 'queue', missed => 'all(9)')",
-        "update pgflow.schedules set after_at = now() - interval '1 hour' where name = 'line'",
+        "update pgflow.schedules set revision = 1, after_at = now() - interval '1 hour' where name = 'line'",
         "select pgflow.advance_schedule('line', 1, array[now() - interval '3 m', now() - interval '2 m', now() - interval '1 m'],
            array[gen_random_uuid(), gen_random_uuid(), gen_random_uuid()], now() + interval '1 day')",
         "select pgflow.create_schedule('broken', 'f', 'x')",
+        "update pgflow.schedules set revision = 1 where name = 'broken'",
         "select pgflow.advance_schedule('broken', 1, '{}', '{}', null, 'no such time')",
         "select pgflow.pause_schedule('broken')",
     ] {

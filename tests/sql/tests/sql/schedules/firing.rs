@@ -13,7 +13,8 @@ async fn scheduled(options: &str) -> Db {
     let db = database().await;
     let create = format!("select pgflow.create_schedule('s', 'f', '@daily'{options})");
     assert_eq!(db.one(&create).await, "created");
-    db.run("update pgflow.schedules set after_at = now() - interval '10 minutes'").await;
+    db.run("update pgflow.schedules set revision = 1, after_at = now() - interval '10 minutes'")
+        .await;
     db
 }
 

@@ -1,6 +1,7 @@
 //! Schedules, as psql sees them.
 
 mod firing;
+mod racing;
 
 use crate::harness::{Db, define};
 

@@ -159,7 +159,7 @@ const FUNCTIONS: &[(&str, &str, &str)] = &[
     ),
     (
         "wake_waits",
-        "max_waits integer DEFAULT 100, OUT woken integer, OUT timed_out integer, OUT expired integer, OUT runs uuid[]",
+        "max_waits integer DEFAULT 100, OUT woken integer, OUT timed_out integer, OUT expired integer, OUT told integer, OUT runs uuid[]",
         "record",
     ),
     ("holds_task", "run_id uuid, step_slug text, task_index integer, attempt integer", "boolean"),

@@ -66,3 +66,17 @@ async fn a_stream_of_its_own_goes_when_its_time_is_over() {
     assert_eq!(db.one("select count(*) from pgflow.stream_chunks").await, "1");
     db.check().await;
 }
+
+#[tokio::test]
+async fn one_that_is_deleted_and_written_again_is_another_one() {
+    let db = Db::new().await;
+    let which = "select stream from pgflow.read_chunks('logs', 9)";
+    assert_eq!(db.one(which).await, "NULL");
+    let append = "select pgflow.append_chunks('logs', 'me', 0, '{x}', '0 s')";
+    db.run(append).await;
+    let first = db.one(which).await;
+    db.run("select pgflow.prune_streams()").await;
+    db.run(append).await;
+    let second = db.one(which).await;
+    assert!(second != first && second != "NULL" && first != "NULL", "{first}, {second}");
+}

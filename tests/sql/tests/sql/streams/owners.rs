@@ -58,3 +58,26 @@ async fn an_attempt_that_says_nothing_has_a_generation_of_its_own() {
     assert_eq!(db.one(&stands).await, "2|1|t|t", "what the first one said is none of it");
     db.check().await;
 }
+
+#[tokio::test]
+async fn an_attempt_that_said_all_and_waits_is_over_until_another_one_has_the_task() {
+    let db = Db::with(&define("f", &["a; max_attempts => 2"])).await;
+    let run = db.start("f", "1").await;
+    db.claim("f").await;
+    db.run(&append(run.id, 1, 0, "x")).await;
+    db.run(&format!("select pgflow.close_step_stream('{}', 'a', 0, 1)", run.id)).await;
+    let stands =
+        format!("select has_ended, is_over from pgflow.read_step_chunks('{}', 'a', 0, 1)", run.id);
+    assert_eq!(db.one(&stands).await, "t|t");
+    let wait = format!(
+        r#"select outcome from pgflow.wait_tasks(array['{}']::uuid[], array['a'], array[0], array[1],
+             array['{{"on": "hook", "token": "t", "timeout": 0}}']::jsonb[])"#,
+        run.id
+    );
+    assert_eq!(db.one(&wait).await, "applied");
+    assert_eq!(db.one(&stands).await, "t|t", "who comes now sees what others saw");
+    assert_eq!(db.one(&append(run.id, 1, 1, "y")).await, "superseded|NULL|0");
+    assert_eq!(db.one("select timed_out from pgflow.wake_waits()").await, "1");
+    assert_eq!(db.one(&stands).await, "t|f", "another attempt says it again");
+    db.check().await;
+}

@@ -265,3 +265,39 @@ async fn what_the_step_cannot_read_fails_the_attempt() {
     assert_eq!(run.step("a", "status").await, "completed");
     db.check().await;
 }
+
+#[tokio::test]
+async fn more_than_a_task_can_wait_for_fails_the_attempt() {
+    let db = flows().await;
+    let run = db.start("f", "{}").await;
+    for (attempt, many, bytes, why) in [
+        (1, 10_001, 1, "a task can wait for 10000 runs or jobs at most, not 10001"),
+        (2, 30, 2_200_000, "together, and the limit is 64000000"),
+    ] {
+        db.claim("f").await;
+        let wait = format!(
+            "select outcome from pgflow.wait_tasks(array['{}']::uuid[], array['a'], array[0], array[{attempt}], array[
+               jsonb_build_object('on', 'runs', 'each', true, 'children', (
+                 select jsonb_agg(jsonb_build_object('flow', 'c', 'input', repeat('x', {bytes}))) from generate_series(1, {many})))])",
+            run.id
+        );
+        assert_eq!(db.one(&wait).await, "applied");
+        let error =
+            format!("select error_message from pgflow.step_tasks where run_id = '{}'", run.id);
+        let error = db.one(&error).await;
+        assert!(error.contains(why), "{error}");
+        assert_eq!(started(&db, "c").await, [""; 0], "none of them");
+        db.wake("f").await;
+    }
+    db.check().await;
+}
+
+#[tokio::test]
+async fn an_end_that_was_told_is_counted_also_if_the_wait_goes_on() {
+    let db = flows().await;
+    let (_, children) = parent(&db, "").await;
+    complete(&db, &children[0], "1").await;
+    let wake = "select woken, told > 0 from pgflow.wake_waits()";
+    assert_eq!(db.one(wake).await, "0|t");
+    assert_eq!(db.one(wake).await, "0|f", "there is nothing more to do");
+}
