@@ -30,10 +30,10 @@ begin
   if v_timeout is null then
     return null;
   end if;
-  select array_agg(case when b.body -> 'task_index' between '0' and '1000000' then (b.body -> 'task_index')::int end) into v_indexes
+  select array_agg(case when b.body -> 'task_index' between '0' and pgflow._last_index() then (b.body -> 'task_index')::int end) into v_indexes
     from unnest(bodies) b(body)
    having bool_and(b.body ->> 'run_id' = v_run and b.body ->> 'step_slug' = v_step);
-  if v_indexes is null then
+  if v_indexes is null or array_position(v_indexes, null) is not null then
     return null;
   end if;
   with started as (

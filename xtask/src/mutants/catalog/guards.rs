@@ -60,6 +60,14 @@ pub(super) const ALL: &[Mutation] = &[
         tests: &["work::part_of_map"],
     },
     Mutation {
+        name: "guard-part-all-indexes",
+        file: "functions/_start_part_of_map.sql",
+        find: " or array_position(v_indexes, null) is not null",
+        replace: "",
+        why: "a task whose message has no index that is understood here would never start",
+        tests: &["work::part_of_map"],
+    },
+    Mutation {
         name: "guard-part-skip-locked",
         file: "functions/_start_part_of_map.sql",
         find: "for no key update skip locked",
