@@ -90,7 +90,6 @@ async fn the_last_tasks_of_the_widest_map_start() {
     }
 }
 
-/// What this way does not understand is left to the general one.
 #[tokio::test]
 async fn an_index_may_be_a_text() {
     let written = "update pgmq.q_f set message = jsonb_set(message, '{task_index}', '\"1\"') where message ->> 'task_index' = '1'";
