@@ -84,7 +84,7 @@ impl SqliteOptions {
     }
 
     /// How long a step with `tx: &mut Tx` may take, 5 s, should its timeout allow for more: it has the write lock, and nobody
-    /// else can start, claim or settle anything, or keep a lease.
+    /// else can start, claim or settle anything, or keep a lease. One that blocks its thread keeps it until it awaits or returns.
     #[must_use]
     pub fn longest_tx(self, longest_tx: Duration) -> Self {
         Self { longest_tx, ..self }

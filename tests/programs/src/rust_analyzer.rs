@@ -1,4 +1,5 @@
-//! The language server that tests of editors ask. It is no package of Debian but a component of the toolchain.
+//! The language server that tests of editors ask. It is no package of Debian but a component of the toolchain, which
+//! `rust-toolchain.toml` names: rustup brings it along.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -15,20 +16,33 @@ pub fn find() -> Result<PathBuf> {
         Some(path) => vec![path],
         None => of_rustup().into_iter().chain([PathBuf::from("rust-analyzer")]).collect(),
     };
-    let help = "`cargo xtask provision` adds it to the toolchain; RUST_ANALYZER=path names another"
-        .to_owned();
-    let found = candidates.into_iter().find(answers);
-    found.ok_or(Error::Missing { what: "rust-analyzer".to_owned(), help })
+    candidates.into_iter().find(answers).ok_or_else(missing)
+}
+
+fn missing() -> Error {
+    let help = format!(
+        "`rustup {}`; without rustup, install it beside the toolchain: it is looked for in the PATH, and where \
+         RUST_ANALYZER=path says",
+        ADD.join(" ")
+    );
+    Error::Missing { what: "rust-analyzer".to_owned(), help }
 }
 
 /// Adds it to the toolchain of this directory, if there is none.
 pub(crate) fn provide() -> Result<PathBuf> {
-    if let Ok(found) = find() {
-        return Ok(found);
+    find().or_else(|_| {
+        println!("    rustup {}", ADD.join(" "));
+        added(run(Command::new("rustup").args(ADD)))?;
+        find()
+    })
+}
+
+/// Where there is no rustup, that is not what is to be mended.
+fn added(answer: Result<String>) -> Result<()> {
+    match answer {
+        Err(Error::Io { .. }) => Err(missing()),
+        answer => answer.map(drop),
     }
-    println!("    rustup {}", ADD.join(" "));
-    run(Command::new("rustup").args(ADD))?;
-    find()
 }
 
 fn of_rustup() -> Option<PathBuf> {
@@ -44,6 +58,14 @@ fn answers(binary: &PathBuf) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn without_rustup_it_says_what_to_do() {
+        let error = added(run(&mut Command::new("/nowhere/rustup"))).unwrap_err().to_string();
+        assert!(error.contains("no rust-analyzer") && error.contains("RUST_ANALYZER"), "{error}");
+        let error = added(run(&mut Command::new("false"))).unwrap_err().to_string();
+        assert!(error.contains("`false` failed"), "{error}");
+    }
 
     #[test]
     fn what_only_has_its_name_is_not_it() {

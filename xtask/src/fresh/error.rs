@@ -13,6 +13,11 @@ pub(crate) enum Error {
         "fresh: apt knows no archive of {codename} of Debian; is this Debian, and was there an `apt-get update`?"
     )]
     NoArchive { codename: String },
+    #[error(
+        "fresh: the toolchain in {toolchain} has no rust-analyzer, which tests of editors ask\nhelp: \
+         `rustup component add rust-analyzer`; the bare root has the toolchain as it is here, and no rustup"
+    )]
+    NoRustAnalyzer { toolchain: String },
     #[error("fresh: {0}")]
     Program(#[from] pgflow_test_programs::Error),
     #[error("fresh: cannot {doing}: {source}")]

@@ -98,6 +98,14 @@ pub(super) fn toolchain() -> Result<PathBuf, Error> {
     Ok(PathBuf::from(sysroot.trim()))
 }
 
+/// It comes with the toolchain or not at all: nothing can be added to that in the bare root.
+pub(super) fn check_rust_analyzer(toolchain: &Path) -> Result<(), Error> {
+    if toolchain.join("bin/rust-analyzer").is_file() {
+        return Ok(());
+    }
+    Err(Error::NoRustAnalyzer { toolchain: toolchain.display().to_string() })
+}
+
 /// HEAD, and nothing that is not committed.
 pub(super) fn clone(place: &Path) -> Result<String, Error> {
     let repository = repository();
@@ -125,4 +133,16 @@ pub(super) fn proxies() -> impl Iterator<Item = (&'static str, String)> {
 pub(super) fn write(path: &Path, text: &str) -> Result<(), Error> {
     let doing = || format!("write {}", path.display());
     std::fs::write(path, text).map_err(|source| Error::Io { doing: doing(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_toolchain_without_rust_analyzer_is_noticed_at_once() {
+        assert!(check_rust_analyzer(&toolchain().unwrap()).is_ok(), "rust-toolchain.toml names it");
+        let error = check_rust_analyzer(Path::new("/nowhere")).unwrap_err().to_string();
+        assert!(error.contains("/nowhere") && error.contains("rustup component add"), "{error}");
+    }
 }

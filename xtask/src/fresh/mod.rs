@@ -57,6 +57,9 @@ impl Part {
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let parts = if options.only.is_empty() { &[Part::Run, Part::Test] } else { &*options.only };
     host::check()?;
+    if parts != [Part::Run] {
+        host::check_rust_analyzer(&host::toolchain()?)?;
+    }
     let root = Root::create(options.keep)?;
     let mut summary = Vec::new();
     for part in parts {

@@ -4,14 +4,18 @@ create or replace function pgflow._claim_among(
   qty int,
   worker_id uuid,
   limited_steps text[],
-  limited_quotas int[]
-) returns setof pgflow.step_task_record
+  limited_quotas int[],
+  taken bigint,
+  out tasks pgflow.step_task_record[],
+  out bytes bigint,
+  out is_full boolean
+)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return query select * from pgflow._claim_queue(
-    _claim_among.queue_name, 5, _claim_among.qty, _claim_among.worker_id, limited_steps, limited_quotas);
+  select * into tasks, bytes, is_full from pgflow._claim_queue(
+    _claim_among.queue_name, 5, _claim_among.qty, _claim_among.worker_id, limited_steps, limited_quotas, _claim_among.taken);
 exception
   -- About the worker, not about the queue.
   when foreign_key_violation then

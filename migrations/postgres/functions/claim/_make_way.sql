@@ -13,12 +13,12 @@ begin
      ), wide as materialized (
        select m.ctid, s.index::float8 as index
          from seen s join pgmq.%1$I m on m.msg_id = s.msg_id
-        where s.index between $3 and ''1000000'' and m.vt > $1 and m.vt <= $2
+        where s.index between $3 and $5 and m.vt > $1 and m.vt <= $2
           for update of m skip locked
      )
      update pgmq.%1$I q set vt = q.vt - $4 + w.index * interval ''1 second''
        from wide w where q.ctid = w.ctid',
     pgmq.format_table_name(_make_way.queue_name, 'q')
-  ) using clock_timestamp() - pgflow._bulk_edge(), clock_timestamp(), to_jsonb(pgflow._bulk_from()), pgflow._bulk_lane();
+  ) using clock_timestamp() - pgflow._bulk_edge(), clock_timestamp(), to_jsonb(pgflow._bulk_from()), pgflow._bulk_lane(), pgflow._last_index();
 end;
 $$;

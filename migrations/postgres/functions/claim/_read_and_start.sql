@@ -1,6 +1,6 @@
 -- Reads messages of one queue and starts their tasks. Messages are hidden for the flow's timeout as
 -- they are read, so that most are written once; only those of steps with a timeout of their own, or
--- that started nothing (hidden for `reservation` seconds), are written again.
+-- that started nothing (hidden for `reservation` seconds), are written again. For the rest see _claim_queue.
 create or replace function pgflow._read_and_start(
   queue_name text,
   reservation int,
@@ -8,8 +8,11 @@ create or replace function pgflow._read_and_start(
   worker_id uuid,
   limited_steps text[],
   limited_quotas int[],
+  taken bigint,
   out has_read boolean,
-  out tasks pgflow.step_task_record[]
+  out tasks pgflow.step_task_record[],
+  out bytes bigint,
+  out is_full boolean
 )
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -73,12 +76,12 @@ begin
   end if;
   -- The more of what was read is of wide maps, the likelier: now and then for claims of single tasks. Bulk alone is in nobody's way.
   if v_is_turn and random() * 16 < (
-    select count(*) from unnest(v_bodies) b where b -> 'task_index' between to_jsonb(pgflow._bulk_from()) and '1000000'
+    select count(*) from unnest(v_bodies) b where b -> 'task_index' between to_jsonb(pgflow._bulk_from()) and pgflow._last_index()
   ) then
     perform pgflow._make_way(_read_and_start.queue_name);
   end if;
   select * into v_started
-    from pgflow._start_messages(_read_and_start.queue_name, v_ids, v_bodies, _read_and_start.worker_id);
+    from pgflow._start_messages(_read_and_start.queue_name, v_ids, v_bodies, _read_and_start.worker_id, _read_and_start.taken);
   if v_has_others then
     perform pgflow.set_vt_batch(_read_and_start.queue_name, array_agg(t.msg_id),
                                 array_agg(least(t.timeout, 2147483647 - pgflow._lease_grace()) + pgflow._lease_grace()))
@@ -92,5 +95,7 @@ begin
              except select unnest(v_started.over)) m;
   end if;
   tasks := v_started.tasks;
+  bytes := v_started.bytes;
+  is_full := v_started.over is not null;
 end;
 $$;

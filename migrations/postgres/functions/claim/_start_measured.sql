@@ -8,8 +8,10 @@ create or replace function pgflow._start_measured(
   bodies jsonb[],
   worker_id uuid,
   fetches boolean,
+  taken bigint,
   out tasks pgflow.step_task_record[],
-  out over bigint[]
+  out over bigint[],
+  out bytes bigint
 )
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -32,7 +34,10 @@ begin
            for no key update skip locked
       ) t
   ), fates as materialized (
-    select pgflow._fates(array_agg(f.run_id), array_agg(f.step_slug), array_agg(f.task_index)) as fates from free f having count(*) > 0
+    select m.*
+      from (select array_agg(f.run_id) as runs, array_agg(f.step_slug) as steps, array_agg(f.task_index) as indexes
+              from free f having count(*) > 0) a
+      cross join lateral pgflow._fates(a.runs, a.steps, a.indexes, _start_measured.taken) m
   ), decided as materialized (
     select f.*, m.fates[row_number() over ()] as fate from fates m cross join free f
   ), never as (
@@ -54,7 +59,8 @@ begin
         else pgflow._heavy_input(t.flow_slug, t.run_id, t.step_slug, k.fate = 'heavy' and fetches) end,
       t.message_id, t.task_index, t.attempts_count, k.timeout)::pgflow.step_task_record as task
   )
-  select (select array_agg(s.task) from started s), (select array_agg(k.msg_id) from decided k where k.fate = 'over')
-    into tasks, over;
+  select (select array_agg(s.task) from started s), (select array_agg(k.msg_id) from decided k where k.fate = 'over'),
+         (select m.bytes from fates m)
+    into tasks, over, bytes;
 end;
 $$;

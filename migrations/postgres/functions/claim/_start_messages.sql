@@ -1,7 +1,7 @@
 -- Starts the queued tasks that locked messages stand for. A map task gets its element; any other the run's input and the
 -- outputs of its completed dependencies. Returns the tasks, and the messages of those that have to be asked for again.
 --
--- No more is handed out at once than 64 MB of text, or one task. Where it could be more by what is known without looking at
+-- No more is handed out at once than 64 MB of text, or one task; `taken` is what the claim has already, of other queues. Where it could be more by what is known without looking at
 -- each, _start_measured does the same task by task: a payload has no more bytes than the limit allows, and
 -- the elements of an array together no more than the array.
 --
@@ -14,8 +14,11 @@ create or replace function pgflow._start_messages(
   msg_ids bigint[],
   bodies jsonb[],
   worker_id uuid,
+  taken bigint,
   out tasks pgflow.step_task_record[],
-  out over bigint[]
+  out over bigint[],
+  -- Null where nobody had to measure.
+  out bytes bigint
 )
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -27,7 +30,7 @@ declare
   v_fetches boolean := pgflow._check_worker(_start_messages.worker_id);
   v_fits boolean;
 begin
-  if cardinality(msg_ids) > 1 then
+  if cardinality(msg_ids) > 1 and _start_messages.taken + pgflow._heavy_bytes() <= pgflow._claim_bytes() then
     tasks := pgflow._start_part_of_map(_start_messages.flow_slug, msg_ids, bodies, worker_id);
     if tasks is not null then
       return;
@@ -59,7 +62,7 @@ begin
       join pgflow.steps d on d.flow_slug = _start_messages.flow_slug and d.step_slug = k.step_slug
       join pgflow.flows f on f.flow_slug = d.flow_slug
   ), room as materialized (
-    select coalesce(sum(k.most) <= pgflow._claim_bytes() and max(k.most) <= pgflow._heavy_bytes(), true) as fits from step k
+    select coalesce(_start_messages.taken + sum(k.most) <= pgflow._claim_bytes() and max(k.most) <= pgflow._heavy_bytes(), true) as fits from step k
   ), started as (
     update pgflow.step_tasks t
        set status = 'started', started_at = greatest(now(), t.queued_at, clock_timestamp() - interval '1 second'),
@@ -99,8 +102,8 @@ begin
   )
   select (select m.fits from room m), array_agg(s.task) into v_fits, tasks from started s;
   if not v_fits then
-    select * into tasks, over
-      from pgflow._start_measured(_start_messages.flow_slug, msg_ids, bodies, worker_id, v_fetches);
+    select * into tasks, over, bytes
+      from pgflow._start_measured(_start_messages.flow_slug, msg_ids, bodies, worker_id, v_fetches, _start_messages.taken);
   end if;
 end;
 $$;

@@ -22,8 +22,10 @@ begin
     raise exception 'There is no flow "%"', poll_for_tasks.queue_name using errcode = 'undefined_table';
   end if;
   while pgflow._use_queue(poll_for_tasks.queue_name) loop
-    return query select * from pgflow._claim_queue(
-      poll_for_tasks.queue_name, poll_for_tasks.vt, coalesce(poll_for_tasks.qty, 0), null, null, null);
+    return query select t.*
+      from pgflow._claim_queue(
+        poll_for_tasks.queue_name, poll_for_tasks.vt, coalesce(poll_for_tasks.qty, 0), null, null, null, 0) c
+      cross join lateral unnest(c.tasks) t;
     exit when found or clock_timestamp() >= v_until;
     -- Not below a millisecond: a poll is a wait, not a loop.
     perform pg_sleep(greatest(coalesce(poll_interval_ms, 100), 1) / 1000.0);

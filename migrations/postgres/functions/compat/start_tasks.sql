@@ -32,7 +32,7 @@ begin
     return;
   end if;
   select * into v_started
-    from pgflow._start_messages(start_tasks.flow_slug, v_ids, v_bodies, start_tasks.worker_id);
+    from pgflow._start_messages(start_tasks.flow_slug, v_ids, v_bodies, start_tasks.worker_id, 0);
   perform pgflow.set_vt_batch(start_tasks.flow_slug, array_agg(t.msg_id), array_agg(least(t.timeout, 2147483647 - pgflow._lease_grace()) + pgflow._lease_grace()))
      from unnest(v_started.tasks) t;
   perform pgflow._show_again(start_tasks.flow_slug, v_started.over);

@@ -1,5 +1,5 @@
 -- Tasks of a flow that have stalled. Whether their run and step are still open is for the caller to see,
--- with the locks it takes. A task that can't be handed out (see _start_lone) counts as one, with `error`
+-- with the locks it takes. A task that can't be handed out (see _start_measured) counts as one, with `error`
 -- saying why.
 create or replace function pgflow._stalled_tasks(flow_slug text, grace int)
 returns table (run_id uuid, step_slug text, task_index int, message_id bigint, requeued_count int, attempts_count int, error text)

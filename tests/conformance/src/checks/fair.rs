@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pgflow_machine::{RunStatus, Settle};
+use pgflow_machine::{RunStatus, Settle, Source};
 use pgflow_runtime::backend::{Cancelled, ClaimedTask};
 use serde_json::{Value, json};
 
@@ -18,6 +18,7 @@ pub(crate) const CHECKS: &[Check] = &[
     check!("K65", "nor for one that was delayed", behind_a_delay),
     check!("K66", "runs that are over leave nothing in the queue", nothing_is_left),
     check!("K62", "any number of large inputs is handed out in portions", portions),
+    check!("K69", "portions of several flows together are no larger", portions_of_several),
 ];
 
 /// A flow with a map in the middle, and a run of it in which that is wide and has begun.
@@ -154,5 +155,29 @@ async fn portions(cx: Arc<Cx>) {
         for some in tasks.chunks(16) {
             cx.settle_all(some.iter().map(settle).collect()).await;
         }
+    }
+}
+
+/// What a claim hands out at once.
+const AT_ONCE: usize = 64_000_000;
+
+async fn portions_of_several(cx: Arc<Cx>) {
+    let (bytes, each) = (3_900_000, cx.rounds(7, 50));
+    let input = Value::from("x".repeat(bytes - 100));
+    let mut flows = Vec::new();
+    for _ in 0..3 {
+        let flow = cx.flow([single("a")]).await;
+        for _ in 0..each {
+            cx.start(&flow, input.clone()).await;
+        }
+        flows.push(flow);
+    }
+    let mut wish = cx.wish(&flows[0], 300);
+    wish.wants.extend(flows[1..].iter().map(|flow| Source::queue(flow).into()));
+    let mut left = 3 * each;
+    while left > 0 {
+        let claimed = cx.claim_as(&wish).await.len();
+        assert_eq!(claimed, left.min(AT_ONCE / bytes), "of {left} in three flows");
+        left -= claimed;
     }
 }

@@ -24,6 +24,7 @@ mod dropped_starts;
 mod edges;
 mod ended_transactions;
 mod familiar_views;
+mod fault_free;
 mod held_back;
 mod idle;
 mod inputs;

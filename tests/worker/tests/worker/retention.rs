@@ -5,8 +5,9 @@ use std::time::Duration;
 use pgflow::prelude::*;
 use pgflow::{RunId, WorkerError};
 use pgflow_runtime::memory::Memory;
-use pgflow_worker_tests::{Fresh, Outcome, Working, everywhere};
-use tokio::time::sleep;
+use pgflow_worker_tests::{Fresh, Outcome, Working, on};
+use sqlx::{AssertSqlSafe, Connection as _};
+use tokio::time::{sleep, timeout};
 
 #[flow(slug = "echo_retention", input = u32)]
 mod echo {
@@ -18,7 +19,10 @@ mod echo {
     }
 }
 
-everywhere!(what_has_ended_is_pruned_in_batches);
+on!(memory: what_has_ended_is_pruned_in_batches);
+on!(sqlite: what_has_ended_is_pruned_in_batches, a_worker_prunes_in_a_database);
+on!(mysql: what_has_ended_is_pruned_in_batches, a_worker_prunes_in_a_database);
+on!(postgres: what_has_ended_is_pruned_in_batches, a_worker_prunes_in_a_database);
 
 async fn what_has_ended_is_pruned_in_batches(fresh: Fresh) -> Outcome {
     let worker = fresh.work(echo::Flow).await?;
@@ -63,6 +67,49 @@ async fn a_worker_prunes_what_ended_so_many_days_ago() -> Outcome {
     memory.advance(Duration::from_hours(30));
     sleep(Duration::from_hours(2)).await;
     assert!(!is_there(young).await?, "it looks again every hour");
+    worker.stop().await?;
+    Ok(())
+}
+
+/// Sets the one run that there is back by three days.
+async fn age(fresh: &Fresh) -> Outcome {
+    const MICROS: u64 = 3 * 24 * 3600 * 1_000_000;
+    let sql = if fresh.url.starts_with("postgres") {
+        "update pgflow.runs set started_at = started_at - interval '3 days', cancelled_at = cancelled_at - interval '3 days'".to_owned()
+    } else {
+        format!(
+            "update pgflow_runs set started_at = started_at - {MICROS}, ended_at = ended_at - {MICROS}"
+        )
+    };
+    with_connection!(fresh, connection => {
+        let aged = sqlx::query(AssertSqlSafe(sql)).execute(&mut connection).await?.rows_affected();
+        assert_eq!(aged, 1);
+    });
+    Ok(())
+}
+
+/// A worker looks for the first time when it is a minute old, by a clock that databases have no say in.
+async fn a_worker_prunes_in_a_database(fresh: Fresh) -> Outcome {
+    fresh.db.register(echo::Flow).await?;
+    let start = async |number: u32| -> Outcome<RunId> {
+        let run = fresh.db.start(echo::Flow, &number).await?;
+        run.cancel(None).await?;
+        Ok(run.id())
+    };
+    let old = start(1).await?;
+    age(&fresh).await?;
+    let young = start(2).await?;
+    let worker = Working::start(Worker::new(&fresh.db).flow(echo::Flow).retain(2));
+    let is_there =
+        async |id| -> Outcome<bool> { Ok(fresh.db.get::<echo::Flow>(id).await?.is_some()) };
+    let gone = async {
+        while is_there(old).await? {
+            sleep(Duration::from_millis(500)).await;
+        }
+        Outcome::Ok(())
+    };
+    timeout(Duration::from_mins(10), gone).await??;
+    assert!(is_there(young).await?, "it ended just now");
     worker.stop().await?;
     Ok(())
 }

@@ -38,7 +38,7 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "vt-reads-on",
         file: "functions/_claim_queue.sql",
-        find: "exit when not v_got.has_read or cardinality(v_got.tasks) > 0;",
+        find: "exit when not v_got.has_read or v_got.is_full or cardinality(v_got.tasks) > 0;",
         replace: "exit;",
         why: "what a lost worker left would hide the tasks behind it from small claims",
         tests: &["mutants::messages"],

@@ -4,7 +4,11 @@ use crate::harness::{Db, define};
 
 /// Starts so many runs, each with what the expression over `i` gives.
 async fn start(db: &Db, runs: u32, input: &str) {
-    let start = format!("pgflow.start_flow('f', to_jsonb({input}))");
+    start_in(db, "f", runs, input).await;
+}
+
+async fn start_in(db: &Db, flow: &str, runs: u32, input: &str) {
+    let start = format!("pgflow.start_flow('{flow}', to_jsonb({input}))");
     db.run(&format!("select s.run_id from generate_series(1, {runs}) i, {start} s")).await;
 }
 
@@ -29,6 +33,64 @@ async fn a_claim_takes_no_more_than_an_answer_holds() {
         "select distinct attempts_count, requeued_count, refunded_count from pgflow.step_tasks";
     assert_eq!(db.rows(attempts).await, ["1|0|0"]);
     db.check().await;
+}
+
+/// Flows of one step, each with so many runs.
+async fn with_flows(flows: u32, step: &str, runs: u32, input: &str) -> (Db, Vec<String>) {
+    let names: Vec<_> = (0..flows).map(|n| format!("f{n}")).collect();
+    let db = Db::with(&names.iter().map(|flow| define(flow, &[step])).collect::<String>()).await;
+    for flow in &names {
+        start_in(&db, flow, runs, input).await;
+    }
+    (db, names)
+}
+
+/// Tasks of each answer to claims of all these flows; each has no more bytes than this.
+async fn claims_of(db: &Db, flows: &[String], most: u32) -> Vec<u32> {
+    let call = format!(
+        "select count(*), coalesce(sum(octet_length(input::text)), 0) <= {most} from pgflow.claim_tasks('{{{}}}', 300)",
+        flows.join(",")
+    );
+    let mut claimed = Vec::new();
+    loop {
+        let answer = db.one(&call).await;
+        let tasks = answer.strip_suffix("|t").unwrap_or_else(|| panic!("{answer}, {claimed:?}"));
+        match tasks.parse().expect("a number") {
+            0 => return claimed,
+            tasks => claimed.push(tasks),
+        }
+    }
+}
+
+#[tokio::test]
+async fn nor_does_a_claim_of_several_flows() {
+    let (db, flows) = with_flows(3, "a", 8, "repeat(i::text, 3900000)").await;
+    assert_eq!(claims_of(&db, &flows, 64_000_000).await, [16, 8]);
+    db.check().await;
+}
+
+/// Of each flow a part of one map, whose elements are never too large together.
+#[tokio::test]
+async fn nor_does_one_of_several_maps() {
+    let elements = "(select jsonb_agg(repeat('x', 390000)) from generate_series(1, 10) n)";
+    let (db, flows) = with_flows(18, "m map", 1, elements).await;
+    assert_eq!(claims_of(&db, &flows, 64_000_000).await, [164, 16]);
+    db.check().await;
+}
+
+/// One task may be more than that, but then it is alone.
+#[tokio::test]
+async fn the_largest_tasks_come_one_by_one() {
+    let (db, flows) = with_flows(3, "a", 1, "i").await;
+    db.run("update pgflow.runs set input = to_jsonb(repeat('x', 70000000))").await;
+    assert_eq!(claims_of(&db, &flows, 71_000_000).await, [1, 1, 1]);
+}
+
+/// What could be too much, by what is known without looking, is looked at before it is left for later.
+#[tokio::test]
+async fn what_only_might_be_too_much_is_claimed_at_once() {
+    let (db, flows) = with_flows(3, "a", 30, "repeat(i::text, 30000)").await;
+    assert_eq!(claims_of(&db, &flows, 64_000_000).await, [90]);
 }
 
 #[tokio::test]

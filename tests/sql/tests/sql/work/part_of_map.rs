@@ -77,6 +77,25 @@ async fn messages_that_are_not_ours_do_no_harm() {
     }
 }
 
+/// As wide as maps may be made.
+#[tokio::test]
+async fn the_last_tasks_of_the_widest_map_start() {
+    for index in [1_000_001, 9_999_999] {
+        let renumbered = format!(
+            "update pgflow.step_tasks set task_index = {index} where step_slug = 'm' and task_index = 1;
+             update pgmq.q_f set message = jsonb_set(message, '{{task_index}}', '{index}') where message ->> 'task_index' = '1'"
+        );
+        let last = format!("{index}|11|1|7");
+        assert_eq!(claimed_after(&renumbered).await, ["0|10|1|7", "2|12|1|7", &last]);
+    }
+}
+
+#[tokio::test]
+async fn an_index_may_be_a_text() {
+    let written = "update pgmq.q_f set message = jsonb_set(message, '{task_index}', '\"1\"') where message ->> 'task_index' = '1'";
+    assert_eq!(claimed_after(written).await, ["0|10|1|7", "1|11|1|7", "2|12|1|7"]);
+}
+
 /// A session that holds a task is not waited for.
 #[tokio::test]
 async fn a_task_that_is_locked_is_left_alone() {
