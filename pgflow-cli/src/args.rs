@@ -210,8 +210,8 @@ Examples:
   pgflow show inv-42 --events          a job: where it stands, and what happened to it
   pgflow show --format mermaid         the flows of the source, as a drawing
 
-What begins with a digit or has a hyphen is the id of a run or a job, or the beginning of one; other words are
-flows. `pgflow job show` takes any name of a job.")]
+What begins with a digit or has a hyphen is the id of a run or a job, or the beginning of one; so are four hexadecimal
+digits or more that no flow is called. Other words are flows. `pgflow job show` takes any name of a job.")]
 pub(crate) struct Show {
     /// The beginning of the id of a run or a job, or the name of a flow of the source.
     #[arg(value_name = "RUN|JOB|FLOW")]
@@ -242,15 +242,6 @@ pub(crate) struct More {
     /// Of a run or job, also what happened to it.
     #[arg(long)]
     pub(crate) events: bool,
-}
-
-impl Show {
-    /// Whether it is about a run or a job: no flow is called like that.
-    pub(crate) fn is_id(&self) -> bool {
-        self.what.as_ref().is_some_and(|what| {
-            what.contains('-') || what.starts_with(|first: char| first.is_ascii_digit())
-        })
-    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

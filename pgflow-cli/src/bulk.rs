@@ -93,7 +93,8 @@ impl Bulk {
         Ok(failed.filter_map(|step| step.error.as_ref()).any(|error| error.contains(&**text)))
     }
 
-    /// Does it, to each in turn, after asking. `act` says what became of a run, and whether that was meant.
+    /// Does it, to each in turn, after asking. `act` says what became of a run, and whether that was meant. What was done is printed
+    /// also if something goes wrong after it.
     pub(crate) async fn apply(
         &self,
         verb: &str,
@@ -103,11 +104,18 @@ impl Bulk {
         if !self.dry_run && runs.len() > 1 && !self.yes && !confirm(verb, runs.len(), "runs")? {
             return Err(Error::Refused("nothing was changed".to_owned()));
         }
-        let (mut results, mut all_well) = (Vec::new(), true);
+        let (mut results, mut ended) = (Vec::new(), Ok(true));
         for run in runs {
-            let (outcome, is_well) =
-                if self.dry_run { (format!("would {verb}"), true) } else { act(run.id).await? };
-            all_well &= is_well;
+            let done =
+                if self.dry_run { Ok((format!("would {verb}"), true)) } else { act(run.id).await };
+            let (outcome, is_well) = match done {
+                Ok(done) => done,
+                Err(error) => {
+                    ended = Err(error);
+                    break;
+                }
+            };
+            ended = ended.map(|before| before && is_well);
             if !self.reach.json {
                 out::line(format_args!("{}  {}  {outcome}", run.id, plain(&run.flow)))?;
             }
@@ -118,7 +126,7 @@ impl Bulk {
         } else if runs.is_empty() {
             out::line("no such runs")?;
         }
-        Ok(all_well)
+        ended
     }
 }
 

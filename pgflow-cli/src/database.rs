@@ -11,4 +11,4 @@ pub(crate) use colour::{Paint, flat, paint, plain};
 pub(crate) use reach::{Reach, block_on};
 pub(crate) use table::Table;
 pub(crate) use times::{Times, spoken, utc};
-pub(crate) use which::{Filter, Meant, meant, parse_duration, run_of};
+pub(crate) use which::{Filter, Meant, is_id, may_be_id, meant, parse_duration, run_of};

@@ -109,6 +109,11 @@ impl Error {
         matches!(self, Self::Client(ClientError::Backend(BackendError::Refused(_))))
     }
 
+    /// Whether the source is not here, or has no flow of that name.
+    pub(crate) fn is_no_source(&self) -> bool {
+        matches!(self, Self::NoFlow(_) | Self::NoCrate(_) | Self::NoFlows(_))
+    }
+
     /// Whether nobody reads what is printed any more, which is nothing to tell.
     pub(crate) fn is_closed_pipe(&self) -> bool {
         matches!(self, Self::Output(source) if source.kind() == io::ErrorKind::BrokenPipe)

@@ -7,11 +7,11 @@ use std::fmt::Write as _;
 
 use clap::{Args, ValueEnum};
 use pgflow_model::FlowShape;
-use pgflow_runtime::backend::Parts;
+use pgflow_runtime::backend::{Definition, Parts};
 use pgflow_runtime::{Db, StepStatus};
 use serde_json::json;
 
-use crate::database::{Reach, run_of};
+use crate::database::{Reach, is_id, may_be_id, run_of};
 use crate::error::Error;
 use crate::out;
 
@@ -22,7 +22,8 @@ Examples:
   pgflow graph order                           Mermaid, for Markdown
   pgflow graph 019a3f --format svg >run.svg    a run, with the states of its steps
 
-What begins with a digit or has a hyphen is a run's id, or the beginning of one; other words are flows.")]
+What begins with a digit or has a hyphen is a run's id, or the beginning of one; so are four hexadecimal digits or more
+that no flow is called. Other words are flows.")]
 pub(crate) struct Graph {
     /// A flow, or the beginning of a run's id.
     #[arg(value_name = "FLOW|RUN")]
@@ -51,13 +52,7 @@ type States = HashMap<String, StepStatus>;
 
 pub(crate) async fn run(command: &Graph) -> Result<bool, Error> {
     let db = command.reach.open().await?;
-    let is_run = command.what.contains('-')
-        || command.what.starts_with(|first: char| first.is_ascii_digit());
-    let (flow, states) =
-        if is_run { of_run(&db, command).await? } else { (command.what.clone(), States::new()) };
-    let Some(definition) = db.definition(&flow).await? else {
-        return Err(Error::Refused(format!("there is no flow `{flow}` in {db}")));
-    };
+    let (definition, states) = meant(&db, &command.what).await?;
     let shape = &definition.shape;
     if command.reach.json {
         out::line(
@@ -73,11 +68,31 @@ pub(crate) async fn run(command: &Graph) -> Result<bool, Error> {
     Ok(true)
 }
 
-async fn of_run(db: &Db, command: &Graph) -> Result<(String, States), Error> {
-    let run = run_of(db, &command.what).await?;
+/// The flow of that name, or the one of the run.
+async fn meant(db: &Db, what: &str) -> Result<(Definition, States), Error> {
+    if is_id(what) {
+        return of_run(db, what).await;
+    }
+    match db.definition(what).await? {
+        Some(definition) => Ok((definition, States::new())),
+        None if may_be_id(what) => match of_run(db, what).await {
+            Err(Error::Refused(_)) => Err(no_flow(db, what)),
+            found => found,
+        },
+        None => Err(no_flow(db, what)),
+    }
+}
+
+fn no_flow(db: &Db, flow: &str) -> Error {
+    Error::Refused(format!("there is no flow `{flow}` in {db}"))
+}
+
+async fn of_run(db: &Db, what: &str) -> Result<(Definition, States), Error> {
+    let run = run_of(db, what).await?;
     let record = db.record(run, Parts::Steps).await?;
     let states = record.steps.into_iter().map(|step| (step.slug, step.status)).collect();
-    Ok((record.flow, states))
+    let definition = db.definition(&record.flow).await?;
+    Ok((definition.ok_or_else(|| no_flow(db, &record.flow))?, states))
 }
 
 /// The colours of a state: border and inside.

@@ -14,7 +14,7 @@ use pgflow_runtime::Db;
 use pgflow_runtime::backend::JobSummary;
 use pgflow_runtime::job::JobId;
 
-pub(crate) use bulk::Bulk;
+pub(crate) use bulk::{BATCH, Bulk};
 #[cfg(feature = "top")]
 pub(crate) use cancel::cancel;
 #[cfg(feature = "top")]

@@ -87,7 +87,6 @@ pub fn command() -> clap::Command {
 fn run(options: &Options) -> Result<bool, Error> {
     match &options.command {
         Command::Ls(command) => database::block_on(ls::run(command)),
-        Command::Show(command) if command.is_id() => database::block_on(show::of(command)),
         Command::Why(command) => database::block_on(why::run(command)),
         Command::Start(command) => database::block_on(start::run(command)),
         Command::Tail(command) => database::block_on(tail::run(command)),

@@ -24,10 +24,12 @@ const FILES: &[(&str, &str)] = &[
 #[derive(Args)]
 #[command(after_help = "\
 Example:
-  pgflow new hello
+  pgflow new hello --local ../pgflow   with the pgflow of a checkout
   cd hello
   cargo run                            a worker and a run, in a file of SQLite
-  cargo test                           the flow, in virtual time")]
+  cargo test                           the flow, in virtual time
+
+Without --local, cargo takes pgflow from its registry, and finds it there once this version is published.")]
 pub(crate) struct New {
     /// The name of the project, and of its directory.
     #[arg(value_parser = parse_name)]
@@ -56,7 +58,28 @@ fn parse_name(name: &str) -> Result<String, String> {
     Err("a name begins with a letter and has letters, digits, `-` and `_` only".to_owned())
 }
 
+/// Words of Rust, and crates that are always there: no crate can have their names.
+const TAKEN: &str = "abstract alloc as async await become box break const continue core crate do dyn else enum extern \
+    false final fn for gen if impl in let loop macro match mod move mut override priv proc_macro pub ref return self \
+    static std struct super test trait true try type typeof unsafe unsized use virtual where while yield";
+
+/// Names that cargo or the compiler would refuse later.
+fn refuse_taken(name: &str) -> Result<(), Error> {
+    let (manifest, krate) = (FILES[0].1, name.replace('-', "_"));
+    let dependencies = manifest.split_once("[dependencies]").map_or("", |(_, rest)| rest);
+    let mut needed = dependencies.lines().filter_map(|line| line.split_once(" = "));
+    let why = if TAKEN.split(' ').any(|word| word == krate.to_lowercase()) {
+        "it has a meaning in Rust"
+    } else if needed.any(|(crate_of, _)| crate_of.replace('-', "_") == krate) {
+        "the project depends on a crate of that name"
+    } else {
+        return Ok(());
+    };
+    Err(Error::Usage(format!("a project cannot be called `{name}`: {why}")))
+}
+
 pub(crate) fn run(command: &New) -> Result<bool, Error> {
+    refuse_taken(&command.name)?;
     let directory = command.within.join(&command.name);
     if directory.exists() {
         let text = format!("{} is there already; nothing was written", directory.display());

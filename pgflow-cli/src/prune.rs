@@ -80,7 +80,7 @@ impl Kind {
     }
 }
 
-/// How many that is, or was: deletes a batch at a time, until there are no more.
+/// How many that is, or was: deletes a batch at a time, until there are no more. A batch may be small because somebody holds some.
 async fn of_kind(db: &Db, command: &Prune, kind: Kind) -> Result<u64, Error> {
     let all = kind.count(db, command.older_than).await?;
     if command.dry_run {
@@ -91,7 +91,7 @@ async fn of_kind(db: &Db, command: &Prune, kind: Kind) -> Result<u64, Error> {
         let batch = kind.delete(db, command.older_than).await?;
         deleted += batch;
         progress(kind, deleted, all);
-        if batch < u64::from(BATCH) {
+        if batch == 0 {
             return Ok(deleted);
         }
     }

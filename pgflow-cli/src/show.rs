@@ -5,24 +5,49 @@ use pgflow_model::step_line;
 use serde_json::{Map, Value};
 
 use crate::args::{Format, Options, Show};
-use crate::crates::Crate;
-use crate::database::{Meant, meant};
+use crate::database::{Meant, block_on, is_id, may_be_id, meant};
 use crate::error::Error;
 use crate::{job, out, run as one_run};
 
+pub(crate) fn run(options: &Options, command: &Show) -> Result<bool, Error> {
+    let Some(what) = &command.what else { return of_source(options, command) };
+    if is_id(what) {
+        return block_on(of_database(command, what));
+    }
+    match of_source(options, command) {
+        Err(error) if error.is_no_source() && may_be_id(what) => {
+            match block_on(of_database(command, what)) {
+                Err(Error::Refused(_)) => Err(explained(error, what)),
+                shown => shown,
+            }
+        }
+        shown => shown.map_err(|error| explained(error, what)),
+    }
+}
+
+/// Somebody who is in no crate, and names something, may mean a job.
+fn explained(error: Error, what: &str) -> Error {
+    match error {
+        error @ Error::NoCrate(_) => Error::Refused(format!(
+            "`{what}` is not the id of a run, and {error}\nhelp: `pgflow job show {what}` shows a job"
+        )),
+        error => error,
+    }
+}
+
 /// Prints a run or a job.
-pub(crate) async fn of(command: &Show) -> Result<bool, Error> {
+async fn of_database(command: &Show, what: &str) -> Result<bool, Error> {
     let db = command.reach.open().await?;
-    match meant(&db, command.what.as_deref().unwrap_or_default()).await? {
+    match meant(&db, what).await? {
         Meant::Run(run) => one_run::show(&db, run, &command.reach, &command.more).await,
         Meant::Job(job) => job::show(&db, &job, &command.reach, &command.more).await,
     }
 }
 
 /// Prints the flows of the source.
-pub(crate) fn run(options: &Options, command: &Show) -> Result<bool, Error> {
+fn of_source(options: &Options, command: &Show) -> Result<bool, Error> {
     let mut flows = Vec::new();
-    for one in crates(options, command)? {
+    for one in options.crates()? {
         flows.extend(one.shown(one.migrations(None)?.plan()?).flows);
     }
     if let Some(slug) = &command.what {
@@ -40,16 +65,6 @@ pub(crate) fn run(options: &Options, command: &Show) -> Result<bool, Error> {
         out::text(text(flow, command.format))?;
     }
     Ok(true)
-}
-
-/// Somebody who is in no crate, and names something, may mean a job.
-fn crates(options: &Options, command: &Show) -> Result<Vec<Crate>, Error> {
-    options.crates().map_err(|error| match (error, &command.what) {
-        (error @ Error::NoCrate(_), Some(what)) => Error::Refused(format!(
-            "`{what}` is not the id of a run, and {error}\nhelp: `pgflow job show {what}` shows a job"
-        )),
-        (error, _) => error,
-    })
 }
 
 fn text(flow: &FoundFlow, format: Format) -> String {

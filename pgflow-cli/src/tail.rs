@@ -1,25 +1,26 @@
 //! `pgflow tail`.
 
+mod runs;
+
 use std::collections::HashMap;
 use std::time::Duration;
 
 use clap::Args;
-use pgflow_runtime::backend::{JobSearch, JobSummary, JobsOf, Parts, RunQuery};
+use pgflow_runtime::backend::{JobSearch, JobSummary, JobsOf, Parts};
 use pgflow_runtime::job::JobId;
-use pgflow_runtime::{ClientError, Db, Event, RunId, RunStatus, Timestamp};
+use pgflow_runtime::{Db, Event, RunId, Timestamp};
 use serde_json::json;
 
 use crate::database::{Reach, Times, flat, paint, plain, run_of};
 use crate::error::Error;
 use crate::out;
 use crate::run::event as event_json;
+use runs::Runs;
 
 /// Between two looks at all runs.
 const PAUSE: Duration = Duration::from_millis(500);
-/// Open runs that are followed, live jobs, and jobs that ended; the newest.
+/// Open runs, live jobs, and jobs that ended, of a look; the newest.
 const RUNS: u32 = 500;
-/// Events that are read at once.
-const PAGE: u32 = 256;
 
 /// What to follow.
 #[derive(Args)]
@@ -29,7 +30,10 @@ Examples:
   pgflow tail 019a3f --after 12        where an earlier reader stopped
   pgflow tail                          everything that happens in runs, and how jobs change
   pgflow tail --flow order             everything that happens in runs of a flow
-  pgflow tail --limit 10 --json        ten events, one JSON object per line")]
+  pgflow tail --limit 10 --json        ten events, one JSON object per line
+
+Of one run it goes on after any event (`--after`). Of all together it begins now: it follows the newest 500 runs that
+are open, and those that begin later, each to its end; what happened while nobody looked is in `pgflow show --events`.")]
 pub(crate) struct Tail {
     /// The run's id, or the beginning of it; without it, all runs and jobs, from now on.
     run: Option<String>,
@@ -137,31 +141,20 @@ async fn follow(db: &Db, run: RunId, printer: &mut Printer<'_>) -> Result<(), Er
     Ok(())
 }
 
-/// Looks at runs that are open or began lately, again and again.
+/// Looks at runs and jobs, again and again.
 async fn follow_all(db: &Db, printer: &mut Printer<'_>) -> Result<(), Error> {
-    let since = printer.now;
-    let mut cursors: HashMap<RunId, u64> = HashMap::new();
+    let flows = &printer.command.flow;
+    let mut runs = Runs::new(flows, printer.now);
     // A flow has no jobs.
-    let mut jobs =
-        Jobs { is_wanted: db.has_jobs() && printer.command.flow.is_empty(), known: None };
+    let mut jobs = Jobs { is_wanted: db.has_jobs() && flows.is_empty(), known: None };
     loop {
         for job in jobs.changed(db).await? {
             if !printer.print_job(&job)? {
                 return Ok(());
             }
         }
-        for query in queries(&printer.command.flow, since) {
-            for run in db.list(&query).await?.runs.into_iter().rev() {
-                let cursor = cursors.entry(run.id).or_default();
-                let events = db.backend().events(run.id, *cursor, PAGE).await;
-                for event in events.map_err(ClientError::from)? {
-                    *cursor = event.seq;
-                    // What happened before nobody asked for.
-                    if event.at >= since && !printer.print(run.id, Some(&run.flow), &event)? {
-                        return Ok(());
-                    }
-                }
-            }
+        if !runs.look(db, printer).await? {
+            return Ok(());
         }
         tokio::time::sleep(PAUSE).await;
     }
@@ -198,15 +191,4 @@ impl Jobs {
         found.retain(is_new);
         Ok(found)
     }
-}
-
-fn queries(flows: &[String], since: Timestamp) -> [RunQuery; 2] {
-    let query = |statuses: Vec<RunStatus>, since| RunQuery {
-        flows: flows.to_vec(),
-        statuses,
-        since,
-        after: None,
-        max: RUNS,
-    };
-    [query(vec![RunStatus::Started], None), query(Vec::new(), Some(since))]
 }

@@ -14,12 +14,14 @@ use ratatui::crossterm::event::{self, Event};
 use crate::database::Reach;
 use crate::error::Error;
 use keys::Wish;
-use state::{Looking, State};
+use state::{Acting, Asked, Looking, State};
 
 /// Between two looks at the database.
 const EVERY: Duration = Duration::from_secs(1);
 /// Between two looks at the keyboard.
 const TICK: Duration = Duration::from_millis(50);
+/// What a key is told that comes too early.
+const BUSY: &str = "the database has not answered to the last key yet";
 
 /// What to watch.
 #[derive(Args)]
@@ -58,32 +60,59 @@ async fn watch(
     state: &mut State,
     terminal: &mut ratatui::DefaultTerminal,
 ) -> Result<(), Error> {
-    let (mut looked, mut looking) = (Instant::now(), None::<Looking>);
+    let (mut looked, mut looking, mut acting) = (Instant::now(), None::<Looking>, None::<Acting>);
+    let mut ended = std::pin::pin!(ended());
     loop {
         terminal.draw(|frame| draw::draw(frame, state)).map_err(Error::Terminal)?;
-        // Keys are read also while a database keeps its answer to itself.
-        match &mut looking {
-            Some(look) => {
-                if let Ok(seen) = tokio::time::timeout(TICK, look).await {
-                    state.take(seen);
-                    (looked, looking) = (Instant::now(), None);
-                }
+        // Keys are read also while a database keeps its answers to itself.
+        tokio::select! {
+            () = tokio::time::sleep(TICK) => {}
+            () = &mut ended => return Ok(()),
+            seen = answer(&mut looking) => {
+                state.take(seen);
+                looked = Instant::now();
             }
-            None => tokio::time::sleep(TICK).await,
+            done = answer(&mut acting) => {
+                state.done(done);
+                looking = Some(state.look(db));
+            }
         }
         while event::poll(Duration::ZERO).map_err(Error::Terminal)? {
             let Event::Key(key) = event::read().map_err(Error::Terminal)? else { continue };
             match keys::wish(state, key) {
                 Wish::Nothing => {}
                 Wish::Quit => return Ok(()),
-                wish => {
-                    state.fulfil(db, wish).await;
-                    looking = Some(state.look(db));
-                }
+                Wish::Act(_) if acting.is_some() => state.message = BUSY.to_owned(),
+                Wish::Act(act) => acting = Some(state::act(db, act)),
             }
         }
         if looking.is_none() && looked.elapsed() >= EVERY {
             looking = Some(state.look(db));
         }
     }
+}
+
+/// What the database says to what it was asked; nothing was asked after that.
+async fn answer<T>(asked: &mut Option<Asked<T>>) -> T {
+    let Some(answer) = asked else { return std::future::pending().await };
+    let answer = answer.await;
+    *asked = None;
+    answer
+}
+
+/// Ready when what has started this program wants it to end, or its terminal is gone.
+async fn ended() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let signals = (signal(SignalKind::terminate()), signal(SignalKind::hangup()));
+        if let (Ok(mut end), Ok(mut hangup)) = signals {
+            tokio::select! {
+                _ = end.recv() => {}
+                _ = hangup.recv() => {}
+            }
+            return;
+        }
+    }
+    std::future::pending().await
 }

@@ -28,6 +28,16 @@ pub(crate) async fn run_of(db: &Db, text: &str) -> Result<RunId, Error> {
     }
 }
 
+/// Whether a word is about a run or a job: no flow is called like that.
+pub(crate) fn is_id(text: &str) -> bool {
+    text.contains('-') || text.starts_with(|first: char| first.is_ascii_digit())
+}
+
+/// Whether a word that no flow is called may be the beginning of an id: those of runs with a key begin with any digit.
+pub(crate) fn may_be_id(text: &str) -> bool {
+    text.len() >= 4 && text.bytes().all(|digit| digit.is_ascii_hexdigit())
+}
+
 /// A run or a job.
 pub(crate) enum Meant {
     Run(RunId),

@@ -3,15 +3,12 @@
 use std::collections::HashMap;
 
 use clap::Args;
-use pgflow_runtime::backend::{JobStanding, JobSummary};
+use pgflow_runtime::backend::JobStanding;
 use pgflow_runtime::job::JobId;
 use pgflow_runtime::{ClientError, Db};
 
 use crate::error::Error;
-use crate::job::{Bulk, DEAD};
-
-/// Jobs that one transaction forgets.
-const BATCH: usize = 500;
+use crate::job::{BATCH, Bulk, DEAD};
 
 /// Which of them.
 #[derive(Args)]
@@ -31,21 +28,15 @@ pub(super) async fn run(command: &Drop) -> Result<bool, Error> {
     // A database that cannot do it says so before it is asked which.
     db.backend().pipelines().map_err(ClientError::from)?;
     let jobs = command.bulk.chosen(&db, &DEAD).await?;
-    let all = async |jobs: &[JobSummary]| {
-        let ids: Vec<JobId> = jobs.iter().map(|job| job.id.clone()).collect();
-        drop_all(&db, &ids).await
-    };
-    command.bulk.apply("drop", &jobs, all).await
+    command.bulk.apply("drop", &jobs, BATCH, async |jobs| drop_all(&db, jobs).await).await
 }
 
 /// What becomes of jobs, and whether that was meant.
 async fn drop_all(db: &Db, ids: &[JobId]) -> Result<Vec<(String, bool)>, Error> {
-    let mut left = HashMap::new();
-    for batch in ids.chunks(BATCH) {
-        db.drop_dead(batch).await?;
-        let jobs = db.backend().jobs().map_err(ClientError::from)?;
-        left.extend(jobs.job_standings(batch).await.map_err(ClientError::from)?);
-    }
+    db.drop_dead(ids).await?;
+    let jobs = db.backend().jobs().map_err(ClientError::from)?;
+    let left = jobs.job_standings(ids).await.map_err(ClientError::from)?;
+    let left: HashMap<_, _> = left.into_iter().collect();
     let said = |id: &JobId| match left.get(id) {
         None => ("is dropped".to_owned(), true),
         Some(JobStanding::Live(status)) => (format!("is not dead: it is {status}"), false),

@@ -184,15 +184,6 @@ async fn blocked(
     reason: &JobReason,
     checkup: &mut Checkup,
 ) -> Result<(), Error> {
-    let fix = match reason {
-        JobReason::Rate { rate, .. } => {
-            format!("`pgflow queue rate {rate} 10/s` sets a rate, of ten in a second")
-        }
-        JobReason::Resource { resource, .. } => {
-            format!("give resource `{resource}` more capacity, or let attempts hold less of it")
-        }
-        _ => "see `pgflow why` of one of them".to_owned(),
-    };
     let why = reason.sentence(db.now().await?);
     let what = format!(
         "{} jobs need `{}`, the first for {}, and none is taken: {why}",
@@ -200,6 +191,19 @@ async fn blocked(
         need.need,
         spoken(age)
     );
-    checkup.find("blocked", Severity::Warning, what, fix);
+    checkup.find("blocked", Severity::Warning, what, unblocking(reason));
     Ok(())
+}
+
+/// What to do about something that cannot be had.
+pub(super) fn unblocking(reason: &JobReason) -> String {
+    match reason {
+        JobReason::Rate { rate, .. } => {
+            format!("`pgflow queue rate {rate} 10/s` sets a rate, of ten in a second")
+        }
+        JobReason::Resource { resource, .. } => {
+            format!("give resource `{resource}` more capacity, or let attempts hold less of it")
+        }
+        _ => "see `pgflow why` of one of them".to_owned(),
+    }
 }

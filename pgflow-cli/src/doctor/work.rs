@@ -1,11 +1,12 @@
 //! Whether workers serve what waits.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
-use pgflow_runtime::backend::{Checkup, Severity, WorkerQuery, WorkerRecord};
+use pgflow_runtime::backend::{Checkup, QueueDepth, Severity, WorkerQuery, WorkerRecord};
 use pgflow_runtime::{Db, Timestamp};
 
-use super::{LATE, UNSERVED};
+use super::{LATE, UNSERVED, jobs};
 use crate::database::spoken;
 use crate::error::Error;
 
@@ -62,13 +63,39 @@ pub(super) async fn queues(
                 format!("start a worker that has code for `{}`, or cancel its runs", queue.slug),
             );
         } else if serving > 0 && age > LATE {
-            checkup.find(
-                "late",
-                Severity::Warning,
-                format!("the oldest ready task of `{}` has waited for {}", queue.slug, spoken(age)),
-                "start more workers, or give them more slots",
-            );
+            late(db, &queue, age, checkup).await?;
         }
+    }
+    Ok(())
+}
+
+/// What a rate or a resource keeps is where it should be; more workers would not help it.
+async fn late(
+    db: &Db,
+    queue: &QueueDepth,
+    age: Duration,
+    checkup: &mut Checkup,
+) -> Result<(), Error> {
+    let limited = db.why_steps(&queue.slug).await?;
+    if limited.is_empty() {
+        checkup.find(
+            "late",
+            Severity::Warning,
+            format!("the oldest ready task of `{}` has waited for {}", queue.slug, spoken(age)),
+            "start more workers, or give them more slots",
+        );
+    }
+    let now = db.now().await?;
+    let kept = limited.into_iter().filter_map(|(step, reason)| Some((step, reason?)));
+    for (step, reason) in kept.filter(|(_, reason)| reason.needs_somebody()) {
+        let what = format!(
+            "{} tasks of `{}` wait, the first for {}, and none of step `{step}` is taken: {}",
+            queue.ready,
+            queue.slug,
+            spoken(age),
+            reason.sentence(now)
+        );
+        checkup.find("blocked", Severity::Warning, what, jobs::unblocking(&reason));
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 use clap::Args;
 use pgflow_runtime::Db;
 use pgflow_runtime::backend::{JobSearch, JobSummary};
+use pgflow_runtime::job::JobId;
 use serde_json::{Value, json};
 
 use super::job_of;
@@ -14,6 +15,8 @@ use crate::out;
 
 /// Jobs of a page.
 const PAGE: u32 = 500;
+/// Jobs that one transaction changes: others do not wait long for it.
+pub(crate) const BATCH: usize = 500;
 
 /// Which jobs, and whether to ask.
 #[derive(Args)]
@@ -94,36 +97,62 @@ impl Bulk {
         Ok(chosen)
     }
 
-    /// Does it to all of them, after asking. `act` says for each what became of it, and whether that was meant.
+    /// Does it to all of them, after asking, so many at once. `act` says for each what became of it, and whether that was meant. What
+    /// was done is printed also if something goes wrong after it.
     pub(crate) async fn apply(
         &self,
         verb: &str,
         jobs: &[JobSummary],
-        act: impl AsyncFnOnce(&[JobSummary]) -> Result<Vec<(String, bool)>, Error>,
+        at_once: usize,
+        mut act: impl AsyncFnMut(&[JobId]) -> Result<Vec<(String, bool)>, Error>,
     ) -> Result<bool, Error> {
         let is_many = !self.dry_run && jobs.len() > 1;
         if is_many && !self.yes && !confirm(verb, jobs.len(), "jobs")? {
             return Err(Error::Refused("nothing was changed".to_owned()));
         }
-        let outcomes = if self.dry_run {
-            vec![(format!("would {verb}"), true); jobs.len()]
-        } else {
-            act(jobs).await?
-        };
-        let results = jobs.iter().zip(&outcomes).map(|(job, (outcome, _))| {
-            json!({ "job": job.id, "need": job.row.need, "outcome": outcome })
-        });
+        let (mut results, mut ended) = (Vec::new(), Ok(true));
+        for batch in jobs.chunks(at_once.max(1)) {
+            let ids: Vec<JobId> = batch.iter().map(|job| job.id.clone()).collect();
+            let done = if self.dry_run {
+                Ok(vec![(format!("would {verb}"), true); batch.len()])
+            } else {
+                act(&ids).await
+            };
+            match done {
+                Ok(outcomes) => {
+                    let is_well = outcomes.iter().all(|(_, is_well)| *is_well);
+                    ended = ended.map(|before| before && is_well);
+                    self.note(batch, outcomes, &mut results)?;
+                }
+                Err(error) => {
+                    ended = Err(error);
+                    break;
+                }
+            }
+        }
         if self.reach.json {
-            let results: Vec<Value> = results.collect();
             out::line(json!({ "jobs": results, "dry_run": self.dry_run }))?;
         } else if jobs.is_empty() {
             out::line("no such jobs")?;
-        } else {
-            for (job, (outcome, _)) in jobs.iter().zip(&outcomes) {
+        }
+        ended
+    }
+
+    /// Prints what became of a batch, or keeps it for the end.
+    fn note(
+        &self,
+        batch: &[JobSummary],
+        outcomes: Vec<(String, bool)>,
+        results: &mut Vec<Value>,
+    ) -> Result<(), Error> {
+        for (job, (outcome, _)) in batch.iter().zip(outcomes) {
+            if self.reach.json {
+                results.push(json!({ "job": job.id, "need": job.row.need, "outcome": outcome }));
+            } else {
                 let (id, need) = (flat(job.id.as_str()), flat(&job.row.need));
                 out::line(format_args!("{id}  {need}  {outcome}"))?;
             }
         }
-        Ok(outcomes.iter().all(|(_, is_well)| *is_well))
+        Ok(())
     }
 }

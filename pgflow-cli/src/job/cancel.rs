@@ -28,14 +28,14 @@ pub(crate) struct Cancel {
 pub(super) async fn run(command: &Cancel) -> Result<bool, Error> {
     let db = command.bulk.reach.open().await?;
     let jobs = command.bulk.chosen(&db, &[(JobsOf::Live, None)]).await?;
-    let all = async |jobs: &[pgflow_runtime::backend::JobSummary]| {
+    let each = async |jobs: &[JobId]| {
         let mut outcomes = Vec::new();
         for job in jobs {
-            outcomes.push(cancel(&db, &job.id, &command.reason).await?);
+            outcomes.push(cancel(&db, job, &command.reason).await?);
         }
         Ok(outcomes)
     };
-    command.bulk.apply("cancel", &jobs, all).await
+    command.bulk.apply("cancel", &jobs, 1, each).await
 }
 
 /// What becomes of a job, and whether that was meant.

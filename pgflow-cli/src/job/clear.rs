@@ -2,10 +2,10 @@
 
 use clap::Args;
 use pgflow_runtime::Db;
-use pgflow_runtime::backend::{JobSummary, JobsOf};
+use pgflow_runtime::backend::JobsOf;
 use pgflow_runtime::job::{ConcernCleared, JobId, JobState};
 
-use super::bulk::Bulk;
+use super::bulk::{BATCH, Bulk};
 use crate::error::Error;
 
 /// Which jobs.
@@ -22,11 +22,7 @@ pub(crate) struct Clear {
 pub(super) async fn run(command: &Clear) -> Result<bool, Error> {
     let db = command.bulk.reach.open().await?;
     let jobs = command.bulk.chosen(&db, &[(JobsOf::Live, Some(JobState::Concern))]).await?;
-    let all = async |jobs: &[JobSummary]| {
-        let ids: Vec<JobId> = jobs.iter().map(|job| job.id.clone()).collect();
-        clear(&db, &ids).await
-    };
-    command.bulk.apply("clear", &jobs, all).await
+    command.bulk.apply("clear", &jobs, BATCH, async |jobs| clear(&db, jobs).await).await
 }
 
 /// What becomes of jobs, and whether that was meant.

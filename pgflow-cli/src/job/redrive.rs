@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use clap::Args;
 use pgflow_runtime::Db;
-use pgflow_runtime::backend::{JobSummary, JobsOf};
+use pgflow_runtime::backend::JobsOf;
 use pgflow_runtime::job::{JobId, JobOutcome, Redriven};
 
-use super::bulk::Bulk;
+use super::bulk::{BATCH, Bulk};
 use super::ls::Which;
 use crate::database::parse_duration;
 use crate::error::Error;
@@ -35,16 +35,14 @@ pub(crate) const DEAD: [Which; 2] =
 
 pub(crate) async fn run(command: &Redrive) -> Result<bool, Error> {
     let db = command.bulk.reach.open().await?;
-    let jobs = command.bulk.chosen(&db, &DEAD).await?;
+    let mut jobs = command.bulk.chosen(&db, &DEAD).await?;
+    // Who failed first goes first.
+    jobs.sort_by_key(|job| (job.ended_at, job.row.seq));
     let spacing = command.spacing.unwrap_or_default();
-    let all = async |jobs: &[JobSummary]| {
-        // Who failed first goes first.
-        let ids: Vec<JobId> = jobs.iter().rev().map(|job| job.id.clone()).collect();
-        let mut said = redrive(&db, &ids, spacing).await?;
-        said.reverse();
-        Ok(said)
-    };
-    command.bulk.apply("redrive", &jobs, all).await
+    // The moments of one call are told from its first.
+    let at_once = if spacing.is_zero() { BATCH } else { jobs.len() };
+    let all = async |jobs: &[JobId]| redrive(&db, jobs, spacing).await;
+    command.bulk.apply("redrive", &jobs, at_once, all).await
 }
 
 /// What becomes of jobs, and whether that was meant.

@@ -5,7 +5,7 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, Cell, Paragraph, Row, Table, TableState, Wrap};
+use ratatui::widgets::{Block, Cell, Paragraph, Row, Table, TableState};
 
 use super::jobs::{draw_job, draw_jobs, need_rows};
 use super::state::{List, Opened, State};
@@ -144,11 +144,29 @@ pub(super) fn draw_open(
     (scroll, title): (&mut u16, &str),
     lines: Vec<Line<'_>>,
 ) {
-    let most = lines.len().saturating_sub(usize::from(area.height.saturating_sub(2)));
-    *scroll = (*scroll).min(u16::try_from(most).unwrap_or(u16::MAX));
     let block = Block::bordered().title(format!(" {title} "));
-    let text = Paragraph::new(lines).wrap(Wrap { trim: false }).scroll((*scroll, 0));
-    frame.render_widget(text.block(block), area);
+    let inside = block.inner(area);
+    let rows = lines.into_iter().flat_map(|line| wrapped(&line, usize::from(inside.width)));
+    let rows: Vec<_> = rows.collect();
+    let most = rows.len().saturating_sub(usize::from(inside.height));
+    *scroll = (*scroll).min(u16::try_from(most).unwrap_or(u16::MAX));
+    frame.render_widget(Paragraph::new(rows).scroll((*scroll, 0)).block(block), area);
+}
+
+/// A line in as many rows as it takes, so that they can be counted.
+fn wrapped(line: &Line<'_>, width: usize) -> Vec<Line<'static>> {
+    let (mut rows, mut row, mut used) = (Vec::new(), Line::default(), 0);
+    for piece in line.styled_graphemes(Style::new()) {
+        let span = Span::styled(piece.symbol.to_owned(), piece.style);
+        if used > 0 && used + span.width() > width {
+            rows.push(std::mem::take(&mut row));
+            used = 0;
+        }
+        used += span.width();
+        row.push_span(span);
+    }
+    rows.push(row);
+    rows
 }
 
 /// A line of a tree, in the colour of its sign.

@@ -2,13 +2,19 @@
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-use super::state::{List, PendingAction, State, Target};
+use super::state::{List, State, Target};
 
 /// What somebody wants that the lists alone cannot do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Wish {
     Nothing,
     Quit,
+    Act(Act),
+}
+
+/// What the database is asked to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Act {
     Open(Target),
     Retry(Target),
     Cancel(Target),
@@ -37,9 +43,11 @@ pub(super) fn wish(state: &mut State, key: KeyEvent) -> Wish {
             state.chosen = (state.chosen + 1).min(state.rows().saturating_sub(1));
         }
         KeyCode::Up | KeyCode::Char('k') => state.chosen = state.chosen.saturating_sub(1),
-        KeyCode::Enter => return state.target().map_or(Wish::Nothing, Wish::Open),
-        KeyCode::Char('r') => ask(state, "retry", PendingAction::Retry),
-        KeyCode::Char('c') => ask(state, "cancel", PendingAction::Cancel),
+        KeyCode::Enter => {
+            return state.target().map_or(Wish::Nothing, |target| Wish::Act(Act::Open(target)));
+        }
+        KeyCode::Char('r') => ask(state, "retry", Act::Retry),
+        KeyCode::Char('c') => ask(state, "cancel", Act::Cancel),
         _ => {}
     }
     Wish::Nothing
@@ -67,17 +75,13 @@ fn next(list: List) -> List {
     }
 }
 
-fn ask(state: &mut State, verb: &str, question: impl Fn(Target) -> PendingAction) {
+fn ask(state: &mut State, verb: &str, question: impl Fn(Target) -> Act) {
     if let Some(target) = state.target() {
         state.message = format!("{verb} {target}? y/n");
         state.question = Some(question(target));
     }
 }
 
-fn answer(question: PendingAction, key: KeyCode) -> Wish {
-    match (question, key) {
-        (PendingAction::Retry(target), KeyCode::Char('y')) => Wish::Retry(target),
-        (PendingAction::Cancel(target), KeyCode::Char('y')) => Wish::Cancel(target),
-        _ => Wish::Nothing,
-    }
+fn answer(question: Act, key: KeyCode) -> Wish {
+    if key == KeyCode::Char('y') { Wish::Act(question) } else { Wish::Nothing }
 }

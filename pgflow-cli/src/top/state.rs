@@ -11,7 +11,7 @@ use pgflow_runtime::client::JobWhy;
 use pgflow_runtime::job::{JobId, JobOutcome};
 use pgflow_runtime::{Db, RunId, Timestamp};
 
-use super::keys::Wish;
+use super::keys::Act;
 use crate::error::Error;
 use crate::run::Known;
 use crate::{cancel, job, retry};
@@ -47,13 +47,6 @@ impl std::fmt::Display for Target {
             Self::Job(job) => job.fmt(f),
         }
     }
-}
-
-/// What was asked and not answered yet.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum PendingAction {
-    Retry(Target),
-    Cancel(Target),
 }
 
 /// What is open in front of the lists.
@@ -93,8 +86,20 @@ pub(super) struct Seen {
     opened: Option<Opened>,
 }
 
-/// Asks for everything that is shown. The terminal is not kept waiting for it.
-pub(super) type Looking = Pin<Box<dyn Future<Output = Result<Seen, Error>>>>;
+/// What the database was asked. The terminal is not kept waiting for it.
+pub(super) type Asked<T> = Pin<Box<dyn Future<Output = T>>>;
+
+/// Asks for everything that is shown.
+pub(super) type Looking = Asked<Result<Seen, Error>>;
+
+/// Does what a key said.
+pub(super) type Acting = Asked<Result<Done, Error>>;
+
+/// What became of it.
+pub(super) enum Done {
+    Opened(Opened),
+    Said(String),
+}
 
 pub(super) struct State {
     pub(super) database: String,
@@ -105,7 +110,7 @@ pub(super) struct State {
     pub(super) opened: Option<Opened>,
     /// Lines of what is open that are above the screen.
     pub(super) scroll: u16,
-    pub(super) question: Option<PendingAction>,
+    pub(super) question: Option<Act>,
     pub(super) message: String,
     /// Why the database could not be asked the last time.
     pub(super) trouble: Option<String>,
@@ -176,19 +181,32 @@ impl State {
         (self.opened, self.scroll) = (None, 0);
     }
 
-    /// Does what a key said. What goes wrong is shown, and nothing ends.
-    pub(super) async fn fulfil(&mut self, db: &Db, wish: Wish) {
-        let done = match wish {
-            Wish::Open(target) => Opened::read(db, &target).await.map(|opened| {
+    /// Shows what became of a key. What goes wrong is shown, and nothing ends.
+    pub(super) fn done(&mut self, done: Result<Done, Error>) {
+        let message = match done {
+            Ok(Done::Opened(opened)) => {
                 (self.opened, self.scroll) = (Some(opened), 0);
                 String::new()
-            }),
-            Wish::Retry(target) => retried(db, &target).await,
-            Wish::Cancel(target) => cancelled(db, &target).await,
-            Wish::Nothing | Wish::Quit => return,
+            }
+            Ok(Done::Said(said)) => said,
+            Err(error) => pgflow_model::with_causes(&error),
         };
-        self.message = done.unwrap_or_else(|error| pgflow_model::with_causes(&error));
+        // A question that was asked meanwhile stays.
+        if self.question.is_none() {
+            self.message = message;
+        }
     }
+}
+
+pub(super) fn act(db: &Db, act: Act) -> Acting {
+    let db = db.clone();
+    Box::pin(async move {
+        Ok(match act {
+            Act::Open(target) => Done::Opened(Opened::read(&db, &target).await?),
+            Act::Retry(target) => Done::Said(retried(&db, &target).await?),
+            Act::Cancel(target) => Done::Said(cancelled(&db, &target).await?),
+        })
+    })
 }
 
 async fn look(db: &Db, flows: Vec<String>, target: Option<Target>) -> Result<Seen, Error> {

@@ -1,12 +1,13 @@
 //! What commands print and do.
 
-use pgflow::RunStatus;
 use pgflow::backend::WorkerCard;
+use pgflow::{RunId, RunStatus};
 use pgflow_machine::WorkerId;
 use pgflow_worker_tests::{Fresh, Outcome};
 use serde_json::json as value;
+use sqlx::{Connection as _, PgConnection};
 
-use crate::place::{each, fields, json, pgflow, sums};
+use crate::place::{change, each, fields, json, pgflow, sums};
 
 /// A run that is completed and one that has failed, and a worker that is still there.
 async fn worked(place: &Fresh) -> Outcome<(String, String, pgflow_worker_tests::Working)> {
@@ -220,6 +221,72 @@ async fn runs_are_started_with_what_fits_and_followed() -> Outcome {
             all.text()
         );
         worker.stop().await?;
+    }
+    Ok(())
+}
+
+/// Ids of runs with a key begin with any digit.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_beginning_of_an_id_may_have_letters_only() -> Outcome {
+    for place in each().await? {
+        let url = &*place.url;
+        let id: RunId = "facade01-0000-5000-8000-000000000001".parse()?;
+        place.db.start_by_name("sums", value!([1]), Some(id)).await?;
+        assert_eq!(json(url, &["show", "faca"]).await["id"], id.to_string());
+        let drawing = pgflow(url, &["graph", "facade"]).await;
+        assert!(drawing.stdout().contains("class first started"), "{}", drawing.text());
+        for command in ["graph", "show"] {
+            let none = pgflow(url, &[command, "beef"]).await;
+            let said = none.stderr();
+            assert!(none.code() == 1 && said.contains("no flow `beef`"), "{}", none.text());
+        }
+    }
+    Ok(())
+}
+
+/// A database that fails in the middle keeps nobody from knowing what was done before.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_done_before_something_went_wrong_is_said() -> Outcome {
+    let place = Fresh::sqlite().await?;
+    let url = &*place.url;
+    place.db.register(sums::Flow).await?;
+    for n in 0..3 {
+        place.db.start(sums::Flow, &vec![n]).await?;
+    }
+    let second = "create trigger no_room before update on pgflow_runs
+        when new.status = 'cancelled' and exists (select 1 from pgflow_runs where status = 'cancelled')
+        begin select raise(abort, 'there is no room'); end";
+    change(url, second, "").await?;
+    let ended = pgflow(url, &["cancel", "--flow", "sums", "--yes", "--json"]).await;
+    assert!(ended.code() != 0 && ended.stderr().contains("there is no room"), "{}", ended.text());
+    let done = ended.json();
+    assert_eq!(done["runs"].as_array().map(Vec::len), Some(1), "{done}");
+    assert_eq!(done["runs"][0]["outcome"], "cancelled");
+    Ok(())
+}
+
+/// What somebody holds stays, and keeps nothing else there.
+#[tokio::test(flavor = "multi_thread")]
+async fn runs_that_somebody_holds_keep_no_others_from_being_deleted() -> Outcome {
+    let place = Fresh::postgres().await?;
+    let url = &*place.url;
+    place.db.register(sums::Flow).await?;
+    for n in 0..230 {
+        place.db.start(sums::Flow, &vec![n]).await?.cancel(None).await?;
+    }
+    // A whole batch, one task of the next, and one more.
+    let mut connection = PgConnection::connect(url).await?;
+    for held in [
+        "begin",
+        "select from pgflow.runs order by started_at limit 101 for update",
+        "select from pgflow.step_states where run_id = (select run_id from pgflow.runs order by started_at offset 101 limit 1) for update",
+    ] {
+        sqlx::raw_sql(held).execute(&mut connection).await?;
+    }
+    assert_eq!(json(url, &["prune", "--older-than", "0s"]).await["runs"], 128);
+    drop(connection);
+    while json(url, &["ls"]).await["runs"] != value!([]) {
+        json(url, &["prune", "--older-than", "0s"]).await;
     }
     Ok(())
 }

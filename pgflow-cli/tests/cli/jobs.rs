@@ -160,6 +160,41 @@ async fn jobs_are_submitted_listed_shown_cancelled_and_redriven() -> Outcome {
     Ok(())
 }
 
+/// Many are changed in batches, and what was done is said also if a later batch fails.
+#[tokio::test(flavor = "multi_thread")]
+async fn many_jobs_are_redriven_in_batches() -> Outcome {
+    let place = Fresh::sqlite().await?;
+    let (url, jobs) = (&*place.url, place.db.backend().jobs()?);
+    for n in 0..=500 {
+        place.db.submit_raw("n", Value::Null).id(format!("dead-{n}")).await?;
+    }
+    let (needs, lease) = (vec!["n".to_owned()], Duration::from_mins(1));
+    let claim = JobClaim { worker: "worker".to_owned(), needs, lease, max: 501 };
+    let taken = jobs.claim_jobs(&claim).await?.jobs.into_iter();
+    let settles: Vec<_> =
+        taken.map(|job| JobSettle::new(job.taken.hold.clone(), failed(JobRetry::Never))).collect();
+    jobs.settle_jobs(&settles, "worker").await?;
+    let full = "create trigger no_room before insert on pgflow_jobs when new.id = 'dead-500'
+        begin select raise(abort, 'there is no room'); end";
+    change(url, full, "").await?;
+    let redriven = pgflow(url, &["dead", "redrive", "--all", "--yes", "--json"]).await;
+    assert!(
+        redriven.code() != 0 && redriven.stderr().contains("there is no room"),
+        "{}",
+        redriven.text()
+    );
+    let done = redriven.json();
+    let outcomes = done["jobs"].as_array().expect("jobs");
+    assert_eq!(outcomes.len(), 500, "{done}");
+    assert_eq!(
+        (&outcomes[0]["job"], &outcomes[0]["outcome"]),
+        (&value!("dead-0"), &value!("goes on"))
+    );
+    let left = json(url, &["dead", "ls"]).await;
+    assert_eq!(left["jobs"].as_array().map(Vec::len), Some(1), "{left}");
+    Ok(())
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_is_waited_for() -> Outcome {
     for place in each_with_jobs().await? {

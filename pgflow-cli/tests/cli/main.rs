@@ -16,6 +16,7 @@ mod rights;
 mod schedules;
 mod serving;
 mod shapes;
+mod tail;
 mod top;
 mod trouble;
 mod waits;

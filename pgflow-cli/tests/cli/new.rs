@@ -41,6 +41,28 @@ fn two_commands_and_it_works() {
     what_it_has_applied_is_permanent(&project);
 }
 
+#[test]
+fn names_that_no_crate_can_have_are_refused() {
+    let within = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    for (name, why) in [
+        ("fn", "it has a meaning in Rust"),
+        ("Self", "it has a meaning in Rust"),
+        ("proc-macro", "it has a meaning in Rust"),
+        ("serde", "the project depends on a crate of that name"),
+        ("tokio", "the project depends on a crate of that name"),
+        ("pgflow", "the project depends on a crate of that name"),
+        ("pgflow_build", "the project depends on a crate of that name"),
+    ] {
+        let mut new = Command::new(env!("CARGO_BIN_EXE_pgflow"));
+        let new = new.args(["new", name, "--within"]).arg(within).output();
+        let new = new.expect("the program runs");
+        let said = String::from_utf8_lossy(&new.stderr).into_owned();
+        assert_eq!(new.status.code(), Some(2), "{name}: {said}");
+        assert!(said.contains(&format!("a project cannot be called `{name}`: {why}")), "{said}");
+        assert!(!within.join(name).join("Cargo.toml").exists(), "{name}");
+    }
+}
+
 /// From the program by way of its note to the next build: a change of the flow is a file of its own, and a draft until it is
 /// applied too.
 fn what_it_has_applied_is_permanent(project: &Path) {

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::doctor::codes;
 use crate::jobs::{age, each_with_jobs, sign_on};
-use crate::place::{json, pgflow};
+use crate::place::{change, json, pgflow};
 
 const HOUR: Duration = Duration::from_hours(1);
 
@@ -103,6 +103,45 @@ async fn permits_and_batches_that_are_waited_for_are_named() -> Outcome {
         let (said, code) = says(&place, &letter, "batch").await?;
         assert!(said.contains("taken with 10 messages, or 3600s after"), "{said}");
         assert_eq!(code, 0);
+        working.stop().await?;
+    }
+    Ok(())
+}
+
+#[flow(input = u32)]
+mod asks {
+    use super::*;
+
+    #[step(rate = "api")]
+    pub(crate) async fn ask(run: u32) -> Result<u32> {
+        Ok(run)
+    }
+}
+
+/// More workers would not help tasks that keep to a rate.
+#[tokio::test(flavor = "multi_thread")]
+async fn tasks_that_a_rate_keeps_are_not_late() -> Outcome {
+    for place in each_with_jobs().await? {
+        let url = &*place.url;
+        place.db.rate("api").set(Rate::per_hour(1)).await?;
+        place.db.register(asks::Flow).await?;
+        let working = Working::start(Worker::new(&place.db).flow(asks::Flow));
+        place.db.start(asks::Flow, 1).await?.wait().await?;
+        place.db.start(asks::Flow, 2).await?;
+        let aged = "update pgflow_tasks set ready_at = ready_at - 600000000;
+            update pgflow_steps set started_at = started_at - 600000000";
+        change(url, aged, "update pgmq.q_asks set vt = vt - interval '10 minutes', enqueued_at = enqueued_at - interval '10 minutes'").await?;
+        let report = json(url, &["doctor", "--quick"]).await;
+        assert_eq!(report["facts"]["oldest_ready_task"], "10 min", "{url}: {report}");
+        assert_eq!(codes(url).await, [""; 0], "{url}: it is where it should be");
+        json(url, &["queue", "rate", "api", "0"]).await;
+        assert_eq!(codes(url).await, ["blocked"], "{url}");
+        let report = pgflow(url, &["doctor"]).await.stdout();
+        assert!(
+            report.contains("1 tasks of `asks` wait, the first for 10 min, and none of step `ask` is taken: rate `api` is 0")
+                && report.contains("`pgflow queue rate api 10/s` sets a rate"),
+            "{report}"
+        );
         working.stop().await?;
     }
     Ok(())

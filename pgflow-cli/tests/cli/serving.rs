@@ -21,7 +21,7 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    fn start(url: &str, args: &[&str]) -> Outcome<Self> {
+    pub(crate) fn start(url: &str, args: &[&str]) -> Outcome<Self> {
         Self::of(program(url, args))
     }
 
@@ -37,7 +37,7 @@ impl Running {
         Ok(Self { child, lines })
     }
 
-    fn line(&self) -> Outcome<String> {
+    pub(crate) fn line(&self) -> Outcome<String> {
         Ok(self.lines.recv_timeout(Duration::from_mins(1))?)
     }
 

@@ -6,14 +6,15 @@ use std::time::{Duration, Instant};
 use pgflow::job::JobOutcome;
 use pgflow::{Db, RunStatus};
 use pgflow_machine::FlowVersion;
-use pgflow_machine::job::JobRetry;
+use pgflow_machine::job::{JobRetry, JobVerdict};
 use pgflow_model::{FlowShape, StepShape};
 use pgflow_test_support::{Server, ServerOptions, TestDb};
-use pgflow_worker_tests::Outcome;
+use pgflow_worker_tests::{Fresh, Outcome};
 use serde_json::Value;
+use sqlx::{Connection as _, PgConnection};
 
 use crate::jobs::{each_with_jobs, failed, settle, take};
-use crate::place::{each, sums};
+use crate::place::{Scratch, each, sums};
 
 /// A terminal of tmux, which is closed in the end.
 pub(crate) struct Terminal(String);
@@ -185,6 +186,62 @@ async fn a_run_is_a_tree_that_scrolls() -> Outcome {
         terminal.shows(&["queues", "workers"]).await;
         terminal.press("q");
         terminal.shows(&["ended with 0"]).await;
+    }
+    Ok(())
+}
+
+/// A line that is too long takes many rows.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_text_scrolls_to_its_end() -> Outcome {
+    let place = Fresh::sqlite().await?;
+    place.db.submit_raw("page.scan", Value::Null).id("page-7").await?;
+    let error = "no room ".repeat(1_500) + "§";
+    let hold = take(&place, "worker", "page.scan").await?;
+    settle(&place, hold, JobVerdict::Failed { error, retry: JobRetry::Never }).await?;
+    let terminal = Terminal::open("long", &place.url);
+    terminal.shows(&["page-7"]).await;
+    terminal.press("Tab");
+    terminal.press("Enter");
+    let top = terminal.shows(&["1 attempts, 1 failed, 0 lost"]).await;
+    assert!(!top.contains('§'), "{top}");
+    terminal.press("End");
+    terminal.shows(&["§"]).await;
+    terminal.press("q");
+    terminal.shows(&["ended with 0"]).await;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_are_read_while_a_database_hangs() -> Outcome {
+    let place = Fresh::postgres().await?;
+    place.db.register(sums::Flow).await?;
+    place.db.start(sums::Flow, &vec![1]).await?;
+    let terminal = Terminal::open("hangs", &place.url);
+    terminal.shows(&["sums", "started", "q quit"]).await;
+    let mut connection = PgConnection::connect(&place.url).await?;
+    sqlx::raw_sql("begin; lock table pgflow.runs").execute(&mut connection).await?;
+    terminal.press("Enter");
+    terminal.press("Enter");
+    terminal.shows(&["has not answered to the last key yet"]).await;
+    terminal.press("q");
+    terminal.shows(&["ended with 0"]).await;
+    Ok(())
+}
+
+/// Whoever ends it gets the terminal back.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_terminal_is_as_it_was_after_a_signal() -> Outcome {
+    let (place, scratch) = (Fresh::sqlite().await?, Scratch::new("top-signal")?);
+    for signal in ["TERM", "HUP"] {
+        let noted = scratch.path().join(signal);
+        let top = format!("{} top --database {}", env!("CARGO_BIN_EXE_pgflow"), place.url);
+        let program = format!("sh -c 'echo $$ >{}; exec {top}'", noted.display());
+        let terminal = Terminal::run(&format!("signal-{signal}"), &program);
+        terminal.shows(&["queues", "q quit"]).await;
+        let pid = std::fs::read_to_string(&noted)?;
+        Command::new("sh").args(["-c", "kill -s \"$0\" \"$1\"", signal, pid.trim()]).status()?;
+        let left = terminal.shows(&["ended with 0"]).await;
+        assert!(!left.contains("queues"), "the terminal is as it was:\n{left}");
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use pgflow_runtime::backend::BackendError;
 use pgflow_runtime::{ClientError, RunId};
 use tokio::sync::watch::{Receiver, Sender};
 
@@ -68,7 +69,10 @@ impl Feeds {
         let feed = Arc::new(Feed { window: Mutex::new(window), news: Sender::new(0) });
         let news = feed.news.subscribe();
         feeds.insert(run, feed.clone());
-        tokio::spawn(follow(app.clone(), run, flow.to_owned(), feed.clone(), last));
+        // A runtime that ends drops the follower at once, which takes the lock.
+        drop(feeds);
+        let follower = Follower { app: app.clone(), run, feed: feed.clone() };
+        tokio::spawn(follower.follow(flow.to_owned(), last));
         (feed, news)
     }
 
@@ -121,33 +125,48 @@ impl Feed {
         self.news.send_modify(|changes| *changes += 1);
     }
 
+    /// Says why nothing more is read, unless that was said.
     fn end(&self, end: End) {
-        self.lock().end = Some(end);
+        self.lock().end.get_or_insert(end);
         self.news.send_modify(|changes| *changes += 1);
     }
 }
 
-/// Reads until the run has ended, or nobody listens.
-async fn follow(app: App, run: RunId, flow: String, feed: Arc<Feed>, after: u64) {
-    let mut events = app.db.events_of(run, after);
-    loop {
-        tokio::select! {
-            event = events.next() => match event {
-                Some(Ok(event)) => {
-                    feed.push(Line::new(&app.options, &flow, &event));
-                    continue;
-                }
-                Some(Err(error)) => feed.end(End::Lost(Arc::new(error))),
-                None => feed.end(End::Over),
-            },
-            () = feed.news.closed() => if !app.feeds.forget(run, &feed) { continue },
-            () = app.options.stop.stopped() => {}
+/// Reads a log for all who are at its end.
+struct Follower {
+    app: App,
+    run: RunId,
+    feed: Arc<Feed>,
+}
+
+impl Follower {
+    /// Reads until the run has ended, or nobody listens.
+    async fn follow(self, flow: String, after: u64) {
+        let Self { app, run, feed } = &self;
+        let mut events = app.db.events_of(*run, after);
+        loop {
+            tokio::select! {
+                event = events.next() => match event {
+                    Some(Ok(event)) => feed.push(Line::new(&app.options, &flow, &event)),
+                    Some(Err(error)) => return feed.end(End::Lost(Arc::new(error))),
+                    None => return feed.end(End::Over),
+                },
+                () = feed.news.closed() => if app.feeds.forget(*run, feed) { return },
+                () = app.options.stop.stopped() => return,
+            }
         }
-        break;
     }
-    // A run that has failed can be retried: whoever comes now begins another feed.
-    let mut feeds = app.feeds.lock();
-    if feeds.get(&run).is_some_and(|other| Arc::ptr_eq(other, &feed)) {
-        feeds.remove(&run);
+}
+
+/// However a follower ends: what the application redacts with may panic.
+impl Drop for Follower {
+    fn drop(&mut self) {
+        let lost = BackendError::Unreachable("nobody reads the log any more".into());
+        self.feed.end(End::Lost(Arc::new(lost.into())));
+        // A run that has failed can be retried: whoever comes now begins another feed.
+        let mut feeds = self.app.feeds.lock();
+        if feeds.get(&self.run).is_some_and(|other| Arc::ptr_eq(other, &self.feed)) {
+            feeds.remove(&self.run);
+        }
     }
 }

@@ -14,6 +14,8 @@ const LAYER_HEIGHT: f64 = 92.0;
 /// What an edge needs where it passes by.
 const PASSAGE: f64 = 20.0;
 const MARGIN: f64 = 8.0;
+/// Places beside steps that edges may pass by. With more, no picture is worth the time: long edges go straight.
+const MOST_PASSAGES: usize = 10_000;
 
 /// A point of the picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -75,17 +77,23 @@ fn cells(depends_on: &[Vec<usize>]) -> (Vec<Cell>, Vec<Route>) {
         let layer = above.iter().map(|step| cells[*step].layer + 1).max().unwrap_or(0);
         cells.push(Cell::new(layer, NODE_WIDTH));
     }
-    let mut routes = Vec::new();
+    let mut edges = Vec::new();
     for (to, above) in depends_on.iter().enumerate() {
-        for &from in above {
-            let mut route = vec![from];
+        edges.extend(above.iter().map(|&from| (from, to)));
+    }
+    let passages = |(from, to): &(usize, usize)| cells[*to].layer - cells[*from].layer - 1;
+    let is_crowded = edges.iter().map(passages).sum::<usize>() > MOST_PASSAGES;
+    let mut routes = Vec::new();
+    for (from, to) in edges {
+        let mut route = vec![from];
+        if !is_crowded {
             for layer in cells[from].layer + 1..cells[to].layer {
                 route.push(cells.len());
                 cells.push(Cell::new(layer, PASSAGE));
             }
-            route.push(to);
-            routes.push(route);
         }
+        route.push(to);
+        routes.push(route);
     }
     (cells, routes)
 }
@@ -99,8 +107,11 @@ impl Cell {
 fn connect(cells: &mut [Cell], routes: &[Route]) {
     for route in routes {
         for pair in route.windows(2) {
-            cells[pair[0]].below.push(pair[1]);
-            cells[pair[1]].above.push(pair[0]);
+            // What goes straight says nothing of the order of a layer.
+            if cells[pair[0]].layer + 1 == cells[pair[1]].layer {
+                cells[pair[0]].below.push(pair[1]);
+                cells[pair[1]].above.push(pair[0]);
+            }
         }
     }
 }
@@ -179,6 +190,16 @@ mod tests {
         assert_eq!(picture.edges.len(), edges);
         let goes_down = |edge: &Edge| edge.points.windows(2).all(|pair| pair[0].y <= pair[1].y);
         assert!(picture.edges.iter().all(goes_down));
+    }
+
+    #[test]
+    fn long_edges_of_a_crowd_go_straight() {
+        let picture = layout(&(0..200).map(|step| (0..step).collect()).collect::<Vec<_>>());
+        assert_eq!((picture.nodes.len(), picture.edges.len()), (200, 19_900));
+        assert!(picture.edges.iter().all(|edge| edge.points.len() == 2));
+        // Fewer still pass beside the steps between.
+        let picture = layout(&[vec![], vec![0], vec![1], vec![0, 2]]);
+        assert!(picture.edges.iter().any(|edge| edge.points.len() > 2));
     }
 
     #[test]

@@ -31,7 +31,9 @@ impl Hub {
         let (sender, receiver) = watch::channel(None);
         let sender = Arc::new(sender);
         topics.insert(topic.clone(), sender.clone());
-        tokio::spawn(read(app.clone(), topic, sender));
+        // A runtime that ends drops the reader at once, which takes the lock.
+        drop(topics);
+        tokio::spawn(Reader { app: app.clone(), topic, sender }.read());
         receiver
     }
 
@@ -44,30 +46,54 @@ impl Hub {
         }
         is_idle
     }
+
+    /// Ends a topic whose reader is gone: those who listen begin anew.
+    fn end(&self, topic: &Topic, sender: &Arc<Sender<Newest>>) {
+        let mut topics = self.topics();
+        if topics.get(topic).is_some_and(|other| Arc::ptr_eq(other, sender)) {
+            topics.remove(topic);
+        }
+    }
 }
 
-/// Looks again and again, until nobody listens or nothing can follow.
-async fn read(app: App, topic: Topic, sender: Arc<Sender<Newest>>) {
-    // Listened to before the first look, so that no hint after it is missed.
-    let mut wakes = app.db.backend().wakes();
-    let mut flow = None;
-    loop {
-        let looked = Instant::now();
-        match topic.read(&app).await {
-            Ok((frame, of)) => {
-                flow = of;
-                publish(&sender, frame);
+/// Reads a topic for all who listen to it.
+struct Reader {
+    app: App,
+    topic: Topic,
+    sender: Arc<Sender<Newest>>,
+}
+
+impl Reader {
+    /// Looks again and again, until nobody listens or nothing can follow.
+    async fn read(self) {
+        // Listened to before the first look, so that no hint after it is missed.
+        let mut wakes = self.app.db.backend().wakes();
+        let mut flow = None;
+        loop {
+            let looked = Instant::now();
+            match self.topic.read(&self.app).await {
+                Ok((frame, of)) => {
+                    flow = of;
+                    publish(&self.sender, frame);
+                }
+                Err(error) => tracing::debug!(%error, "a live region cannot be read"),
             }
-            Err(error) => tracing::debug!(%error, "a live region cannot be read"),
+            tokio::select! {
+                () = self.topic.changed(&mut wakes, looked, flow.as_deref()) => {}
+                () = self.sender.closed() => {}
+                () = self.app.options.stop.stopped() => return,
+            }
+            if self.app.hub.forget(&self.topic, &self.sender) {
+                return;
+            }
         }
-        tokio::select! {
-            () = topic.changed(&mut wakes, looked, flow.as_deref()) => {}
-            () = sender.closed() => {}
-            () = app.options.stop.stopped() => return,
-        }
-        if app.hub.forget(&topic, &sender) {
-            return;
-        }
+    }
+}
+
+/// However a reader ends: what the application redacts with may panic.
+impl Drop for Reader {
+    fn drop(&mut self) {
+        self.app.hub.end(&self.topic, &self.sender);
     }
 }
 

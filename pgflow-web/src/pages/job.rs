@@ -9,7 +9,7 @@ use axum::routing::get;
 use maud::{Markup, html};
 use pgflow_runtime::Timestamp;
 use pgflow_runtime::backend::{JobEvent, JobRecord, JobStanding};
-use pgflow_runtime::client::JobWhy;
+use pgflow_runtime::client::{JobReason, JobWhy};
 use pgflow_runtime::job::{Dependency, JobId, JobOutcome, JobStatus};
 use serde::Deserialize;
 
@@ -26,9 +26,8 @@ use crate::request::Asked;
 
 /// Lines of a trace that are shown: the last ones.
 const LINES: usize = 200;
-/// Lines that are read at once, and how often.
+/// Lines that are read at once.
 const PAGE: u32 = 1_000;
-const PAGES: usize = 10;
 
 pub(super) fn routes() -> Router<App> {
     Router::new().route("/job", get(show))
@@ -74,7 +73,15 @@ async fn show(asked: Asked, Query(chosen): Query<Chosen>) -> Result<Html<String>
 pub(crate) struct JobView {
     pub(crate) record: JobRecord,
     why: JobWhy,
-    trace: Vec<JobEvent>,
+    trace: Trace,
+}
+
+/// The end of what happened to a job.
+#[derive(Default)]
+struct Trace {
+    /// Lines before these.
+    earlier: usize,
+    lines: Vec<JobEvent>,
 }
 
 impl JobView {
@@ -104,19 +111,21 @@ impl JobView {
     }
 }
 
-/// What happened to a job, as far as a page reads.
-async fn trace(app: &App, id: &JobId) -> Result<Vec<JobEvent>, PageError> {
-    let (backend, mut all) = (app.db.backend(), Vec::new());
-    for _ in 0..PAGES {
-        let after = all.last().map_or(0, |event: &JobEvent| event.number);
+/// What happened to a job lately. Traces are read from their beginning.
+async fn trace(app: &App, id: &JobId) -> Result<Trace, PageError> {
+    let (backend, mut trace) = (app.db.backend(), Trace::default());
+    loop {
+        let after = trace.lines.last().map_or(0, |event| event.number);
         let page = backend.jobs()?.job_trace(id, after, PAGE).await?;
         let is_last = page.len() < PAGE as usize;
-        all.extend(page);
+        trace.lines.extend(page);
+        let earlier = trace.lines.len().saturating_sub(LINES);
+        trace.lines.drain(..earlier);
+        trace.earlier += earlier;
         if is_last {
-            break;
+            return Ok(trace);
         }
     }
-    Ok(all)
 }
 
 /// What changes while people look at it. It is the same for all of them: links lead from the page they are on.
@@ -126,7 +135,7 @@ pub(crate) fn region(app: &App, view: &JobView) -> Markup {
             (summary(view))
             @if !view.why.reasons.is_empty() {
                 h2 { "Why it is where it is" }
-                ul.reasons { @for reason in &view.why.reasons { li { (reason_text(app, view, &reason.sentence(view.why.now))) } } }
+                ul.reasons { @for reason in &view.why.reasons { li { (reason_text(app, view, reason)) } } }
             }
             @if !view.record.waits_for.is_empty() { h2 { "Waits for" } (waits(view)) }
             h2 { "What happened" }
@@ -135,11 +144,16 @@ pub(crate) fn region(app: &App, view: &JobView) -> Markup {
     }
 }
 
-/// Reasons may repeat what an attempt failed with.
-fn reason_text(app: &App, view: &JobView, sentence: &str) -> String {
-    let Some(error) = &view.record.summary.error else { return sentence.to_owned() };
-    let shown = app.options.redacted_job_error(&view.record.summary.row.need, error);
-    sentence.replace(error.as_str(), &shown)
+/// A reason may tell what an attempt failed with, and what somebody has cancelled it for.
+fn reason_text(app: &App, view: &JobView, reason: &JobReason) -> String {
+    let mut reason = reason.clone();
+    if let JobReason::Ended { why: Some(text), .. }
+    | JobReason::Cancelled { reason: Some(text), .. }
+    | JobReason::Backoff { error: text, .. } = &mut reason
+    {
+        *text = app.options.redacted_job_error(&view.record.summary.row.need, text);
+    }
+    reason.sentence(view.why.now)
 }
 
 fn summary(view: &JobView) -> Markup {
@@ -178,19 +192,19 @@ fn waits(view: &JobView) -> Markup {
 }
 
 fn trace_table(app: &App, view: &JobView) -> Markup {
-    let earlier = view.trace.len().saturating_sub(LINES);
+    let Trace { earlier, lines } = &view.trace;
     let need = &view.record.summary.row.need;
     let shown = |event: &JobEvent| {
         let detail = event.detail.clone()?;
         Some(app.options.redacted_job(need, PayloadKind::Error, detail).to_string())
     };
     html! {
-        @if view.trace.is_empty() { p.none { "There is no trace." } } @else {
-            @if earlier > 0 { p.none { (earlier) " lines before these" } }
+        @if lines.is_empty() { p.none { "There is no trace." } } @else {
+            @if *earlier > 0 { p.none { (earlier) " lines before these" } }
             div.scroll tabindex="0" role="region" aria-label="Trace" {
                 table {
                     thead { tr { th scope="col" { "When" } th scope="col" { "What" } th scope="col" { "By" } th scope="col" { "Detail" } } }
-                    tbody { @for event in &view.trace[earlier..] {
+                    tbody { @for event in lines {
                         tr {
                             td { (time::moment(event.at)) }
                             td { (event.kind) }

@@ -55,7 +55,7 @@ fn table(asked: &Asked, schedules: &[Schedule]) -> Markup {
                             td {
                                 @if let Some(id) = schedule.last_run { a.id href={ (base) "/runs/" (id) } { (time_of(schedule)) } }
                             }
-                            td { @if let Some(error) = &schedule.error { (run::first_line(error)) } }
+                            td { @if let Some(error) = error(asked, schedule) { (run::first_line(&error)) } }
                             td { (forms(asked, schedule)) }
                         }
                     }
@@ -63,6 +63,12 @@ fn table(asked: &Asked, schedules: &[Schedule]) -> Markup {
             }
         }
     }
+}
+
+/// Why it starts nothing, as people may see it.
+fn error(asked: &Asked, schedule: &Schedule) -> Option<String> {
+    let error = schedule.error.as_deref()?;
+    Some(asked.app.options.redacted_error(&schedule.spec.flow, None, error))
 }
 
 fn time_of(schedule: &Schedule) -> Markup {

@@ -73,7 +73,7 @@ fn place(text: &str) -> Option<(Timestamp, TaskKey)> {
     Some((since, TaskKey { run, step: parts.next()?.to_owned(), index }))
 }
 
-/// Waits in a table. Tokens are secrets and not in it.
+/// Waits in a table. Tokens that nobody can guess are secrets and not in it.
 pub(super) fn table(base: &str, waits: &[WaitRecord]) -> Markup {
     html! {
         @if waits.is_empty() { p.none { "There are none." } } @else {

@@ -1,5 +1,5 @@
 -- Deletes up to `max_runs` runs that ended before `retention` ago, with everything of theirs, and returns how many: a
--- short transaction, to be called until it returns less. Then archived messages and workers of that age
+-- short transaction, to be called until it returns none. With the last of them, archived messages and workers of that age
 -- go too. Never touches a live run, and waits for nobody: what somebody holds a lock on stays until the next call.
 create or replace function pgflow.prune_runs(retention interval, max_runs int default 100) returns bigint
 language plpgsql security definer
@@ -30,7 +30,7 @@ begin
          where r.flow_slug = f.flow_slug and r.started_at < v_cutoff
            and coalesce(r.completed_at, r.failed_at, r.cancelled_at) < v_cutoff
            and not (coalesce(r.is_child, false) and pgflow._is_read_later(r.run_id))
-         order by r.started_at limit prune_runs.max_runs
+         order by r.started_at limit prune_runs.max_runs for update of r skip locked
       ) r
      limit prune_runs.max_runs
   );

@@ -11,6 +11,7 @@ use pgflow_web_tests::hostile::TEXTS;
 use pgflow_web_tests::{Outcome, Tools, drive};
 use pgflow_worker_tests::{Fresh, everywhere};
 use serde_json::json;
+use sqlx::{Connection as _, SqliteConnection};
 
 use crate::actions::{BROWSER, form, is_hidden};
 use crate::escaping::is_harmless;
@@ -192,6 +193,24 @@ async fn payloads_and_errors_of_jobs_can_be_masked() -> Outcome {
         assert!(!page.body.contains("topsecret"), "{path}: {}", page.body);
         assert!(page.body.contains("masked") || page.body.contains("see the logs"), "{path}");
     }
+    place.close().await
+}
+
+/// However long it is.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_end_of_a_trace_is_shown() -> Outcome {
+    let place = Place::on(Fresh::sqlite().await?, &Tools::default(), Options::new()).await?;
+    let job = place.db().submit_raw("n", json!(1)).id("a").await?;
+    let file = place.fresh.url.strip_prefix("sqlite:").expect("a file");
+    let grown = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 10500)
+        insert into pgflow_job_trace (job, at, kind, by) select 'a', 1, 'released', 'worker no. ' || i from n";
+    sqlx::raw_sql(grown).execute(&mut SqliteConnection::connect(file).await?).await?;
+    let page = place.dashboard.get(&path(&job), &[]).await?.body;
+    assert!(page.contains("worker no. 10500") && page.contains("worker no. 10301"), "{page}");
+    assert!(
+        page.contains("10301 lines before these"),
+        "the first is that it was submitted: {page}"
+    );
     place.close().await
 }
 

@@ -1,9 +1,12 @@
 //! What Prometheus gets.
 
+use std::time::Duration;
+
 use pgflow::pipeline::Rate;
 use pgflow_web::Options;
 use pgflow_web_tests::{Order, Outcome, Tools, orders};
 use pgflow_worker_tests::{Fresh, everywhere};
+use sqlx::{Connection as _, SqliteConnection};
 
 use crate::place::Place;
 
@@ -58,6 +61,27 @@ async fn metrics_say_what_waits_and_who_works(fresh: Fresh) -> Outcome {
     let after = place.dashboard.get("/metrics", &[]).await?.body;
     assert!(after.contains("pgflow_recent_runs{status=\"completed\"} 1"), "{after}");
     assert!(after.contains("pgflow_recent_run_seconds{quantile=\"0.95\"}"), "{after}");
+    place.close().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn how_long_the_first_job_could_have_been_taken_is_measured() -> Outcome {
+    let place = Place::on(Fresh::sqlite().await?, &Tools::default(), Options::new()).await?;
+    for id in ["old", "new"] {
+        place.db().submit_raw("page.scan", 1.into()).id(id).await?;
+    }
+    place.db().submit_raw("later", 1.into()).delay(Duration::from_hours(1)).await?;
+    let file = place.fresh.url.strip_prefix("sqlite:").expect("a file");
+    let aged = "update pgflow_jobs set created_at = created_at - 600000000 where id = 'old';
+        update pgflow_job_trace set at = at - 600000000 where job = 'old'";
+    sqlx::raw_sql(aged).execute(&mut SqliteConnection::connect(file).await?).await?;
+    let metrics = place.dashboard.get("/metrics", &[]).await?.body;
+    let value = |need: &str| -> Option<f64> {
+        let name = format!("pgflow_first_ready_job_seconds{{need=\"{need}\"}} ");
+        metrics.lines().find_map(|line| line.strip_prefix(&name)?.parse().ok())
+    };
+    assert!(value("page.scan").is_some_and(|age| (600.0..1_200.0).contains(&age)), "{metrics}");
+    assert_eq!(value("later"), Some(0.0), "nobody could take it: {metrics}");
     place.close().await
 }
 

@@ -1,9 +1,13 @@
 //! Payloads that nobody may see are nowhere on any page.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use pgflow::prelude::*;
 use pgflow_web::{Options, PayloadKind};
-use pgflow_web_tests::{Order, Outcome, Tools};
+use pgflow_web_tests::{Listening, Order, Outcome, SseEvent, Tools, listen};
 use pgflow_worker_tests::{Fresh, Working};
+use sqlx::{Connection as _, SqliteConnection};
 use tokio::io::AsyncReadExt;
 
 use crate::jobs::{failed, settle, take};
@@ -83,6 +87,74 @@ async fn errors_of_dead_letters_and_of_reasons_are_hidden() -> Outcome {
     }
     worker.stop().await?;
     place.close().await
+}
+
+/// What somebody has cancelled a job for, an error without a text, and why a schedule starts nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn reasons_of_jobs_and_errors_of_schedules_are_hidden() -> Outcome {
+    let options = Options::new().hide_payloads();
+    let place = Place::on(Fresh::sqlite().await?, &Tools::default(), options).await?;
+    for id in ["asked", "silent", "cancelled"] {
+        place.db().submit_raw("docs", 1.into()).id(id).await?;
+    }
+    take(&place, "docs").await?;
+    settle(&place, take(&place, "docs").await?, failed("")).await?;
+    for id in ["asked", "cancelled"] {
+        place.db().job(&id.parse()?).cancel(SECRET).await?;
+    }
+    for (id, sentence) in [
+        ("asked", "wants it cancelled"),
+        ("silent", "the job ended as failed"),
+        ("cancelled", "the job ended as cancelled"),
+    ] {
+        let page = place.dashboard.get(&format!("/job?id={id}"), &[]).await?.body;
+        assert!(page.contains(sentence) && !page.contains(SECRET), "{id}: {page}");
+    }
+    place.db().register(stubborn::Flow).await?;
+    place.db().schedule("nightly").flow(stubborn::Flow, &1).cron("0 3 * * *").await?;
+    let file = place.fresh.url.strip_prefix("sqlite:").expect("a file");
+    sqlx::raw_sql("update pgflow_schedules set error = '4111-1111 is odd'")
+        .execute(&mut SqliteConnection::connect(file).await?)
+        .await?;
+    let page = place.dashboard.get("/schedules", &[]).await?.body;
+    assert!(page.contains("hidden") && !page.contains(SECRET), "{page}");
+    place.close().await
+}
+
+/// What the application redacts with may panic: who looks on is sent away, and comes back to what is there.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_looks_on_begins_anew_after_a_panic() -> Outcome {
+    let armed = Arc::new(AtomicBool::new(true));
+    let options = || {
+        let armed = armed.clone();
+        Options::new().redact(move |_| assert!(!armed.swap(false, Ordering::SeqCst), "on purpose"))
+    };
+    let place = Place::on(Fresh::sqlite().await?, &Tools::default(), Options::new()).await?;
+    place.db().submit_raw("docs", 1.into()).id("doc-1").await?;
+    settle(&place, take(&place, "docs").await?, failed("no")).await?;
+    let (pages, live) = (pgflow_web::router(place.db(), options()), "/live/job?id=doc-1");
+    assert_eq!(next(&mut listen(&pages, live, None).await?).await?, None, "its reader is gone");
+    let region = next(&mut listen(&pages, live, None).await?).await?.ok_or("no event")?;
+    assert_eq!(region.name, "region");
+
+    place.db().register(stubborn::Flow).await?;
+    let run = place.db().start(stubborn::Flow, 1).await?;
+    let (api, log) = (pgflow_web::api(place.db(), options()), format!("/runs/{}/events", run.id()));
+    let mut events = listen(&api, &log, None).await?;
+    let mut last = next(&mut events).await?.ok_or("no event")?;
+    armed.store(true, Ordering::SeqCst);
+    run.cancel("enough").await?;
+    while let Some(event) = next(&mut events).await? {
+        last = event;
+    }
+    let rest = listen(&api, &log, Some(&last.id)).await?.rest().await?;
+    assert!(rest[0].data.contains("run:cancelled"), "{rest:?}");
+    place.close().await
+}
+
+/// The next event, if there is one: nobody waits for ever.
+async fn next(events: &mut Listening) -> Outcome<Option<SseEvent>> {
+    tokio::time::timeout(std::time::Duration::from_mins(1), events.next()).await?
 }
 
 #[flow(input = u32, max_attempts = 3, base_delay = 600)]

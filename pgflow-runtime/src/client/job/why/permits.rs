@@ -1,7 +1,9 @@
 //! What a claim would have to get besides the job, and cannot have now.
 
+use std::collections::BTreeMap;
+
 use pgflow_machine::Timestamp;
-use pgflow_machine::permit::Stage;
+use pgflow_machine::permit::{PermitKey, Stage};
 
 use super::JobReason;
 use crate::backend::BackendError;
@@ -11,12 +13,40 @@ use crate::db::Db;
 impl Db {
     /// What claims of a need take, as far as that is known.
     pub(in crate::client) async fn stage_of(&self, need: &str) -> Result<Stage, ClientError> {
+        Ok(self.known_stages().await?.remove(need).unwrap_or_default())
+    }
+
+    async fn known_stages(&self) -> Result<BTreeMap<String, Stage>, ClientError> {
         match self.stages().await {
-            Ok(mut stages) => Ok(stages.remove(need).unwrap_or_default()),
             // A database that keeps no queues has no permits either.
-            Err(ClientError::Backend(BackendError::Unsupported { .. })) => Ok(Stage::default()),
-            Err(error) => Err(error),
+            Err(ClientError::Backend(BackendError::Unsupported { .. })) => Ok(BTreeMap::new()),
+            stages => stages,
         }
+    }
+
+    /// The steps of a version of a flow whose attempts take a rate or a resource, with the first of these that cannot be had now.
+    ///
+    /// ```
+    /// # fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// let db = pgflow::Db::connect("memory:").await?;
+    /// assert!(db.why_steps("order").await?.is_empty(), "no worker has started");
+    /// # Ok(()) })
+    /// # }
+    /// ```
+    pub async fn why_steps(
+        &self,
+        flow: &str,
+    ) -> Result<BTreeMap<String, Option<JobReason>>, ClientError> {
+        let (now, prefix) = (self.now().await?, PermitKey::step(flow, "").name);
+        let mut steps = BTreeMap::new();
+        for (name, stage) in self.known_stages().await? {
+            let is_limited = !stage.rates.is_empty() || !stage.resources.is_empty();
+            if let Some(step) = name.strip_prefix(&prefix).filter(|_| is_limited) {
+                steps.insert(step.to_owned(), self.why_no_permit(&stage, now).await?);
+            }
+        }
+        Ok(steps)
     }
 
     /// The first permit that cannot be had now, if there is one.
