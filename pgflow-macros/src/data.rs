@@ -7,23 +7,21 @@ mod silenced;
 
 use pgflow_syntax::{DataArgs, Errors, data_mistakes, held, held_beside, pretty};
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{ToTokens, quote};
 use syn::parse::{ParseStream, Parser};
-use syn::{Data, DeriveInput};
+use syn::{Attribute, Data, DeriveInput, Token, Visibility};
 
 use crate::pgflow_crate;
-
-const WRONG_PLACE: &str = "`#[data]` goes on a `struct` or an `enum`";
 
 /// The item with its derives, and what the compiler can know of its fields.
 pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let args = (|args: ParseStream<'_>| DataArgs::read(args, &mut errors)).parse2(args);
     let args = errors.keep(args);
-    let parsed = syn::parse2::<DeriveInput>(item.clone())
-        .map_err(|why| syn::Error::new(why.span(), WRONG_PLACE));
+    let parsed = syn::parse2::<DeriveInput>(item.clone());
+    let parsed = parsed.map_err(|why| mistake(item.clone(), why));
     let parsed = parsed.and_then(|item| match &item.data {
-        Data::Union(union) => Err(syn::Error::new(union.union_token.span, WRONG_PLACE)),
+        Data::Union(_) => Err(wrong_place(DeriveInput { attrs: Vec::new(), ..item })),
         Data::Struct(_) | Data::Enum(_) => Ok(item),
     });
     let mut parsed = errors.keep(parsed);
@@ -45,6 +43,26 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
     };
     let errors = errors.finish().map(syn::Error::into_compile_error);
     quote!(#expanded #errors)
+}
+
+fn wrong_place(item: impl ToTokens) -> syn::Error {
+    syn::Error::new_spanned(item, "`#[data]` goes on a `struct` or an `enum`")
+}
+
+/// What cannot be read is in the wrong place, unless it is a type, whose syntax is then not known here.
+fn mistake(item: TokenStream, why: syn::Error) -> syn::Error {
+    let parts = (|item: ParseStream<'_>| {
+        item.call(Attribute::parse_outer)?;
+        let vis: Visibility = item.parse()?;
+        let is_type = item.peek(Token![struct]) || item.peek(Token![enum]);
+        let rest: TokenStream = item.parse()?;
+        Ok((is_type, quote!(#vis #rest)))
+    })
+    .parse2(item);
+    match parts {
+        Ok((false, item)) => wrong_place(item),
+        Ok(_) | Err(_) => why,
+    }
 }
 
 fn derives(args: &DataArgs, item: &DeriveInput, pgflow: &TokenStream) -> TokenStream {

@@ -18,7 +18,7 @@ use crate::permits::Permits;
 use crate::pretty::pretty;
 use crate::schedule::{self, ScheduleArgs};
 use crate::suggest::closest;
-use crate::value::{boolean, equals, up_to_comma, value};
+use crate::value::{boolean, equals, up_to_comma, value, wrong_value};
 
 const INPUT: &str = "`input` is a type: `input = Signup`";
 const DEPENDS_ON: &str = "`depends_on` is a list of steps: `depends_on = [fetch_user]`";
@@ -247,8 +247,8 @@ pub(crate) fn crate_path(args: ParseStream<'_>, name: &Ident) -> syn::Result<Pat
     const WANTED: &str =
         "`crate` is a path from a crate: `crate = renamed`, or `crate = crate::reexport::pgflow`";
     equals(args, name, WANTED)?;
-    let at = args.span();
-    let path = args.call(Path::parse_mod_style).map_err(|_| syn::Error::new(at, WANTED))?;
+    let whole = args.fork();
+    let path = args.call(Path::parse_mod_style).map_err(|_| wrong_value(&whole, WANTED))?;
     match path.segments.first() {
         Some(first) if first.ident == "self" || first.ident == "super" => {
             Err(syn::Error::new_spanned(&path, WANTED))
@@ -268,7 +268,8 @@ pub(crate) fn flag(args: ParseStream<'_>, name: &Ident) -> syn::Result<Ident> {
         ),
         None => format!("`{name}` takes no value: write `{name}` alone"),
     };
-    Err(syn::Error::new(name.span(), message))
+    let value = up_to_comma(args)?;
+    Err(syn::Error::new_spanned(quote!(#name #value), message))
 }
 
 /// The step in `= step`, `= [step]` or `(step)`, unless `depends_on` is said as well.
@@ -288,7 +289,7 @@ fn mapped_over(args: ParseStream<'_>) -> Option<Ident> {
 }
 
 /// What other libraries call it.
-const OTHER_WORDS: [(&str, &str); 18] = [
+const OTHER_WORDS: [(&str, &str); 21] = [
     ("retries", "max_attempts"),
     ("retry", "max_attempts"),
     ("attempts", "max_attempts"),
@@ -300,6 +301,9 @@ const OTHER_WORDS: [(&str, &str); 18] = [
     ("after", "depends_on"),
     ("needs", "depends_on"),
     ("name", "slug"),
+    ("id", "slug"),
+    ("if", "only_if"),
+    ("skip_if", "unless"),
     ("when", "only_if"),
     ("condition", "only_if"),
     ("on_error", "when_exhausted"),
@@ -329,6 +333,9 @@ fn unknown_option(name: &Ident, known: &[&str]) -> syn::Error {
     let word = name.to_string();
     let other = OTHER_WORDS.iter().find(|(other, ours)| *other == word && known.contains(ours));
     let help = match (other, closest(&word, known.iter().copied())) {
+        _ if word == "no_schema" && known.contains(&"schema") => {
+            "write `schema = false`".to_owned()
+        }
         (Some((_, ours)), _) => format!("it is called `{ours}` here"),
         (None, Some(near)) => format!("did you mean `{near}`?"),
         (None, None) => elsewhere(&word, known)
@@ -337,6 +344,9 @@ fn unknown_option(name: &Ident, known: &[&str]) -> syn::Error {
     syn::Error::new(name.span(), format!("there is no option `{name}` here\nhelp: {help}"))
 }
 
+/// What a need is called in other libraries: here it is its first value.
+const NAMES_OF_NEEDS: [&str; 3] = ["name", "id", "capability"];
+
 /// Where an option goes that was given in the wrong place. Jobs, which have no slug, have neither flow nor steps.
 fn elsewhere(word: &str, known: &[&str]) -> Option<String> {
     if known == DATA && OF_SERDE.contains(&word) {
@@ -344,6 +354,9 @@ fn elsewhere(word: &str, known: &[&str]) -> Option<String> {
     }
     if known == DATA && word.starts_with(char::is_uppercase) {
         return Some(format!("other traits are derived beside it: `#[derive({word})]`"));
+    }
+    if known.contains(&"external") && NAMES_OF_NEEDS.contains(&word) {
+        return Some("its capability comes first, alone: `#[need(\"human.review\")]`".to_owned());
     }
     if !known.contains(&"slug") {
         return None;
@@ -402,6 +415,10 @@ fn no_field(list: ParseStream<'_>, dep: Option<&DependsOn>) -> syn::Result<()> {
 /// Reads `step`. A second name after it belongs into a list, if it is no option.
 fn one_dependency(args: ParseStream<'_>) -> syn::Result<Vec<DependsOn>> {
     let first: DependsOn = args.parse()?;
+    if args.peek(Token![!]) {
+        let (name, list) = (&first.step, up_to_comma(args)?);
+        return Err(syn::Error::new_spanned(quote!(#name #list), DEPENDS_ON));
+    }
     let fork = args.fork();
     let next = fork.parse::<Token![,]>().and_then(|_| fork.call(Ident::parse_any));
     if let Ok(next) = next
@@ -430,10 +447,24 @@ fn path(input: ParseStream<'_>) -> syn::Result<Option<Path>> {
 fn alias(step: &Ident, input: ParseStream<'_>) -> syn::Result<Option<Ident>> {
     let Some(token) = input.parse::<Option<Token![as]>>()? else { return Ok(None) };
     if !input.peek(Ident::peek_any) {
-        let message = format!("give it a name: `{step} as other_name`");
-        return Err(syn::Error::new_spanned(token, message));
+        let Ok(other) = input.fork().parse::<LitStr>() else {
+            let message = format!("give it a name: `{step} as other_name`");
+            return Err(syn::Error::new_spanned(token, message));
+        };
+        let message = format!("a name has no quotes: `{step} as {}`", other.value());
+        return Err(syn::Error::new(other.span(), message));
     }
     input.parse().map(Some)
+}
+
+/// `name: step`, as fields of a struct are given another name.
+fn no_colon(name: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
+    if !input.peek(Token![:]) {
+        return Ok(());
+    }
+    let (colon, step) = (input.parse::<Token![:]>()?, input.parse::<Ident>()?);
+    let message = format!("another name comes after its step\nhelp: write `{step} as {name}`");
+    Err(syn::Error::new_spanned(quote!(#name #colon #step), message))
 }
 
 impl Parse for DependsOn {
@@ -460,6 +491,7 @@ impl Parse for DependsOn {
             let message = format!("a step is named, not called: `{step}`");
             return Err(syn::Error::new_spanned(call, message));
         }
+        no_colon(&step, input)?;
         let alias = alias(&step, input)?;
         Ok(Self { step, path, alias })
     }

@@ -116,7 +116,7 @@ fn on_outputs(
             }
             None => {}
             Some(dep) if path.is_empty() && is_no_array(part, dep, outline) => {
-                errors.push(part.span, not_an_array(dep));
+                errors.at(part.value, not_an_array(dep));
             }
             Some(dep) => checks.push(TypeCheck {
                 step: Some(dep.step),

@@ -177,11 +177,12 @@ impl FlowItem {
     pub(crate) fn parse_as(words: &'static Words, input: ParseStream<'_>) -> syn::Result<Self> {
         let Words { module, function, .. } = words;
         let attrs = input.call(Attribute::parse_outer)?;
-        let vis = input.parse()?;
+        let vis: Visibility = input.parse()?;
         if !input.peek(Token![mod]) {
-            return Err(input.error(format!(
-                "`#[{module}]` goes on a module: `#[{module}] mod my_{module} {{ … }}`"
-            )));
+            let rest: TokenStream = input.parse()?;
+            let message =
+                format!("`#[{module}]` goes on a module: `#[{module}] mod my_{module} {{ … }}`");
+            return Err(syn::Error::new_spanned(quote!(#vis #rest), message));
         }
         let mod_token = input.parse()?;
         let ident: Ident = input.parse()?;

@@ -11,7 +11,7 @@ use syn::parse::ParseStream;
 use syn::{Ident, LitInt, LitStr, Path, Token};
 
 use crate::suggest::closest;
-use crate::value::{equals, value};
+use crate::value::{equals, value, wrong_value};
 
 /// Reads `= 5` or `= "5m"` for the option `name` and stores it.
 pub(crate) fn number(
@@ -127,8 +127,8 @@ pub(crate) fn on_skip(input: ParseStream<'_>, name: &Ident) -> syn::Result<OnSki
     const MODES: &str = "one of `fail`, `skip` or `skip_cascade`";
     let wanted = format!("`{name}` is {MODES}, without quotes");
     equals(input, name, &wanted)?;
-    let at = input.span();
-    let path = input.call(Path::parse_mod_style).map_err(|_| syn::Error::new(at, &wanted))?;
+    let whole = input.fork();
+    let path = input.call(Path::parse_mod_style).map_err(|_| wrong_value(&whole, &wanted))?;
     let word = path.require_ident().map_err(|_| syn::Error::new_spanned(&path, &wanted))?;
     if input.peek(Token![-]) {
         let (dash, rest) = (input.parse::<Token![-]>()?, input.parse::<Option<Ident>>()?);

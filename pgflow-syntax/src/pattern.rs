@@ -8,6 +8,7 @@ use syn::parse::ParseStream;
 use syn::{Ident, Lit, LitBool, LitStr, Path, Token, braced, bracketed, token};
 
 use crate::pattern_part::{Extent, Parts, PathSegment, PatternPart};
+use crate::pretty::pretty;
 use crate::value::{equals, up_to_comma};
 
 /// A condition, and where its parts were written.
@@ -28,6 +29,14 @@ impl ConditionArg {
         equals(args, name, &wanted)?;
         if args.peek(token::Brace) {
             return Self::from_tokens(args, name);
+        }
+        if args.peek(LitStr) && args.peek2(Token![:]) {
+            let field = up_to_comma(args)?;
+            let message = format!(
+                "a condition is a JSON object, in braces\nhelp: write `{name} = {{ {} }}`",
+                pretty(&field)
+            );
+            return Err(syn::Error::new_spanned(field, message));
         }
         if args.peek(LitStr) {
             return Self::from_text(&args.parse()?, name);

@@ -1,6 +1,7 @@
 //! The values in a pattern, and where they were written.
 
-use proc_macro2::Span;
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote_spanned};
 use serde_json::{Number, Value};
 
 /// A value in a pattern.
@@ -28,6 +29,15 @@ pub struct Extent {
 impl From<Span> for Extent {
     fn from(span: Span) -> Self {
         Self { first: span, last: span }
+    }
+}
+
+/// Two tokens that stand for all of them.
+impl ToTokens for Extent {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        let Self { first, last } = *self;
+        tokens.extend(quote_spanned!(first=> _));
+        tokens.extend(quote_spanned!(last=> _));
     }
 }
 

@@ -4,7 +4,7 @@ use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
 use syn::{Ident, LitStr, Token, bracketed};
 
-use crate::value::value;
+use crate::value::{equals, value, wrong_value};
 
 /// What the name of a resource or a rate may be at most, in bytes.
 const NAME_BYTES: usize = 128;
@@ -36,16 +36,10 @@ impl Permits {
 
 /// Reads `= ["gpu", …]`.
 fn resources(args: ParseStream<'_>, name: &Ident) -> syn::Result<Vec<String>> {
-    if !args.peek(Token![=]) || !args.peek2(syn::token::Bracket) {
-        let at = if args.peek(Token![=]) {
-            args.parse::<Token![=]>()?;
-            args.span()
-        } else {
-            name.span()
-        };
-        return Err(syn::Error::new(at, RESOURCES));
+    equals(args, name, RESOURCES)?;
+    if !args.peek(syn::token::Bracket) {
+        return Err(wrong_value(args, RESOURCES));
     }
-    args.parse::<Token![=]>()?;
     let (list, at);
     let bracket = bracketed!(list in args);
     at = list.span();

@@ -54,7 +54,9 @@ fn punctuation(mark: char, spacing: Spacing, text: &mut String) -> bool {
         ':' if spacing == Spacing::Alone && !text.ends_with(':') => text.push_str(": "),
         '>' if text.ends_with('-') => text.push_str("> "),
         '>' => text.push('>'),
-        '-' | '=' | '+' => text.extend([' ', mark]),
+        '-' if text.ends_with(' ') => text.push('-'),
+        '-' => text.push_str(" -"),
+        '=' | '+' => text.extend([' ', mark, ' ']),
         other => text.push(other),
     }
     mark != '>'
@@ -81,6 +83,8 @@ mod tests {
             "async fn fetch(item: &str, n: u32) -> Result<Vec<u8>, Oops>",
             "pub async fn nothing()",
             "State<Arc<dyn Mailer>>",
+            "impl Future<Output = Box<dyn Error + Send>>",
+            "\"days\": -7",
             "(&'static [u8], &mut [u8], &'static (u8, u8))",
         ] {
             let tokens: TokenStream = text.parse().expect("tokens");

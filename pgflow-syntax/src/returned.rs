@@ -1,13 +1,13 @@
 //! What a step returns: a `Result`, spelled out or under another name.
 
-use proc_macro2::Span;
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::spanned::Spanned as _;
-use syn::{GenericArgument, PathArguments, ReturnType, Signature, Type};
+use syn::{GenericArgument, PathArguments, ReturnType, Signature, Type, TypeParamBound, TypePath};
 
 use crate::errors::Errors;
 use crate::flow::Output;
-use crate::item::StepItem;
+use crate::item::{StepItem, Words};
 use crate::param_shape::is_bare;
 use crate::pretty::pretty;
 use crate::scalars::is_scalar;
@@ -27,6 +27,10 @@ pub(crate) fn output<'a>(
         return None;
     };
     if let Some((output, error)) = result_types(ty) {
+        if is_same_path(ty, output) {
+            errors.at(output, twice(&what, ty, output));
+            return None;
+        }
         let is_storable =
             named::check(&what, output, errors) && owned::check(&what, output, errors);
         return is_storable.then_some((Output::Spelled(output), error));
@@ -41,11 +45,59 @@ pub(crate) fn output<'a>(
         format!("write `-> {}`", item.words.returns)
     } else if is_bare_result(ty) {
         format!("write `{}`{}", item.words.returns, item.words.or_output)
+    } else if let Some(output) = future_output(ty) {
+        format!("write `-> {}`, and `.await` the future", pretty(output))
+    } else if holds_result(ty.to_token_stream()) {
+        // As an output it could not be stored.
+        let Words { returns, or_output, .. } = item.words;
+        format!("write `{returns}`{or_output}, and return errors with `?`")
     } else {
         item.words.wrapped.replace("{}", &pretty(ty))
     };
     errors.at(ty, format!("{what} must return a `Result`\nhelp: {help}"));
     None
+}
+
+/// Whether there is a `Result` in it.
+fn holds_result(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Group(group) => holds_result(group.stream()),
+        other => matches!(other, TokenTree::Ident(word) if word == "Result"),
+    })
+}
+
+/// Whether both are the same `Result`, as far as it is spelled.
+fn is_same_path(one: &Type, other: &Type) -> bool {
+    let (Type::Path(one), Type::Path(other)) = (one, other) else { return false };
+    let names = |it: &TypePath| it.path.segments.iter().map(|it| it.ident.clone()).collect();
+    let [one, other]: [Vec<_>; 2] = [names(one), names(other)];
+    one == other
+}
+
+fn twice(what: &str, ty: &Type, output: &Type) -> String {
+    format!(
+        "{what} returns `{}`: an `Err` inside would count as completed\n\
+         help: write `-> {}`, and return that error with `?`",
+        pretty(ty),
+        pretty(output),
+    )
+}
+
+/// What a future outputs that is written as `impl Future<Output = …>`.
+fn future_output(ty: &Type) -> Option<&Type> {
+    let Type::ImplTrait(future) = ty else { return None };
+    let traits = future.bounds.iter().filter_map(|bound| match bound {
+        TypeParamBound::Trait(bound) => bound.path.segments.last(),
+        _ => None,
+    });
+    let arguments = traits.filter_map(|last| match &last.arguments {
+        PathArguments::AngleBracketed(args) => Some(&args.args),
+        _ => None,
+    });
+    arguments.flatten().find_map(|arg| match arg {
+        GenericArgument::AssocType(output) if output.ident == "Output" => Some(&output.ty),
+        _ => None,
+    })
 }
 
 /// Whether a function returns a future instead of being `async`.

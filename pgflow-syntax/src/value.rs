@@ -16,11 +16,19 @@ pub(crate) fn equals(args: ParseStream<'_>, name: &Ident, wanted: &str) -> syn::
     Ok(())
 }
 
-/// Reads `= value`, and says what is `wanted` in place of what the parser expected.
+/// Reads `= value`, and says of the whole value what is `wanted` in place of what the parser expected.
 pub(crate) fn value<T: Parse>(args: ParseStream<'_>, name: &Ident, wanted: &str) -> syn::Result<T> {
     equals(args, name, wanted)?;
-    let at = args.span();
-    args.parse().map_err(|_| syn::Error::new(at, wanted))
+    let whole = args.fork();
+    args.parse().map_err(|_| wrong_value(&whole, wanted))
+}
+
+/// Says what is wanted in place of all of the value that comes next.
+pub(crate) fn wrong_value(args: ParseStream<'_>, wanted: &str) -> syn::Error {
+    match up_to_comma(&args.fork()) {
+        Ok(value) => syn::Error::new_spanned(value, wanted),
+        Err(error) => error,
+    }
 }
 
 /// What belongs to this option: an error may be about all of it.

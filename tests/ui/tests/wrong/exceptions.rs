@@ -15,7 +15,8 @@ const REPEATED: &str =
     "a type that only rustc knows to be wrong, and says so wherever our code repeats it";
 /// What is derived for a generic type asks for the type of its field, so whoever uses the type is told of it as well.
 const GENERIC: &str = "the field is one error, and the step that outputs its generic type another";
-/// An `async fn` that is given to us is such a type.
+/// An `async fn` that is given to us is such a type. No rule can name less: one about what the function takes would leave a closure's
+/// `|message, ctx|` without types, and a need or a step is given as a function, which has no other name.
 const LONG_NAME: &str = "rustc adds where it has written the long name of the type";
 
 /// Reasons that are rustc's alone: it words these errors, wherever its users call something.
@@ -31,6 +32,9 @@ pub(crate) const EXCEPTIONS: &[(&str, &str)] = &[
     ("visit_job_handed_the_wrong_payload", MISMATCH),
     ("ride_need_hands_over_another_payload", MISMATCH),
     ("ride_started_in_no_transaction", MISMATCH),
+    ("loan_job_awaited_next", MISMATCH),
+    ("loan_run_of_a_text_as_an_id", MISMATCH),
+    ("loan_sleep_until_a_duration", MISMATCH),
     ("cell_across_an_await", NOT_SEND),
     ("future_not_send_behind_a_call", NOT_SEND),
     ("future_not_send_with_a_transaction", NOT_SEND),
@@ -60,6 +64,9 @@ pub(crate) const EXCEPTIONS: &[(&str, &str)] = &[
     ("ride_a_value_instead_of_ok", OWN_WORDS),
     ("ride_another_type_in_ok", OWN_WORDS),
     ("ride_wait_forgotten", OWN_WORDS),
+    ("loan_flow_in_a_file", OWN_WORDS),
+    ("loan_hook_awaited", OWN_WORDS),
+    ("loan_output_not_awaited", OWN_WORDS),
     ("question_mark_on_an_own_struct", BOUND),
     ("ride_error_of_a_question_mark", BOUND),
     ("visit_pipeline_that_returns_a_plain_value", BOUND),
@@ -70,6 +77,8 @@ pub(crate) const EXCEPTIONS: &[(&str, &str)] = &[
     ("step_lifetime_elided_in_output", REPEATED),
     ("a_huge_nested_type", LONG_NAME),
     ("parcel_worker_of_a_need", LONG_NAME),
+    ("loan_worker_with_a_need", LONG_NAME),
+    ("loan_pipeline_of_an_own_function", LONG_NAME),
     ("pipeline_process_takes_another_message", LONG_NAME),
     ("pipeline_process_in_takes_another_message", LONG_NAME),
     ("pipeline_batch_takes_what_was_pushed_and_not_what_was_processed", LONG_NAME),

@@ -55,6 +55,8 @@ const PUT_TOGETHER: &[(&str, usize, &[&str])] = &[
             "it is an option of the flow: `",
             "it is an option of steps: `",
             "other traits are derived beside it: `",
+            "write `schema = false`",
+            "its capability comes first, alone: `",
         ],
     ),
     (
@@ -65,6 +67,7 @@ const PUT_TOGETHER: &[(&str, usize, &[&str])] = &[
             "write `pgflow::Result<Next>`",
             "write `-> pgflow::Result<u8>`, and wrap",
             "write `-> pgflow::Result<Next>`, and end",
+            "write `-> Result<u8>`, and `.await` the future",
         ],
     ),
     (
