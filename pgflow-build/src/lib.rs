@@ -29,6 +29,7 @@ mod problem;
 mod roots;
 mod settings;
 mod source;
+mod stopped;
 mod style;
 mod syntax;
 mod undo;

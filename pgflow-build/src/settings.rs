@@ -12,6 +12,7 @@ use crate::error::{Doing, Error};
 use crate::plan::Plan;
 use crate::problem::Problem;
 use crate::source::{Found, Reader};
+use crate::stopped::Stopped;
 use crate::style::Style;
 use crate::{drafts, notes, roots, syntax, verify, write};
 
@@ -115,9 +116,15 @@ impl Migrations {
         let directory = Directory::read(&self.migrations_dir(), self.style)?;
         let mut known = lock.clone();
         let renamed = verify::follow_renames(&mut known, &directory);
-        let damage = verify::problems(&known, &directory, &self.moved(&lock));
+        let mut damage = verify::problems(&known, &directory, &self.moved(&lock));
         let mut plan = Plan::new(self.read(&known)?, known.clone(), directory.clone());
-        if damage.is_empty() && !plan.is_settled(&known) {
+        if !damage.is_empty() {
+            match self.plan_stopped(&plan, &known, &directory)? {
+                Stopped::Nowhere => {}
+                Stopped::Here(resumed) => (plan, damage) = (*resumed, Vec::new()),
+                Stopped::Unclear(told) => damage = told,
+            }
+        } else if !plan.is_settled(&known) {
             plan = self.plan_drafts(plan, &known, &directory)?;
         }
         plan.problems.extend(damage.into_iter().map(|text| Problem::new(None, text)));
@@ -127,6 +134,7 @@ impl Migrations {
         if !plan.is_up_to_date() || !plan.gone.is_empty() {
             plan.refuse(syntax::problems(&self.dir, &plan.sources, &self.trusted));
         }
+        plan.refuse_foreign();
         Ok(plan)
     }
 
@@ -148,7 +156,7 @@ impl Migrations {
     }
 
     /// The flows of the source, compared with a lock.
-    fn read(&self, lock: &Lock) -> Result<Found, Error> {
+    pub(crate) fn read(&self, lock: &Lock) -> Result<Found, Error> {
         let mut roots = roots::find(&self.dir);
         for root in &self.roots {
             fs::metadata(self.dir.join(root)).doing("read", root)?;
@@ -255,7 +263,7 @@ impl Migrations {
         }
     }
 
-    fn settings(&self) -> (String, String) {
+    pub(crate) fn settings(&self) -> (String, String) {
         let below = self.subdir.strip_prefix(&self.dir).unwrap_or(&self.subdir);
         (slashes(below), self.style.to_string())
     }
