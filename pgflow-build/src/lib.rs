@@ -21,6 +21,7 @@ mod error;
 mod git;
 mod history;
 mod location;
+mod manifest;
 mod migration;
 mod mode;
 mod notes;

@@ -119,8 +119,7 @@ impl Plan {
             return; // They may hide the flow.
         }
         let is_known = |flow: &str| {
-            self.flows.iter().any(|found| found.shape.slug == flow) || self.lock.newest(flow).is_some()
-                || self.lock.dropped.iter().any(|(dropped, _)| dropped == flow)
+            self.flows.iter().any(|found| found.shape.slug == flow) || self.lock.knows(flow)
         };
         let foreign = self.directory.flows().into_iter().filter(|(flow, _)| !is_known(flow));
         let told = foreign.map(|(flow, file)| {

@@ -105,9 +105,12 @@ impl Migrations {
 
     /// The settings that the crate's lock file has, if it has one.
     pub fn with_settings_of_lock(self) -> Result<Self, Error> {
-        let Some((dir, style)) = self.read_lock()?.migrations else { return Ok(self) };
+        let lock = self.read_lock()?;
+        let Some((dir, style)) = lock.migrations else { return Ok(self) };
         let style = style.parse()?;
-        Ok(Self { subdir: dir.into(), style, ..self })
+        let paths = |files: Vec<String>| files.into_iter().map(PathBuf::from).collect();
+        let (roots, trusted) = (paths(lock.roots), paths(lock.no_flows_in));
+        Ok(Self { subdir: dir.into(), style, roots, trusted, ..self })
     }
 
     /// Compares source, lock and migrations, and writes nothing.
@@ -283,10 +286,12 @@ impl Migrations {
     /// So that the command line knows what the build script said.
     fn note_settings(&self, plan: &mut Plan) {
         let settings = self.settings();
-        if plan.lock.versions.is_empty() || plan.lock.migrations.as_ref() == Some(&settings) {
+        if plan.lock.versions.is_empty() {
             return;
         }
-        if let Some((dir, style)) = &plan.lock.migrations {
+        let names = |files: &[PathBuf]| files.iter().map(|file| slashes(file)).collect();
+        (plan.lock.roots, plan.lock.no_flows_in) = (names(&self.roots), names(&self.trusted));
+        if let Some((dir, style)) = plan.lock.migrations.as_ref().filter(|old| **old != settings) {
             let (new_dir, new_style) = &settings;
             plan.relocated.push(format!(
                 "migrations were {style} files in `{dir}`, and are {new_style} files in `{new_dir}` now"

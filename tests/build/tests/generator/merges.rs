@@ -4,7 +4,7 @@ use std::process::{Command, Output};
 
 use pgflow_build_tests::{Scratch, commit, git};
 
-const MINE: &str = "migrations/0002_create_mail_v2.sql";
+const THEIRS: &str = "migrations/0002_create_mail_v2.sql";
 
 /// A flow whose steps are these, a line each, and its options.
 fn flow(steps: &[&str]) -> String {
@@ -15,13 +15,15 @@ fn flow(steps: &[&str]) -> String {
     format!("#[pgflow::flow]\npub mod mail {{\n{steps}}}\n")
 }
 
-/// `main` and `mine`, which is checked out, both made version 2 of a flow, each in its own way.
+/// `main` and `mine`, which is checked out, both made version 2 of a flow, each in its own way. The files
+/// have different names, so the commit that is checked out has not that of `main`.
 fn branches(theirs: &[&str], mine: &[&str]) -> Scratch {
     let scratch = Scratch::new(&[("src/lib.rs", &flow(&["send"]))]);
     git(&scratch.dir, &["init", "-q", "-b", "main"]);
     scratch.draft();
     commit(&scratch.dir);
     git(&scratch.dir, &["checkout", "-qb", "mine"]);
+    scratch.write("migrations/0002_users.sql", "create table users ();\n");
     write(&scratch, mine);
     git(&scratch.dir, &["checkout", "-q", "main"]);
     write(&scratch, theirs);
@@ -54,22 +56,29 @@ fn at(scratch: &Scratch, revision: &str, file: &str) -> String {
     String::from_utf8(ran.stdout).expect("text")
 }
 
-/// The steps of "After a merge": their lock, not my migration, and a build of each save on the way to
-/// what both sides want. Returns the names of the files.
+/// The steps of "After a merge": their lock, not my migration, the next number for a file of mine, and a
+/// build of each save on the way to what both sides want. Returns the names of the files.
 fn resolve(scratch: &Scratch, mine: &[&str], both: &[&str]) -> Vec<String> {
     let theirs = |file: &str| at(scratch, "main", file);
     scratch.write("pgflow.lock", &theirs("pgflow.lock"));
-    scratch.write(MINE, &theirs(MINE));
+    scratch.write("migrations/0003_users.sql", &scratch.read("migrations/0002_users.sql"));
+    for mine in ["migrations/0002_users.sql", "migrations/0003_create_mail_v2.sql"] {
+        scratch.remove(mine);
+    }
     for steps in [mine, &["send", "half"], both, both] {
         scratch.write("src/lib.rs", &flow(steps));
         scratch.draft();
-        assert_eq!(scratch.read(MINE), theirs(MINE), "{steps:?}: theirs stays as it is");
+        assert_eq!(scratch.read(THEIRS), theirs(THEIRS), "{steps:?}: theirs stays as it is");
     }
     scratch.files().into_keys().collect()
 }
 
-const ONE: [&str; 2] = ["0001_create_mail.sql", "0002_create_mail_v2.sql"];
-const NEXT: [&str; 3] = [ONE[0], ONE[1], "0003_create_mail_v3.sql"];
+const NEXT: [&str; 4] = [
+    "0001_create_mail.sql",
+    "0002_create_mail_v2.sql",
+    "0003_users.sql",
+    "0004_create_mail_v3.sql",
+];
 
 #[test]
 fn a_merge_keeps_what_the_other_branch_committed() {
@@ -77,7 +86,7 @@ fn a_merge_keeps_what_the_other_branch_committed() {
     stops(&scratch, &["merge", "-q", "main"]);
     let files = resolve(&scratch, &["mine", "send"], &["mine", "send", "theirs"]);
     assert_eq!(files, NEXT);
-    assert!(scratch.read("migrations/0003_create_mail_v3.sql").contains("'mine'"));
+    assert!(scratch.read("migrations/0004_create_mail_v3.sql").contains("'mine'"));
     let why = scratch.migrations().undo().map(|undone| undone.created);
     assert_eq!(why.expect("the draft"), ["mail__v3"]);
     let why = scratch.migrations().undo().expect_err("theirs").to_string();
