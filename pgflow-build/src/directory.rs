@@ -1,6 +1,6 @@
 //! The directory that migrations are in.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::io;
@@ -96,6 +96,15 @@ impl Directory {
         self.ours().filter_map(drop).collect()
     }
 
+    /// The flows that files are about, and the first file about each.
+    pub(crate) fn flows(&self) -> BTreeMap<&str, &str> {
+        let mut flows = BTreeMap::new();
+        for (name, text) in self.ours() {
+            flow_of(text).map(|flow| *flows.entry(flow).or_insert(name));
+        }
+        flows
+    }
+
     /// The style of its names.
     pub(crate) fn style(&self) -> Style {
         self.style
@@ -149,8 +158,10 @@ impl Directory {
     /// A file that is the very same as the last one about its flow is there already: somebody was
     /// stopped between writing it and writing the lock.
     pub(crate) fn add(&mut self, new: &[NewFile<'_>]) -> Vec<(String, bool)> {
-        let mut numbers =
-            self.drafts.iter().map(|(_, name, _)| name.clone()).collect::<Vec<_>>().into_iter();
+        let mut numbers: Vec<_> = self.drafts.iter().map(|(_, name, _)| name.clone()).collect();
+        // A build that was stopped may leave two drafts of one number.
+        numbers.dedup_by_key(|name| self.style.number(name));
+        let mut numbers = numbers.into_iter();
         let rank = |flow: &str| self.drafts.iter().position(|(known, ..)| known == flow);
         let mut order: Vec<usize> = (0..new.len()).collect();
         order.sort_by_key(|at| rank(new[*at].flow).unwrap_or(usize::MAX));
@@ -214,7 +225,7 @@ pub(crate) struct NewFile<'a> {
 }
 
 /// The flow that a file of ours is about.
-fn flow_of(text: &str) -> Option<&str> {
+pub(crate) fn flow_of(text: &str) -> Option<&str> {
     text.lines().next()?.strip_prefix(MARK)?.split(' ').next()
 }
 

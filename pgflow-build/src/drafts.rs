@@ -1,7 +1,7 @@
 //! Which migrations may still be rewritten.
 //!
-//! A migration is permanent once somebody else may have it: when it is committed, or when a database
-//! has it. Until then it is a draft of the next commit, and a build that finds another shape of the
+//! A migration is permanent once somebody else may have it: when it is committed (here, or in what is
+//! being merged or picked), or when a database has it. Until then it is a draft of the next commit, and a build that finds another shape of the
 //! flow writes the draft anew. Without that, an editor that builds on each save would make a version
 //! of every half-finished thought.
 
@@ -11,10 +11,11 @@ use std::path::Path;
 
 use pgflow_model::{DraftsAfter, Lock, LockedVersion};
 
-use crate::directory::{Directory, checksum};
+use crate::directory::{Directory, checksum, flow_of};
+use crate::git::Committed;
+use crate::history;
 use crate::plan::Plan;
 use crate::source::FoundFlow;
-use crate::{git, history};
 
 /// Who says which migrations are permanent.
 pub(crate) struct Keeper {
@@ -24,8 +25,8 @@ pub(crate) struct Keeper {
 }
 
 enum Witness {
-    /// Git: these files are in the current commit, and this lock.
-    Git { files: BTreeSet<String>, lock: Lock },
+    /// Git: these files are committed, and these locks.
+    Git { files: BTreeSet<String>, locks: Vec<Lock> },
     /// The lock, which says after which file drafts begin and where they were written: what another
     /// directory wrote is not ours to rewrite.
     Lock { place: String },
@@ -34,10 +35,13 @@ enum Witness {
 impl Keeper {
     /// Who is there to say.
     pub(crate) fn of(crate_dir: &Path, migrations: &Path, applied: BTreeSet<String>) -> Self {
-        let witness = match git::committed(crate_dir, migrations) {
-            Some(files) => Witness::Git { files, lock: committed_lock(crate_dir) },
-            None => Witness::Lock { place: place(crate_dir) },
-        };
+        let git = Committed::of(crate_dir).and_then(|committed| {
+            let files = committed.files(migrations)?;
+            // One that cannot be read knows nothing.
+            let locks = committed.locks().iter().filter_map(|text| text.parse().ok()).collect();
+            Some(Witness::Git { files, locks })
+        });
+        let witness = git.unwrap_or_else(|| Witness::Lock { place: place(crate_dir) });
         Self { witness, applied }
     }
 
@@ -57,6 +61,27 @@ impl Keeper {
             }
             (Witness::Lock { .. }, _) => true,
         }
+    }
+
+    /// Whether others may have a version that `lock` knows, whatever became of its file.
+    pub(crate) fn has_given_away(
+        &self,
+        locked: &LockedVersion,
+        lock: &Lock,
+        directory: &Directory,
+    ) -> bool {
+        let is_same = |old: &LockedVersion| old.checksum == locked.checksum;
+        self.applied.contains(&locked.checksum)
+            || self.has_committed(&locked.migration, lock, directory)
+            || self.committed_versions().any(is_same)
+    }
+
+    fn committed_versions(&self) -> impl Iterator<Item = &LockedVersion> {
+        let locks = match &self.witness {
+            Witness::Git { locks, .. } => &locks[..],
+            Witness::Lock { .. } => &[],
+        };
+        locks.iter().flat_map(|lock| &lock.versions)
     }
 
     /// What the lock has to say so that this is known later: drafts begin after the last file that was
@@ -86,16 +111,21 @@ impl Keeper {
         rest: &Directory,
         plan: &Plan,
     ) -> Result<Lock, String> {
-        let mut later = lock.clone();
-        if let Witness::Git { lock: committed, .. } = &self.witness {
-            let is_open = |old: &&LockedVersion| {
-                let mut flows = plan.flows.iter().filter(|flow| flow.shape.slug == old.shape.slug);
-                !flows.any(FoundFlow::is_unchanged)
-            };
-            committed.versions.iter().filter(is_open).for_each(|old| later.set(old.clone()));
+        let mut before = history::lock(rest, lock)?;
+        let is_open = |old: &&LockedVersion| {
+            let mut flows = plan.flows.iter().filter(|flow| flow.shape.slug == old.shape.slug);
+            !flows.any(FoundFlow::is_unchanged)
+        };
+        for old in self.committed_versions().filter(is_open) {
+            let known = before.versions.iter_mut().find(|known| {
+                (&known.shape.slug, known.version) == (&old.shape.slug, old.version)
+                    // Two branches may have made the version, each in its own way.
+                    && known.checksum == old.checksum
+            });
+            if let Some(known) = known {
+                known.shape = old.shape.clone();
+            }
         }
-        let mut before = history::lock(rest, &later)?;
-        before.versions.retain(|old| lock.get(&old.shape.slug, old.version).is_some());
         Ok(before)
     }
 }
@@ -120,9 +150,20 @@ pub(crate) fn find(
     lock.versions.iter().filter(is_draft).map(|locked| locked.migration.clone()).collect()
 }
 
-/// One that cannot be read knows nothing.
-fn committed_lock(crate_dir: &Path) -> Lock {
-    git::committed_lock(crate_dir).and_then(|text| text.parse().ok()).unwrap_or_default()
+/// The files that may be rewritten and are not as the lock knows them: a build was stopped before it
+/// could write the lock, or somebody edited them.
+pub(crate) fn unrecorded(keeper: &Keeper, lock: &Lock, directory: &Directory) -> BTreeSet<String> {
+    let is_kept = |file: &str| keeper.keeps(file, lock, directory) || directory.is_drop(file);
+    let is_recorded = |(name, text): (&str, &str)| {
+        let same =
+            |known: &LockedVersion| known.migration == name && known.checksum == checksum(text);
+        lock.versions.iter().any(same)
+    };
+    let is_left = |&(name, text): &(&str, &str)| {
+        let flow = flow_of(text).unwrap_or_default();
+        !is_kept(name) && !directory.after(name, flow).any(is_kept) && !is_recorded((name, text))
+    };
+    directory.ours().filter(is_left).map(|(name, _)| name.to_owned()).collect()
 }
 
 /// Where the drafts of a crate are written: its directory, so that a copy elsewhere is none of them.

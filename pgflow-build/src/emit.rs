@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::embed;
 use crate::error::Error;
-use crate::mode::{Mode, Surroundings, VARIABLE};
+use crate::mode::{Mode, READ_ONLY, Surroundings, VARIABLE};
 use crate::plan::Plan;
 use crate::settings::Migrations;
 use crate::source::{Comparison, FoundFlow};
@@ -72,7 +72,7 @@ impl Migrations {
         match self.mode() {
             Err(why) => say(lines, "error", &why),
             Ok(Mode::Off) => {}
-            Ok(Mode::Check) => report_missing(&plan, lines),
+            Ok(Mode::Check(why)) => report_missing(&plan, why, lines),
             Ok(Mode::Write) => self.write_missing(&plan, out_dir, lines)?,
         }
         match embed::write(&plan, out_dir, self.notes()) {
@@ -107,7 +107,7 @@ impl Migrations {
         }
         let written = match self.write(plan) {
             Err(error) if error.is_read_only() => {
-                report_missing(plan, lines);
+                report_missing(plan, READ_ONLY, lines);
                 return Ok(());
             }
             written => written?,
@@ -137,8 +137,11 @@ impl Migrations {
 
 /// The macro cannot tell a flow without a migration from one in a test, and reports all other
 /// differences itself.
-fn report_missing(plan: &Plan, lines: &mut Vec<String>) {
+fn report_missing(plan: &Plan, why: &str, lines: &mut Vec<String>) {
     report_problems(plan, lines);
+    if !plan.is_up_to_date() {
+        say(lines, "warning", &format!("migrations are compared and not written, because {why}"));
+    }
     let is_new = |flow: &&FoundFlow| {
         matches!(flow.comparison, Comparison::New) && !plan.outdated.contains(&flow.shape.slug)
     };

@@ -61,8 +61,8 @@ fn apply(operation: Operation, file: &str, made: &mut History) -> Result<(), Str
     Ok(())
 }
 
-/// The lock of these files. What only the source knows (types, former names) is taken from a later
-/// one, as far as it has that.
+/// The lock of these files, as far as a later one knows their versions, or a file that is gone dropped
+/// them: others are another crate's. What only the source knows (types, former names) is taken from it.
 pub(crate) fn lock(directory: &Directory, later: &Lock) -> Result<Lock, String> {
     let versions = replay(directory)?.into_values().map(|made| {
         let known = later.get(&made.shape.slug, made.version);
@@ -75,7 +75,15 @@ pub(crate) fn lock(directory: &Directory, later: &Lock) -> Result<Lock, String> 
         }
     });
     let mut lock = Lock { versions: Vec::new(), dropped: directory.drops(), ..later.clone() };
-    versions.for_each(|version| lock.set(version));
+    let is_dropped = |flow: &str| {
+        let mut drops = later.dropped.iter().filter(|(dropped, _)| dropped == flow);
+        drops.any(|(_, file)| directory.get(file).is_none())
+    };
+    let is_ours = |version: &LockedVersion| {
+        let flow = &version.shape.slug;
+        later.get(flow, version.version).is_some() || is_dropped(flow)
+    };
+    versions.filter(is_ours).for_each(|version| lock.set(version));
     Ok(lock)
 }
 

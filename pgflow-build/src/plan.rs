@@ -112,6 +112,25 @@ impl Plan {
         self.find_gone();
     }
 
+    /// Refuses files about flows that neither source nor lock knows: those of another crate, or a draft
+    /// that was left behind when the source went back. A program would apply them all the same.
+    pub(crate) fn refuse_foreign(&mut self) {
+        if self.problems.iter().any(|problem| problem.is_reported_by_compiler) {
+            return; // They may hide the flow.
+        }
+        let is_known = |flow: &str| {
+            self.flows.iter().any(|found| found.shape.slug == flow) || self.lock.knows(flow)
+        };
+        let foreign = self.directory.flows().into_iter().filter(|(flow, _)| !is_known(flow));
+        let told = foreign.map(|(flow, file)| {
+            Problem::new(None, format!(
+                "migration `{file}` is about flow `{flow}`, which neither the source nor `pgflow.lock` knows\nhelp: if it is another crate's, give each crate a directory of its own; otherwise restore `pgflow.lock`, or delete the file if no database has it"
+            ))
+        });
+        let told: Vec<_> = told.collect();
+        self.problems.extend(told);
+    }
+
     /// Two modules may be the same flow, as long as they are: one may be there on another platform.
     fn is_first(&mut self, flow: &FoundFlow) -> bool {
         let is_same = |other: &&FoundFlow| {

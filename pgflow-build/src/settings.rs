@@ -12,6 +12,7 @@ use crate::error::{Doing, Error};
 use crate::plan::Plan;
 use crate::problem::Problem;
 use crate::source::{Found, Reader};
+use crate::stopped::Stopped;
 use crate::style::Style;
 use crate::{drafts, notes, roots, syntax, verify, write};
 
@@ -104,9 +105,12 @@ impl Migrations {
 
     /// The settings that the crate's lock file has, if it has one.
     pub fn with_settings_of_lock(self) -> Result<Self, Error> {
-        let Some((dir, style)) = self.read_lock()?.migrations else { return Ok(self) };
+        let lock = self.read_lock()?;
+        let Some((dir, style)) = lock.migrations else { return Ok(self) };
         let style = style.parse()?;
-        Ok(Self { subdir: dir.into(), style, ..self })
+        let paths = |files: Vec<String>| files.into_iter().map(PathBuf::from).collect();
+        let (roots, trusted) = (paths(lock.roots), paths(lock.no_flows_in));
+        Ok(Self { subdir: dir.into(), style, roots, trusted, ..self })
     }
 
     /// Compares source, lock and migrations, and writes nothing.
@@ -115,9 +119,15 @@ impl Migrations {
         let directory = Directory::read(&self.migrations_dir(), self.style)?;
         let mut known = lock.clone();
         let renamed = verify::follow_renames(&mut known, &directory);
-        let damage = verify::problems(&known, &directory, &self.moved(&lock));
+        let mut damage = verify::problems(&known, &directory, &self.moved(&lock));
         let mut plan = Plan::new(self.read(&known)?, known.clone(), directory.clone());
-        if damage.is_empty() && !plan.is_settled(&known) {
+        if !damage.is_empty() {
+            match self.plan_stopped(&plan, &known, &directory)? {
+                Stopped::Nowhere => {}
+                Stopped::Here(resumed) => (plan, damage) = (*resumed, Vec::new()),
+                Stopped::Unclear(told) => damage = told,
+            }
+        } else if !plan.is_settled(&known) {
             plan = self.plan_drafts(plan, &known, &directory)?;
         }
         plan.problems.extend(damage.into_iter().map(|text| Problem::new(None, text)));
@@ -127,6 +137,7 @@ impl Migrations {
         if !plan.is_up_to_date() || !plan.gone.is_empty() {
             plan.refuse(syntax::problems(&self.dir, &plan.sources, &self.trusted));
         }
+        plan.refuse_foreign();
         Ok(plan)
     }
 
@@ -148,7 +159,7 @@ impl Migrations {
     }
 
     /// The flows of the source, compared with a lock.
-    fn read(&self, lock: &Lock) -> Result<Found, Error> {
+    pub(crate) fn read(&self, lock: &Lock) -> Result<Found, Error> {
         let mut roots = roots::find(&self.dir);
         for root in &self.roots {
             fs::metadata(self.dir.join(root)).doing("read", root)?;
@@ -255,7 +266,7 @@ impl Migrations {
         }
     }
 
-    fn settings(&self) -> (String, String) {
+    pub(crate) fn settings(&self) -> (String, String) {
         let below = self.subdir.strip_prefix(&self.dir).unwrap_or(&self.subdir);
         (slashes(below), self.style.to_string())
     }
@@ -275,10 +286,12 @@ impl Migrations {
     /// So that the command line knows what the build script said.
     fn note_settings(&self, plan: &mut Plan) {
         let settings = self.settings();
-        if plan.lock.versions.is_empty() || plan.lock.migrations.as_ref() == Some(&settings) {
+        if plan.lock.versions.is_empty() {
             return;
         }
-        if let Some((dir, style)) = &plan.lock.migrations {
+        let names = |files: &[PathBuf]| files.iter().map(|file| slashes(file)).collect();
+        (plan.lock.roots, plan.lock.no_flows_in) = (names(&self.roots), names(&self.trusted));
+        if let Some((dir, style)) = plan.lock.migrations.as_ref().filter(|old| **old != settings) {
             let (new_dir, new_style) = &settings;
             plan.relocated.push(format!(
                 "migrations were {style} files in `{dir}`, and are {new_style} files in `{new_dir}` now"

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::directory::Directory;
+use crate::directory::{Directory, flow_of};
 use crate::error::Error;
 use crate::settings::Migrations;
 use crate::{history, write};
@@ -25,19 +25,17 @@ impl Migrations {
         let _alone = write::alone(&self.dir);
         let (lock, keeper) = (self.read_lock()?, self.keeper());
         let directory = Directory::read(&self.migrations_dir(), self.style)?;
-        let name = directory.last(|_| true).ok_or(Error::NothingToUndo)?;
+        let flow = |file: &str| directory.get(file).and_then(flow_of);
+        let is_ours = |file: &str| flow(file).is_some_and(|flow| lock.knows(flow));
+        let name = directory.last(is_ours).ok_or(Error::NothingToUndo)?;
         if keeper.has_committed(&name, &lock, &directory) {
             return Err(permanent(name, keeper.is_git()));
         }
         let rest = directory.without(&[name.clone()].into());
         let mut before = history::lock(&rest, &lock).map_err(Error::History)?;
-        let is_new = |slug: &String| {
-            before.versions.iter().all(|old| {
-                pgflow_model::version_slug(&old.shape.slug, old.version).as_ref() != Ok(slug)
-            })
-        };
-        let created = history::replay(&directory).map_err(Error::History)?.into_keys();
-        let created = created.filter(is_new).collect();
+        let made = |directory| history::replay(directory).map_err(Error::History);
+        let (all, old) = (made(&directory)?, made(&rest)?);
+        let created = all.into_keys().filter(|slug| !old.contains_key(slug)).collect();
         before.drafts = keeper.stamp(&lock, &directory, &rest);
         let file = directory.file(&name);
         write::remove(&file)?;

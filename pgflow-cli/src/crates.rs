@@ -23,7 +23,9 @@ impl Options {
     /// The crates that a command is about; never none.
     pub(crate) fn crates(&self) -> Result<Vec<Crate>, Error> {
         let near = nearest(&self.dir).ok_or_else(|| Error::NoCrate(self.dir.clone()))?;
-        if self.package.is_none() && !self.workspace && is_package(&near) {
+        let (is_package, is_workspace) =
+            (has_table(&near, "package"), has_table(&near, "workspace"));
+        if self.package.is_none() && !self.workspace && is_package && !is_workspace {
             return Ok(vec![self.at(near)]);
         }
         let members = members(&near)?;
@@ -36,6 +38,8 @@ impl Options {
         found.sort_by(|a, b| a.dir.cmp(&b.dir));
         match (&self.package, found.is_empty()) {
             (Some(name), true) => Err(Error::NoPackage(name.clone())),
+            // A crate that is a workspace of its own, and is new.
+            (None, true) if is_package && !self.workspace => Ok(vec![self.at(near)]),
             (None, true) => Err(Error::NoFlows(near)),
             _ => Ok(found),
         }
@@ -115,9 +119,12 @@ fn nearest(dir: &Path) -> Option<PathBuf> {
     dir.ancestors().find(|dir| dir.join("Cargo.toml").is_file()).map(Path::to_owned)
 }
 
-fn is_package(dir: &Path) -> bool {
+/// Whether the manifest of a directory is that of a package, or of a workspace; it may be both.
+fn has_table(dir: &Path, name: &str) -> bool {
     let manifest = fs::read_to_string(dir.join("Cargo.toml")).unwrap_or_default();
-    manifest.lines().any(|line| line.trim_start().starts_with("[package]"))
+    let (whole, below) = (format!("[{name}]"), format!("[{name}."));
+    let is_header = |line: &str| line.starts_with(&whole) || line.starts_with(&below);
+    manifest.lines().any(|line| is_header(line.trim_start()))
 }
 
 /// What to call cargo by.

@@ -60,6 +60,10 @@ fn of_git(dir: &Path, revision: &str, file: &str) -> Result<String, Error> {
 }
 
 fn git(dir: &Path, args: &[&str]) -> Result<Output, Error> {
-    let output = Command::new("git").current_dir(dir).args(args).output();
+    let mut git = Command::new("git");
+    for name in pgflow_model::GIT_REPOSITORY {
+        git.env_remove(name);
+    }
+    let output = git.current_dir(dir).args(args).output();
     output.map_err(|source| Error::Run { program: "git", source })
 }

@@ -33,6 +33,10 @@ const HEADER: &str = "# Written by pgflow when the crate is built. Commit it; do
 pub struct Lock {
     /// Where migrations are, below the crate, and the style of their names.
     pub migrations: Option<(String, String)>,
+    /// Files that the build script named besides those that cargo starts from.
+    pub roots: Vec<String>,
+    /// Files that hold no flows, as the build script said.
+    pub no_flows_in: Vec<String>,
     /// Which migrations may still be rewritten, where no version control says so.
     pub drafts: Option<DraftsAfter>,
     /// Flows that are gone from the source on purpose, and stay in the database with their runs.
@@ -96,6 +100,17 @@ impl Lock {
         self.versions.iter().rfind(|locked| locked.shape.slug == flow)
     }
 
+    /// Whether it has a flow, or a migration that deleted it.
+    ///
+    /// ```
+    /// let lock: pgflow_model::Lock = "dropped orders by 0002_drop_orders.sql\n".parse()?;
+    /// assert!(lock.knows("orders") && !lock.knows("mail"));
+    /// # Ok::<(), pgflow_model::LockError>(())
+    /// ```
+    pub fn knows(&self, flow: &str) -> bool {
+        self.newest(flow).is_some() || self.dropped.iter().any(|(dropped, _)| dropped == flow)
+    }
+
     /// That version of a flow.
     pub fn get(&self, flow: &str, version: u32) -> Option<&LockedVersion> {
         self.versions.iter().find(|locked| locked.shape.slug == flow && locked.version == version)
@@ -142,6 +157,9 @@ impl fmt::Display for Lock {
         if let Some((dir, style)) = &self.migrations {
             writeln!(f, "migrations {style} {dir}")?;
         }
+        for (word, files) in [("root", &self.roots), ("no_flows_in", &self.no_flows_in)] {
+            files.iter().try_for_each(|file| writeln!(f, "{word} {file}"))?;
+        }
         if let Some(DraftsAfter { place, after }) = &self.drafts {
             let after = after.as_ref().map(|after| format!(" after {after}")).unwrap_or_default();
             writeln!(f, "drafts {place}{after}")?;
@@ -186,6 +204,8 @@ mod tests {
         let mut lock =
             Lock { migrations: Some(("a dir".into(), "sqlx".into())), ..Lock::default() };
         lock.drafts = Some(DraftsAfter { place: "ab".into(), after: None });
+        lock.roots = vec!["src/a flow.rs".into(), "b.rs".into()];
+        lock.no_flows_in = vec!["src/made.rs".into()];
         lock.retired.insert("old".into());
         lock.dropped.push(("older".into(), "0003_drop_older.sql".into()));
         lock.set(locked(10, vec![step]));

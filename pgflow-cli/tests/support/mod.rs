@@ -9,8 +9,13 @@ pub(crate) struct Ran(Output);
 
 /// `cargo pgflow …`, in a directory.
 pub(crate) fn cargo_pgflow(dir: &Path, args: &[&str]) -> Ran {
+    cargo_pgflow_with(&[], dir, args)
+}
+
+/// The same with variables, in a directory.
+pub(crate) fn cargo_pgflow_with(env: &[(&str, &str)], dir: &Path, args: &[&str]) -> Ran {
     let mut program = Command::new(env!("CARGO_BIN_EXE_cargo-pgflow"));
-    program.arg("pgflow").args(args);
+    program.arg("pgflow").args(args).envs(env.iter().copied());
     ran(program, dir)
 }
 

@@ -63,6 +63,8 @@ impl Lock {
                 let style = words.next()?.to_owned();
                 self.migrations = Some((words.rest().to_owned(), style));
             }
+            "root" => self.roots.push(words.rest().to_owned()),
+            "no_flows_in" => self.no_flows_in.push(words.rest().to_owned()),
             "drafts" => {
                 let place = words.next()?.to_owned();
                 let after = match words.next() {

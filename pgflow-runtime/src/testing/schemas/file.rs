@@ -69,7 +69,11 @@ impl SchemaFile {
     }
 
     fn git(&self, args: &[&str]) -> Option<Output> {
-        Command::new("git").arg("-C").arg(&self.dir).args(args).output().ok()
+        let mut git = Command::new("git");
+        for name in pgflow_model::GIT_REPOSITORY {
+            git.env_remove(name);
+        }
+        git.arg("-C").arg(&self.dir).args(args).output().ok()
     }
 }
 

@@ -133,6 +133,28 @@ fn files_of_another_style_or_place_are_not_lost_silently() {
 }
 
 #[test]
+fn a_directory_is_not_shared_by_two_crates() {
+    let other = tuned();
+    let scratch = Scratch::new(&[("src/lib.rs", &flow("post", "", &step("send")))]);
+    for (name, text) in other.files() {
+        scratch.write(&format!("migrations/{name}"), &text);
+    }
+    let words = "migration `0001_create_mail.sql` is about flow `mail`, which neither the source nor `pgflow.lock` knows";
+    let why = scratch.migrations().migrate().expect_err(words).to_string();
+    assert!(why.contains(words) && why.contains("a directory of its own"), "{why}");
+    assert_eq!(scratch.files(), other.files(), "nothing is written");
+    // What this one wrote is taken back without what the other one did.
+    other.files().keys().for_each(|name| scratch.remove(&format!("migrations/{name}")));
+    scratch.draft();
+    for (name, text) in other.files() {
+        scratch.write(&format!("migrations/{}", name.replace("000", "100")), &text);
+    }
+    assert_eq!(scratch.migrations().undo().expect("undone").created, ["post"]);
+    assert_eq!(scratch.files().len(), other.files().len());
+    assert!(!scratch.read("pgflow.lock").contains("mail"), "{}", scratch.read("pgflow.lock"));
+}
+
+#[test]
 fn a_flow_is_not_dropped_while_anything_is_wrong() {
     let scratch = tuned();
     scratch.write("src/lib.rs", "");

@@ -5,6 +5,8 @@ mod dags;
 mod drafts;
 mod edits;
 mod in_flight;
+mod merges;
 mod schemas;
 mod sources;
+mod stopped;
 mod versions;
