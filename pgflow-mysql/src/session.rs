@@ -354,6 +354,10 @@ impl<C: DerefMut<Target = MySqlConnection> + Send> JobSession for MySqlSession<C
         answered!(self, jobs::lapsed(self, needs, max))
     }
 
+    async fn misjudged_jobs(&mut self, threshold: u32, max: u32) -> Stored<Vec<JobId>> {
+        answered!(self, jobs::misjudged(self, threshold, max))
+    }
+
     async fn waiting_pairs(&mut self, max: u32) -> Stored<Vec<(JobId, JobId)>> {
         answered!(self, jobs::waiting_pairs(self, max))
     }

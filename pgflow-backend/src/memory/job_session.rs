@@ -47,6 +47,10 @@ impl JobSession for MemorySession {
         Ok(self.data().jobs.expired(self.now, max))
     }
 
+    async fn misjudged_jobs(&mut self, threshold: u32, max: u32) -> Stored<Vec<JobId>> {
+        Ok(self.data().jobs.misjudged(threshold, max))
+    }
+
     async fn waiting_pairs(&mut self, max: u32) -> Stored<Vec<(JobId, JobId)>> {
         Ok(self.data().jobs.waiting_pairs(max))
     }

@@ -321,6 +321,11 @@ impl JobData {
         unheld.take(max as usize).map(|(_, id)| id.clone()).collect()
     }
 
+    pub(super) fn misjudged(&self, threshold: u32, max: u32) -> Vec<JobId> {
+        let misjudged = self.jobs.iter().filter(|(_, job)| job.row.is_on_wrong_side_of(threshold));
+        misjudged.take(max as usize).map(|(id, _)| id.clone()).collect()
+    }
+
     pub(super) fn next(&self, now: Timestamp, needs: &[String]) -> Option<Timestamp> {
         if needs.iter().any(|need| self.ready.contains_key(need)) {
             return Some(now);

@@ -61,6 +61,13 @@ pub trait JobSession: Send {
     /// Up to `max` jobs whose time is over and that nobody has.
     fn expired_jobs(&mut self, max: u32) -> impl Future<Output = Stored<Vec<JobId>>> + Send;
 
+    /// Up to `max` jobs whose state and streak contradict this threshold: `JobRow::is_on_wrong_side_of`.
+    fn misjudged_jobs(
+        &mut self,
+        threshold: u32,
+        max: u32,
+    ) -> impl Future<Output = Stored<Vec<JobId>>> + Send;
+
     /// Up to `max` pairs of a job that waits and one that it waits for, which waits too.
     fn waiting_pairs(
         &mut self,

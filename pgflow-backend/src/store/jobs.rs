@@ -7,8 +7,8 @@ use pgflow_machine::job::{
     ArchiveWrite, BeatJobs, CancelJobs, ClearConcern, ConcernCleared, Dependency, ExpireJobs,
     HoldsJob, JobBeat, JobCancelled, JobClaim, JobHold, JobId, JobNeeds, JobOutcome, JobProblem,
     JobRow, JobRows, JobSettings, JobSettle, JobSettled, JobState, JobVerdict, JobWrites,
-    LapseJobs, NewJob, Operate, Operated, RING_EDGES, Redrive, Redriven, RunsEnded, SettleJobs,
-    Submit, Submitted, Unheld, check_name,
+    JudgeStreaks, LapseJobs, NewJob, Operate, Operated, RING_EDGES, Redrive, Redriven, RunsEnded,
+    SettleJobs, Submit, Submitted, Unheld, check_name,
 };
 use pgflow_machine::wait::ChildEnd;
 use pgflow_machine::{Command, Limits, RunId, RunStatus, job};
@@ -162,11 +162,9 @@ impl<S: Store> Jobs for S {
     }
 
     fn set_job_settings(&self, settings: JobSettings) -> Reply<'_, ()> {
-        transition!(self, async {
+        Box::pin(async move {
             settings.check()?;
-            let mut session = self.begin(Access::Write).await?;
-            session.set_job_settings(settings).await?;
-            self.commit(session).await
+            again!(self, set_settings(self, settings))
         })
     }
 }
@@ -415,6 +413,24 @@ async fn sweep_batch<S: Store>(store: &S) -> Stored<(JobsSwept, bool)> {
     // A job that was taken back may have expired meanwhile: look again, unless others were faster with all of them.
     let is_stuck = counted.lapsed == 0 && ended == 0;
     Ok((JobsSwept { lapses: counted, expired: ended, ..JobsSwept::default() }, is_stuck))
+}
+
+/// In one transaction with what a new threshold means for jobs that are there.
+async fn set_settings<S: Store>(store: &S, settings: JobSettings) -> Stored<()> {
+    let mut session = store.begin(Access::Write).await?;
+    session.set_job_settings(settings).await?;
+    let mut ready = Ready::default();
+    loop {
+        let jobs = session.misjudged_jobs(settings.crash_threshold, BATCH).await?;
+        let (judged, more) = execute(&mut session, &JudgeStreaks { jobs: &jobs }).await?;
+        ready.extend(more);
+        if judged < u64::from(BATCH) {
+            break;
+        }
+    }
+    store.commit(session).await?;
+    tell(store, ready).await;
+    Ok(())
 }
 
 /// Jobs that people have to look at.

@@ -67,7 +67,7 @@ pub use settle::SettleJobs;
 pub(crate) use submit::MOMENTS;
 pub use submit::{LONGEST, Moment, NewJob, Submit, Submitted};
 pub use trace::{TraceEntry, TraceKind};
-pub use upkeep::{ExpireJobs, LapseJobs, Lapses, RunsEnded, WakeJobs};
+pub use upkeep::{ExpireJobs, JudgeStreaks, LapseJobs, Lapses, RunsEnded, WakeJobs};
 pub use verdict::{
     HandOver, JobBeat, JobEnd, JobHold, JobRetry, JobSettle, JobSettled, JobVerdict,
 };

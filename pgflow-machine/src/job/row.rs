@@ -194,6 +194,15 @@ impl JobRow {
         self.lease.as_ref().is_some_and(|lease| lease.until <= now)
     }
 
+    /// Whether it is in concern although this threshold does not say so, or the other way round.
+    pub fn is_on_wrong_side_of(&self, threshold: u32) -> bool {
+        let may_change = matches!(
+            self.state,
+            JobState::Ready | JobState::Parked | JobState::Sleeping | JobState::Concern
+        );
+        may_change && (self.state == JobState::Concern) != (self.streak > threshold)
+    }
+
     /// Whether no attempt is left.
     pub fn is_out_of_attempts(&self) -> bool {
         let counted = self.attempts.saturating_sub(self.forgiven);

@@ -69,13 +69,17 @@ impl<'r, 'c> Transition<'r, 'c> {
         Some(row)
     }
 
-    /// A job with nothing in its way any more, as far as it is concerned: it waits, sleeps, or gets in line.
+    /// A job with nothing in its way any more, as far as it is concerned: it waits, sleeps, or gets in line. Unless it
+    /// has lost too many workers in a row: the threshold may have been lowered while somebody had it.
     pub(super) fn arrive(&mut self, id: &JobId) {
         let now = self.now;
+        let threshold = self.rows.settings.crash_threshold;
         let Some(row) = self.change(id) else { return };
         let is_awake = row.state == JobState::Sleeping;
         row.state = if row.waits > 0 {
             JobState::Waiting
+        } else if row.streak > threshold {
+            JobState::Concern
         } else if row.is_expired(now) {
             JobState::Expired
         } else if row.wake_at.is_some_and(|wake_at| wake_at > now) {
@@ -89,8 +93,11 @@ impl<'r, 'c> Transition<'r, 'c> {
         if row.state == JobState::Ready && !is_awake {
             row.is_back(now);
         }
-        let key = row.key.clone();
+        let (key, is_concern) = (row.key.clone(), row.state == JobState::Concern);
         self.disturbed.extend(key);
+        if is_concern {
+            self.trace(id, TraceKind::Concern, None);
+        }
     }
 
     /// Takes the lease away, and the key with it.

@@ -62,12 +62,9 @@ pub(super) fn lapse(transition: &mut Transition<'_, '_>, id: &JobId) -> Lapses {
     }
     let token = transition.let_go(id);
     transition.trace(id, TraceKind::Lapsed, token);
-    let threshold = transition.rows.settings.crash_threshold;
     let Some(row) = transition.change(id) else { return Lapses::default() };
     row.lapses += 1;
     row.streak += 1;
-    // The lease in flight may lapse as well before it is a concern.
-    let is_concern = row.streak > threshold;
     let (is_cancelled, is_out) = (row.cancel.is_some(), row.is_out_of_attempts());
     let ended = Lapses { lapsed: 1, concerns: 0, ended: 1 };
     if is_cancelled {
@@ -76,13 +73,49 @@ pub(super) fn lapse(transition: &mut Transition<'_, '_>, id: &JobId) -> Lapses {
     } else if is_out {
         transition.end(id, JobOutcome::Crashed);
         ended
-    } else if is_concern {
-        row.state = JobState::Concern;
-        transition.trace(id, TraceKind::Concern, None);
-        Lapses { lapsed: 1, concerns: 1, ended: 0 }
     } else {
         transition.arrive(id);
-        Lapses { lapsed: 1, concerns: 0, ended: 0 }
+        let is_concern = |row: &JobRow| row.state == JobState::Concern;
+        let is_concern = transition.rows.jobs.get(id).is_some_and(is_concern);
+        Lapses { lapsed: 1, concerns: u64::from(is_concern), ended: 0 }
+    }
+}
+
+/// Sets jobs aside that have lost more workers in a row than a new threshold says, and lets those go on that it does not mean. What
+/// somebody has is judged when it comes back.
+#[derive(Clone, Copy, Debug)]
+pub struct JudgeStreaks<'a> {
+    /// Jobs that a look has found on the wrong side.
+    pub jobs: &'a [JobId],
+}
+
+impl Command<Jobs> for JudgeStreaks<'_> {
+    type Answer = u64;
+
+    fn needs(&self) -> JobNeeds {
+        JobNeeds::of_jobs(self.jobs)
+    }
+
+    fn more(&self, rows: &JobRows) -> JobNeeds {
+        let mut needs = JobNeeds::default();
+        needs.lines_of(rows, self.jobs);
+        needs
+    }
+
+    fn decide<'c>(
+        &'c self,
+        rows: &mut JobRows,
+        now: Timestamp,
+    ) -> Result<(u64, JobWrites<'c>), Refusal> {
+        let threshold = rows.settings.crash_threshold;
+        let is_wrong = |row: &JobRow| row.is_on_wrong_side_of(threshold);
+        each(rows, now, self.jobs, |transition, id| {
+            let is_wrong = transition.rows.jobs.get(id).is_some_and(is_wrong);
+            if is_wrong {
+                transition.arrive(id);
+            }
+            u64::from(is_wrong)
+        })
     }
 }
 

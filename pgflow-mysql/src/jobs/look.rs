@@ -20,6 +20,11 @@ const DUE: &str = "
     select id from pgflow_jobs force index (pgflow_jobs_asleep)
      where need = ? and state = 'sleeping' and wake_at <= ? order by wake_at limit ? for update skip locked";
 
+/// Reads all jobs: a threshold is changed once in a while.
+const MISJUDGED: &str = "
+    select id from pgflow_jobs
+     where state in ('ready', 'parked', 'sleeping', 'concern') and (state = 'concern') <> (streak > ?) limit ?";
+
 /// Leases are as many as workers have slots.
 const LAPSED: &str = "
     select j.id, j.need from pgflow_job_leases l force index (pgflow_job_leases_until)
@@ -117,6 +122,16 @@ pub(crate) async fn expired<C: DerefMut<Target = MySqlConnection>>(
     max: u32,
 ) -> Result<Vec<JobId>> {
     let query = sqlx::query_scalar(EXPIRED).bind(session.now.micros()).bind(max);
+    let found: Vec<Vec<u8>> = query.fetch_all(session.connection()).await?;
+    found.into_iter().map(id).collect()
+}
+
+pub(crate) async fn misjudged<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    threshold: u32,
+    max: u32,
+) -> Result<Vec<JobId>> {
+    let query = sqlx::query_scalar(MISJUDGED).bind(threshold).bind(max);
     let found: Vec<Vec<u8>> = query.fetch_all(session.connection()).await?;
     found.into_iter().map(id).collect()
 }

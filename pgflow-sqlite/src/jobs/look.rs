@@ -28,6 +28,11 @@ const LAPSED: &str = "
 const EXPIRED: &str = "
     select id from pgflow_jobs where expires_at <= ?1 and state <> 'leased' order by expires_at limit ?2";
 
+/// Reads all jobs: a threshold is changed once in a while.
+const MISJUDGED: &str = "
+    select id from pgflow_jobs
+     where state in ('ready', 'parked', 'sleeping', 'concern') and (state = 'concern') <> (streak > ?1) limit ?2";
+
 /// Leases are as many as workers have slots.
 const HELD: &str = "
     select j.id, l.token from pgflow_job_leases l cross join pgflow_jobs j on j.seq = l.job where l.worker = ?1";
@@ -100,6 +105,15 @@ pub(super) async fn expired<C: Conn>(
     max: u32,
 ) -> Result<Vec<JobId>> {
     let query = sqlx::query_scalar(EXPIRED).bind(session.now.micros()).bind(max);
+    Ok(found(query.fetch_all(&mut *session.connection).await?))
+}
+
+pub(super) async fn misjudged<C: Conn>(
+    session: &mut SqliteSession<C>,
+    threshold: u32,
+    max: u32,
+) -> Result<Vec<JobId>> {
+    let query = sqlx::query_scalar(MISJUDGED).bind(threshold).bind(max);
     Ok(found(query.fetch_all(&mut *session.connection).await?))
 }
 

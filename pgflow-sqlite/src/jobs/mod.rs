@@ -65,6 +65,10 @@ impl<C: Conn> JobSession for SqliteSession<C> {
         Ok(look::expired(self, max).await?)
     }
 
+    async fn misjudged_jobs(&mut self, threshold: u32, max: u32) -> Stored<Vec<JobId>> {
+        Ok(look::misjudged(self, threshold, max).await?)
+    }
+
     async fn waiting_pairs(&mut self, max: u32) -> Stored<Vec<(JobId, JobId)>> {
         Ok(look::waiting_pairs(self, max).await?)
     }

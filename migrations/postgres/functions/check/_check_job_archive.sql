@@ -27,7 +27,9 @@ begin
     from pgflow.job_archive a
     join (
       select distinct on (t.job) t.job, t.kind, t.need, t.token, t.at, t.detail from pgflow.job_events t order by t.job, t.trace_id desc
-    ) t on t.job = a.id and t.at >= a.created_at and (select s.trace from pgflow.job_settings s)
+    ) t on t.job = a.id and t.at >= a.created_at
+     -- Older entries may not be the last thing that happened.
+     and (select s.trace and coalesce(t.at >= s.traced_since, true) from pgflow.job_settings s)
    where t.kind <> case a.outcome when 'done' then 'finished' else a.outcome end or t.need <> a.need
       or (t.token is not null and t.token is distinct from a.token) or t.detail -> 'retry' is not null
   union all

@@ -51,7 +51,9 @@ begin
     from pgflow.jobs j
     join (
       select distinct on (t.job) t.job, t.kind, t.need, t.token, t.at, t.detail from pgflow.job_events t order by t.job, t.trace_id desc
-    ) t on t.job = j.id and t.at >= j.created_at and (select s.trace from pgflow.job_settings s)
+    ) t on t.job = j.id and t.at >= j.created_at
+     -- Older entries may not be the last thing that happened.
+     and (select s.trace and coalesce(t.at >= s.traced_since, true) from pgflow.job_settings s)
    where (t.kind = 'claimed' and (j.state <> 'leased' or t.token <> j.token))
       or t.kind in ('finished', 'cancelled', 'expired', 'crashed') or (t.kind = 'failed' and t.detail -> 'retry' is null)
       or t.need <> j.need;

@@ -18,13 +18,15 @@ declare
   v_free record;
   v_ids text[];
   v_keyed text[];
+  v_candidates text[];
+  v_weights bigint[];
   v_won text[];
   v_part pgflow.jobs[];
   v_taken pgflow.jobs[] := '{}';
   -- Their keys are held, or about to be.
   v_passed text[] := '{}';
   v_before int;
-  -- At most what was found weighs, and what was taken before.
+  -- At most what was found weighs, and what was leased before.
   v_found bigint;
   v_bytes bigint := 0;
   v_is_measured boolean;
@@ -39,9 +41,11 @@ begin
     v_before := v_left;
     v_ids := '{}';
     v_keyed := '{}';
+    v_weights := '{}';
     v_found := 0;
     for v_need in select * from pgflow._shares_of_needs(p_needs, v_left, v_any_order) loop
-      select array_agg(f.id) as ids, array_agg(f.id) filter (where f.key is not null) as keyed, coalesce(sum(f.bytes), 0) as bytes into v_free
+      select array_agg(f.id) as ids, array_agg(f.id) filter (where f.key is not null) as keyed, array_agg(f.bytes) as weights, coalesce(sum(f.bytes), 0) as bytes
+        into v_free
         from (
           select j.id, j.key, coalesce(octet_length(j.last_error), 0) + case
               when pg_column_size(j.payload) < 16000 and pg_column_compression(j.payload) is null then octet_length(j.payload::text)
@@ -53,8 +57,10 @@ begin
         ) f;
       v_ids := v_ids || v_free.ids;
       v_keyed := v_keyed || v_free.keyed;
+      v_weights := v_weights || v_free.weights;
       v_found := v_found + v_free.bytes;
     end loop;
+    v_candidates := v_ids;
     v_is_measured := v_bytes + v_found > pgflow._claim_bytes();
     if v_is_measured then
       v_ids := pgflow._fitting_jobs(v_ids, v_bytes);
@@ -75,7 +81,10 @@ begin
     select array_agg(t.j) into v_part from taken t;
     v_taken := v_taken || v_part;
     v_left := v_left - coalesce(cardinality(v_part), 0);
-    v_bytes := v_bytes + v_found;
+    -- Others of their keys are left where they are.
+    v_bytes := v_bytes + (case when v_won = v_keyed then v_found else (
+      select coalesce(sum(w.bytes), 0) from unnest(v_candidates, v_weights) w(id, bytes)
+       where w.id in (select t.id from unnest(v_part) t)) end);
     exit when v_left <= 0 or v_any_order or (v_is_measured and v_taken <> '{}') or (cardinality(p_needs) = 1 and v_passed = '{}');
     v_any_order := v_left = v_before;
   end loop;

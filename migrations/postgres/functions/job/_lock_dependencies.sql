@@ -8,12 +8,16 @@
 -- A lock that finds its row gone had to wait for the end of a job: the archive is read by a later statement. Who hands
 -- over locks so that of two who would close a ring together the second sees what the first did; nobody can wait for
 -- a job that is only being submitted, so there a lock suffices that lets the dependency be worked on.
+--
+-- With `may_end` the jobs of `own` may end, and all that their end may concern is locked in the same pass: a second one would not be in
+-- order, see _lock_jobs.
 create or replace function pgflow._lock_dependencies(
   p_kinds text[],
   p_dependencies text[],
   p_own text[],
   p_coming text[],
-  p_edge_jobs int[] default null
+  p_edge_jobs int[] default null,
+  p_may_end boolean default false
 ) returns text[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -23,22 +27,26 @@ declare
     select distinct d.id collate "C" from unnest(p_kinds, p_dependencies) d(kind, id) where d.kind = 'job' order by 1);
   v_runs uuid[] := array(select d.id::uuid from unnest(p_kinds, p_dependencies) d(kind, id) where d.kind = 'run');
   v_own text;
-  v_before text := '';
+  -- An id of pgwf may be empty.
+  v_before text;
 begin
   if v_runs <> '{}' then
     perform from pgflow.runs r where r.run_id = any (v_runs) order by r.run_id for no key update;
     update pgflow.runs r set awaited = true where r.run_id = any (v_runs) and r.awaited is null and r.status = 'started';
   end if;
+  if p_may_end then
+    perform pgflow._lock_jobs(p_own, p_others => v_jobs);
+  end if;
   for v_own in select o from unnest(p_own) o order by o collate "C" loop
     perform from pgflow.jobs j
-      where j.id = any (v_jobs) and j.id > v_before and j.id < v_own order by j.id for share;
+      where j.id = any (v_jobs) and coalesce(j.id > v_before, true) and j.id < v_own order by j.id for share;
     perform from pgflow.jobs j where j.id = v_own for no key update;
     v_before := v_own;
   end loop;
   if p_own is null then
     perform from pgflow.jobs j where j.id = any (v_jobs) order by j.id for key share;
   else
-    perform from pgflow.jobs j where j.id = any (v_jobs) and j.id > v_before order by j.id for share;
+    perform from pgflow.jobs j where j.id = any (v_jobs) and coalesce(j.id > v_before, true) order by j.id for share;
   end if;
   return array(
     select case

@@ -1,12 +1,12 @@
--- Locks jobs that may end, and all that their end may concern. In one pass by id, so that transactions which do this
+-- Locks jobs that may end, and all that their end may concern, and `others`. In one pass by id, so that transactions which do this
 -- cannot wait for each other in a ring. Waiters that come in between are found, and locked, when the edges are read again.
 -- Notes for the transaction that it has jobs: a second pass would not be in order, see _lock_more_jobs.
-create or replace function pgflow._lock_jobs(p_ids text[], p_kind text default 'job') returns void
+create or replace function pgflow._lock_jobs(p_ids text[], p_kind text default 'job', p_others text[] default '{}') returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_concerned text[] := pgflow._concerned_jobs(p_ids, p_kind);
+  v_concerned text[] := pgflow._concerned_jobs(p_ids, p_kind) || p_others;
 begin
   perform from pgflow.jobs j where j.id = any (v_concerned) order by j.id for update;
   perform set_config('pgflow.holds_jobs', 'on', true);

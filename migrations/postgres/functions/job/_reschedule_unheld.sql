@@ -15,7 +15,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_ends text[] := pgflow._lock_dependencies(p_kinds, p_dependencies, array[p_id], null);
+  v_ends text[] := pgflow._lock_dependencies(p_kinds, p_dependencies, array[p_id], null, p_may_end => true);
   v_free text[] := pgflow._unheld_jobs(array[p_id], p_worker);
   v_detail text;
 begin

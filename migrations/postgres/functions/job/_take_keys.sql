@@ -30,7 +30,7 @@ begin
          where h.key = l.key and h.state = 'ready' and h.id <> all (coalesce(v_won, '{}')) for no key update skip locked) h));
   update pgflow.job_keys k
      set holder = coalesce(w.id, k.holder),
-         look = exists (select from pgflow.jobs h where h.key = k.key and h.state = 'ready' and h.id <> coalesce(w.id, ''))
+         look = exists (select from pgflow.jobs h where h.key = k.key and h.state = 'ready' and h.id is distinct from w.id)
     from (
       select l.key, w.id from unnest(v_locked) l(key) left join unnest(v_won, v_keys) w(id, key) on w.key = l.key
     ) w

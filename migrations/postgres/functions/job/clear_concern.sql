@@ -24,11 +24,16 @@ begin
      from pgflow.jobs j where j.id = any (clear_concern.ids) and j.key is not null;
   return query
     select i.id, case
-        when i.id = any (v_aside) and i.time = 1 then 'cleared'
+        when i.was_aside and i.time = 1 then 'cleared'
         when exists (select from pgflow.jobs j where j.id = i.id) then 'no_concern'
         else 'unknown' end
-      from (select i.*, row_number() over (partition by i.id order by i.n) as time
-              from unnest(clear_concern.ids) with ordinality i(id, n)) i
+      from (
+        -- Those that were aside once more, without a place: a look at all of them for each would be slow.
+        select u.id, u.n, row_number() over (partition by u.id order by u.n) as time, bool_or(u.n is null) over (partition by u.id) as was_aside
+          from (select * from unnest(clear_concern.ids) with ordinality i
+                union all select a, null from unnest(v_aside) a) u(id, n)
+      ) i
+     where i.n is not null
      order by i.n;
 end;
 $$;

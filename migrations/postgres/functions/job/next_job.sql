@@ -1,5 +1,5 @@
 -- In how many seconds the next job of these needs may be had, as far as it is near: a sleeper wakes, or a lease runs out. Null
--- if that is not known. Looks at the front of two indexes only.
+-- if that is not known: who sleeps for ever (see pgwf) wakes no claim. Looks at the front of two indexes only.
 create or replace function pgflow.next_job(needs text[]) returns double precision
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -17,7 +17,7 @@ begin
     -- `greatest` passes over nulls: nothing to wait for is not "now".
     select case when min(d.at) is not null then greatest(extract(epoch from min(d.at) - v_now), 0) end
       from (
-        (select j.need, j.wake_at as at from pgflow.jobs j where j.state = 'sleeping' order by j.wake_at limit 100)
+        (select j.need, j.wake_at as at from pgflow.jobs j where j.state = 'sleeping' and j.wake_at < 'infinity' order by j.wake_at limit 100)
         union all
         (select j.need, j.lease_until from pgflow.jobs j where j.state = 'leased' order by j.look_at limit 100)
       ) d

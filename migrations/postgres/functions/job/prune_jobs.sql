@@ -31,6 +31,12 @@ begin
   )
   select array_agg(g.id), array_agg(g.seq) into v_ids, v_places from gone g;
   perform pgflow._forget_jobs(v_ids, v_places);
+  -- Entries about sweeps are of no job that could be pruned.
+  delete from pgflow.job_trace t
+   where t.ctid = any (array(
+     select s.ctid from pgflow.job_trace s
+      where s.job = 'pgwf.archive_cancelled_jobs' and s.kind = 'swept' and s.at < now() - prune_jobs.retention
+      limit prune_jobs.max_jobs for update skip locked));
   return coalesce(cardinality(v_ids), 0);
 end;
 $$;

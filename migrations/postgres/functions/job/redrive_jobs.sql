@@ -29,44 +29,55 @@ begin
     raise exception 'Redrive takes ids or a need, at least one job, and a rate above 0'
       using errcode = 'invalid_parameter_value', detail = jsonb_build_object('problem', 'bad_redrive');
   end if;
-  v_ids := array(
-    select d.id from pgflow.job_archive d where d.id = any (redrive_jobs.ids) and d.outcome in ('failed', 'crashed')
-    union all
-    (select d.id from pgflow.job_archive d where d.need = redrive_jobs.need and d.outcome in ('failed', 'crashed') order by d.seq limit max_jobs)
-    limit max_jobs);
+  v_ids := case when redrive_jobs.ids is null then array(
+      select d.id from pgflow.job_archive d where d.need = redrive_jobs.need and d.outcome in ('failed', 'crashed') order by d.seq limit max_jobs)
+    else array(
+      select i.id from (select u.id, min(u.n) as n from unnest(redrive_jobs.ids) with ordinality u(id, n) group by 1) i
+       cross join lateral (select from pgflow.job_archive d where d.id = i.id and d.outcome in ('failed', 'crashed') offset 0) d
+       order by i.n limit max_jobs) end;
+  -- A moment in a hundred years is one that clocks show.
+  if rate < 1 and cardinality(v_ids) - 1 > rate * 3155760000 then
+    raise exception 'With a rate of % a second the last of % jobs would wake in more than a hundred years', rate, cardinality(v_ids)
+      using errcode = 'invalid_parameter_value', detail = jsonb_build_object('problem', 'bad_redrive');
+  end if;
   with dead as materialized (
-    select a.id, a.seq, row_number() over (order by array_position(redrive_jobs.ids, a.id), a.seq) - 1 as n
-      from pgflow.job_archive a
-     where a.outcome in ('failed', 'crashed')
-       and a.id = any (array(select l.id from pgflow.job_archive l where l.id = any (v_ids) for update skip locked))
+    select d.id, row_number() over (order by i.n) - 1 as n
+      from unnest(v_ids) with ordinality i(id, n)
+     cross join lateral (
+       select a.id from pgflow.job_archive a where a.id = i.id and a.outcome in ('failed', 'crashed') for update skip locked) d
   ), gone as (
-    delete from pgflow.job_archive a using dead d where a.id = d.id
-    returning a.*, v_now + case when rate is null then interval '0' else d.n / rate * interval '1 second' end as back_at
+    delete from pgflow.job_archive a using (
+      select d.id, v_now + case when rate is null then interval '0' else d.n / rate * interval '1 second' end as back_at from dead d) d
+     where a.id = d.id
+    returning a.*, d.back_at, case when d.back_at > v_now then 'sleeping' when a.key is not null then 'parked' else 'ready' end as state
   ), back as (
     insert into pgflow.jobs (
       seq, created_at, settled, wake_at, expires_at, priority, attempts, forgiven, failures, lapses, max_attempts, state, id, need, key, worker, payload, last_error)
     select g.seq, g.created_at, g.settled, g.back_at, case when g.expires_at > v_now then g.expires_at end, g.priority, g.attempts, g.attempts, g.failures, g.lapses, g.max_attempts,
-           case when g.back_at > v_now then 'sleeping' when g.key is not null then 'parked' else 'ready' end,
-           g.id, g.need, g.key, g.worker, g.payload, g.error
+           g.state, g.id, g.need, g.key, g.worker, g.payload, g.error
       from gone g
-    returning id, need, key, state
   )
-  select array_agg(b.id) as ids, array_agg(b.need) as needs, array_agg(b.key) filter (where b.key is not null) as keys,
+  select array_agg(g.id) as ids, array_agg(g.need) as needs, array_agg(g.key) filter (where g.key is not null) as keys,
          array_agg(jsonb_build_object('outcome', g.outcome, 'attempts', g.attempts, 'failures', g.failures, 'archived_at', g.archived_at)) as details,
-         array_agg(b.id) filter (where b.state = 'ready') as ready, array_agg(b.need) filter (where b.state = 'ready') as ready_needs
-    into v_back from back b join gone g on g.id = b.id;
+         array_agg(g.id) filter (where g.state = 'ready') as ready, array_agg(g.need) filter (where g.state = 'ready') as ready_needs
+    into v_back from gone g;
   perform pgflow._trace_jobs('redriven', v_back.ids, v_back.needs, null, redrive_jobs.worker, v_back.details);
   perform pgflow._announce_jobs(v_back.ready, v_back.ready_needs);
   perform pgflow._line_up(v_back.keys, array_fill(1, array[coalesce(cardinality(v_back.keys), 0)]));
   return query
     select i.id, case
-        when i.id = any (v_back.ids) and i.time = 1 then 'redriven'
+        when i.is_back and i.time = 1 then 'redriven'
         when (select true from pgflow.jobs j where j.id = i.id) then 'live'
         when a.id is not null then 'not_redrivable'
         else 'unknown' end, a.outcome
-      from (select i.*, row_number() over (partition by i.id order by i.n) as time
-              from unnest(coalesce(redrive_jobs.ids, v_back.ids)) with ordinality i(id, n)) i
+      from (
+        -- Those that are back once more, without a place: joins would compare each with each.
+        select u.id, u.n, row_number() over (partition by u.id order by u.n) as time, bool_or(u.n is null) over (partition by u.id) as is_back
+          from (select * from unnest(coalesce(redrive_jobs.ids, v_back.ids)) with ordinality i
+                union all select b, null from unnest(v_back.ids) b) u(id, n)
+      ) i
       left join pgflow.job_archive a on a.id = i.id
+     where i.n is not null
      order by i.n;
 end;
 $$;

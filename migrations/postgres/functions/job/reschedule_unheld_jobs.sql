@@ -38,7 +38,7 @@ begin
   perform pgflow._lock_dependencies(
     array(select coalesce(e.kind, 'job') from unnest(edge_kinds, v_dependencies) e(kind, dependency) where e.dependency is not null),
     array(select e.dependency from unnest(v_dependencies) e(dependency) where e.dependency is not null),
-    reschedule_unheld_jobs.ids, null);
+    reschedule_unheld_jobs.ids, null, p_may_end => true);
   perform from pgflow.job_keys k
     where k.key = any (array(select j.key from pgflow.jobs j where j.id = any (reschedule_unheld_jobs.ids) and j.key is not null))
     order by k.key for update;

@@ -17,6 +17,7 @@ set jit = off
 as $$
 declare
   v_forks jsonb := coalesce(ending -> 'forks', '[]');
+  v_may_end boolean;
   v_edges record;
   v_detail text;
 begin
@@ -28,9 +29,12 @@ begin
       select w ->> 'kind', w ->> 'id' from jsonb_array_elements(v_forks) f, jsonb_array_elements(coalesce(f -> 'after', '[]')) w
     ) e;
   perform pgflow._check_edges(1, array_fill(1, array[cardinality(v_edges.kinds)]), v_edges.kinds, v_edges.dependencies, null);
+  -- Who hands over and is to be cancelled ends, too.
+  v_may_end := ending ->> 'verdict' not in ('handed_over', 'released')
+    or exists (select from pgflow.jobs j where j.id = settle_job.id and j.cancel_at is not null);
   -- In one pass with the job itself, as all who hand over do.
-  perform pgflow._lock_dependencies(v_edges.kinds, v_edges.dependencies, array[settle_job.id], null);
-  if pgflow._held_jobs(array[settle_job.id], array[settle_job.token]) = '{}' then
+  perform pgflow._lock_dependencies(v_edges.kinds, v_edges.dependencies, array[settle_job.id], null, p_may_end => v_may_end);
+  if pgflow._held_jobs(array[settle_job.id], array[settle_job.token], v_may_end) = '{}' then
     return query select o.outcome, null::jsonb from pgflow._job_outcomes(array[settle_job.id], array[settle_job.token], '{}') o;
     return;
   end if;

@@ -31,6 +31,7 @@ set jit = off
 as $$
 declare
   v_now timestamptz;
+  v_threshold int := (select s.crash_threshold from pgflow.job_settings s);
   v_held int[];
   v_cancelled int[];
   v_back record;
@@ -61,7 +62,7 @@ begin
            max_attempts = case when i.moves then i.max_attempts else j.max_attempts end,
            streak = case when i.moves then 0 else j.streak end,
            wake_at = greatest(i.wake_at, v_now),
-           state = case when i.wake_at > v_now then 'sleeping' when j.key is not null and not i.frees then 'parked' else 'ready' end,
+           state = case when not i.moves and j.streak > v_threshold then 'concern' when i.wake_at > v_now then 'sleeping' when j.key is not null and not i.frees then 'parked' else 'ready' end,
            key = case when not i.frees then j.key end,
            settled = j.token, token = null, lease_until = null, look_at = null
       from (
@@ -85,8 +86,11 @@ begin
   )
   select array_agg(b.n) as positions, array_agg(b.old_key) filter (where b.old_key is not null) as keys,
          array_agg(-b.frees::int) filter (where b.old_key is not null) as deltas,
-         array_agg(b.id) filter (where b.state = 'ready') as ready, array_agg(b.need) filter (where b.state = 'ready') as needs
+         array_agg(b.id) filter (where b.state = 'ready') as ready, array_agg(b.need) filter (where b.state = 'ready') as needs,
+         array_agg(b.id) filter (where b.state = 'concern') as aside, array_agg(b.need) filter (where b.state = 'concern') as aside_needs
     into v_back from back b;
+  -- The threshold was lowered while somebody had them.
+  perform pgflow._trace_jobs('concern', v_back.aside, v_back.aside_needs, null, settle_jobs.worker);
   perform pgflow._announce_jobs(v_back.ready, v_back.needs);
   select array_agg(j.id order by n) as ids,
          array_agg(case when verdicts[n] = 'finished' then 'done' when j.cancel_at is not null then 'cancelled' else 'failed' end order by n) as outcomes,

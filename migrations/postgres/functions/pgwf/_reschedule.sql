@@ -32,7 +32,7 @@ begin
   perform pgwf._refuse_null(p_next_need, 'next_need', 'jobs'), pgwf._refuse_null(p_worker_id, 'worker_id', 'jobs_trace');
   v_number := cardinality(v_wait_for);
   v_kinds := array_fill('job'::text, array[v_number]);
-  v_ends := pgflow._lock_dependencies(v_kinds, v_wait_for, array[p_job_id], null);
+  v_ends := pgflow._lock_dependencies(v_kinds, v_wait_for, array[p_job_id], null, p_may_end => not p_held);
   -- Somebody else may have been quicker.
   if p_held then
     perform pgwf._check_may_change(p_job_id, p_lease_id, true, 'reschedule');

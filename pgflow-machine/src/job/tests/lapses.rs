@@ -89,3 +89,30 @@ fn a_cancelled_job_ends_with_its_lease() {
     assert_eq!(bench.cancel("b"), JobCancelled::Ended(JobOutcome::Cancelled));
     assert_eq!(bench.cancel("c"), JobCancelled::Unknown);
 }
+
+#[test]
+fn a_new_threshold_counts_at_once() {
+    let mut bench = Bench::new();
+    bench.submit(&[job("a", "n"), job("asleep", "s"), job("leased", "l")]);
+    for name in ["a", "asleep", "leased"] {
+        for _ in 0..2 {
+            bench.take(name);
+            bench.pass(MINUTE);
+        }
+    }
+    let hold = bench.take("asleep");
+    bench.settle(&hold, failed(JobRetry::After(MINUTE * 60)));
+    let hold = bench.take("leased");
+    bench.run(&LapseJobs { jobs: &[id("a")] });
+    let all = [id("a"), id("asleep"), id("leased")];
+    assert_eq!(bench.run(&JudgeStreaks { jobs: &all }), 0);
+    bench.settings.crash_threshold = 1;
+    assert_eq!(bench.run(&JudgeStreaks { jobs: &all }), 2);
+    let states = |bench: &Bench| ["a", "asleep", "leased"].map(|name| bench.jobs[name].state);
+    assert_eq!(states(&bench), [JobState::Concern, JobState::Concern, JobState::Leased]);
+    bench.settle(&hold, JobVerdict::Released);
+    assert_eq!(states(&bench), [JobState::Concern; 3]);
+    bench.settings.crash_threshold = 9;
+    assert_eq!(bench.run(&JudgeStreaks { jobs: &all }), 3);
+    assert_eq!(states(&bench), [JobState::Ready, JobState::Sleeping, JobState::Ready]);
+}

@@ -227,4 +227,20 @@ pub(super) const ALL: &[Mutation] = &[
         why: "two trips that end runs could wait for each other's jobs",
         tests: &["jobs::trip"],
     },
+    Mutation {
+        name: "job-hand-over-in-one-pass",
+        file: "functions/settle_job.sql",
+        find: "array[settle_job.token], v_may_end) = '{}'",
+        replace: "array[settle_job.token]) = '{}'",
+        why: "a hand-over and the end of what it waits for could wait for each other",
+        tests: &["jobs::lock_order"],
+    },
+    Mutation {
+        name: "job-end-in-one-pass",
+        file: "functions/_lock_dependencies.sql",
+        find: "  if p_may_end then\n",
+        replace: "  if false then\n",
+        why: "an end and the end of a dependency could wait for each other",
+        tests: &["jobs::lock_order"],
+    },
 ];

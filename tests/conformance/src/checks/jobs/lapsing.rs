@@ -18,6 +18,7 @@ pub(crate) const CHECKS: &[Check] = &[
         crash,
         Jobs
     ),
+    check!("J49", "a new threshold counts at once, for sleepers too", threshold, Jobs),
 ];
 
 async fn once(cx: Arc<Cx>) {
@@ -99,4 +100,40 @@ async fn crash(cx: Arc<Cx>) {
         assert_eq!(kit.settle(&zombie, verdict).await, JobSettled::Fenced);
     }
     kit.take("b", "n").await;
+}
+
+async fn threshold(cx: Arc<Cx>) {
+    let kit = JobKit::new(&cx);
+    let settings = kit.jobs().job_settings().await.expect("settings");
+    let names = ["ready", "asleep", "leased", "head"];
+    let (ready, asleep, leased) =
+        (kit.job("ready", "r"), kit.job("asleep", "s"), kit.job("leased", "l"));
+    kit.submit(&[ready, asleep, leased, kit.keyed("head", "h", "k"), kit.keyed("next", "h", "k")])
+        .await;
+    for _ in 0..2 {
+        for (name, need) in names.into_iter().zip(["r", "s", "l", "h"]) {
+            kit.take(name, need).await;
+        }
+        kit.pass(61).await;
+        kit.sweep().await;
+    }
+    let asleep = kit.take("asleep", "s").await;
+    kit.settle(&asleep, failed(3_600)).await;
+    let leased = kit.take("leased", "l").await;
+    let low = JobSettings { crash_threshold: 1, ..settings };
+    kit.jobs().set_job_settings(low).await.expect("settings can be set");
+    kit.expect(&[("ready", "CRASH_CONCERN"), ("asleep", "AWAITING_FUTURE")]).await;
+    kit.expect(&[("leased", "ACTIVE"), ("head", "CRASH_CONCERN")]).await;
+    kit.settle(&leased, JobVerdict::Released).await;
+    kit.expect(&[("leased", "CRASH_CONCERN")]).await;
+    assert_eq!(kit.trace("leased").await.last(), Some(&"concern"));
+    kit.pass(3_601).await;
+    kit.expect(&[("asleep", "CRASH_CONCERN")]).await;
+    assert_eq!(kit.names(&["r", "s", "l"], 9).await, [""; 0]);
+    assert_eq!(kit.names(&["h"], 9).await, ["next"], "the next of its key goes on");
+    kit.jobs().set_job_settings(settings).await.expect("settings can be set");
+    kit.expect(&[("ready", "READY"), ("asleep", "READY"), ("leased", "READY")]).await;
+    for (name, need) in [("ready", "r"), ("asleep", "s"), ("leased", "l")] {
+        kit.take(name, need).await;
+    }
 }

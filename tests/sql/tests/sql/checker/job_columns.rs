@@ -110,6 +110,11 @@ const UNSEEN: &[Unseen] = &[
     (&["pgflow.job_archive.settled"], &["other"], "what was settled before; only who did so knows"),
     (&["pgflow.job_keys.look"], &["other"], "looking again does no harm"),
     (&["pgflow.job_settings.notify", "pgflow.job_settings.trace"], &["other"], "options"),
+    (
+        &["pgflow.job_settings.traced_since"],
+        &["null", "past", "now", "future"],
+        "the trace may have been switched on at any moment",
+    ),
     (&["pgflow.job_trace.*"], &["deleted"], "a trace may be switched off for a while"),
     (
         &["pgflow.job_trace.at"],

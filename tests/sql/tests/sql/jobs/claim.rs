@@ -218,3 +218,20 @@ async fn a_claim_gets_on_with_what_is_too_heavy() {
     assert_eq!(db.rows(through_pgwf).await, ["c"]);
     db.check().await;
 }
+
+/// What a claim did not get because somebody has its key weighs nothing.
+#[tokio::test]
+async fn a_claim_weighs_only_what_it_leases() {
+    let db = Db::new().await;
+    let heavy = "payloads => array[to_jsonb(repeat('x', 100000))]";
+    for id in ["a", "b"] {
+        submit_with(&db, id, "n", &format!("{heavy}, keys => array['k{id}']")).await;
+    }
+    submit_with(&db, "c", "n", heavy).await;
+    let mut holder = db.session().await;
+    holder.run("begin; select from pgflow.job_keys for update").await;
+    assert_eq!(claim(&db, &["n"], 2).await, ["c"]);
+    holder.run("rollback").await;
+    assert_eq!(claim(&db, &["n"], 2).await, ["a", "b"]);
+    db.check().await;
+}

@@ -1,6 +1,6 @@
 //! Jobs that lose their worker again and again.
 
-use super::{claim, lapse, live, submit};
+use super::{claim, lapse, live, settle, submit};
 use crate::harness::Db;
 
 async fn status(db: &Db, id: &str) -> String {
@@ -73,4 +73,33 @@ async fn another_threshold_counts_at_once() {
         db.check().await;
     }
     assert_eq!(claim(&db, &["n"], 1).await, ["x"]);
+}
+
+/// Nothing is handed out that is said to be aside.
+#[tokio::test]
+async fn another_threshold_counts_for_sleepers_and_for_what_comes_back() {
+    let db = Db::new().await;
+    submit(&db, "n", &["sleeps", "leased"]).await;
+    for _ in 0..3 {
+        claim(&db, &["n"], 2).await;
+        lapse(&db, &["sleeps", "leased"]).await;
+    }
+    claim(&db, &["n"], 2).await;
+    let more = ", array['boom'], array[3600000]";
+    assert_eq!(settle(&db, "fail_jobs", "sleeps", more).await, "applied");
+    db.run("select pgwf.set_crash_concern_threshold(2)").await;
+    db.check().await;
+    assert_eq!(settle(&db, "release_jobs", "leased", "").await, "applied");
+    db.check().await;
+    assert_eq!(status(&db, "leased").await, "CRASH_CONCERN");
+    assert_eq!(status(&db, "sleeps").await, "AWAITING_FUTURE");
+    let last = "select kind from pgflow.job_events where job = any (array['sleeps', 'leased']) order by trace_id desc limit 1";
+    assert_eq!(db.one(last).await, "concern");
+    db.run("update pgflow.jobs set wake_at = now() where id = 'sleeps'").await;
+    assert_eq!(status(&db, "sleeps").await, "CRASH_CONCERN");
+    assert_eq!(db.rows("select pgwf.get_work('w', array['n'], 60, 9)").await, [""; 0]);
+    db.run("update pgflow.jobs set wake_at = now() + interval '1 hour' where id = 'sleeps'").await;
+    db.run("select pgflow.set_job_settings(crash_threshold => 5)").await;
+    assert_eq!(live(&db).await, ["sleeps:n:sleeping a4 f1 l3 s3", "leased:n:ready a3 l3 s3"]);
+    db.check().await;
 }

@@ -9,6 +9,7 @@ mod flat;
 mod hand_over;
 mod key_holders;
 mod keys;
+mod lock_order;
 mod operators;
 mod races;
 mod reading;

@@ -144,3 +144,36 @@ async fn pruning_takes_the_trace_along_and_no_live_job() {
     }
     db.check().await;
 }
+
+#[tokio::test]
+async fn those_that_are_named_wake_in_that_order() {
+    let db = Db::new().await;
+    for id in ["1", "2", "3"] {
+        a_dead_job(&db, id, "").await;
+    }
+    let redrive = "select id, outcome from pgflow.redrive_jobs(array['3', 'none', '1', '3', '2'], rate => 0.001)";
+    let expected = ["3|redriven", "none|unknown", "1|redriven", "3|live", "2|redriven"];
+    assert_eq!(db.rows(redrive).await, expected);
+    assert_eq!(db.rows("select id from pgflow.jobs order by wake_at").await, ["3", "1", "2"]);
+    db.check().await;
+}
+
+/// Moments have to be some that clocks show.
+#[tokio::test]
+async fn a_rate_that_takes_centuries_is_refused() {
+    let db = Db::new().await;
+    for id in ["1", "2", "3"] {
+        a_dead_job(&db, id, "").await;
+    }
+    for rate in ["1e-300", "1e-320", "1e-11", "6e-10"] {
+        let wrong = format!("select pgflow.redrive_jobs(need => 'n', rate => {rate}::float8)");
+        let failure = db.error(&wrong).await;
+        assert_eq!(failure.code, "22023", "{rate}");
+        assert!(failure.message.contains("hundred years"), "{}", failure.message);
+    }
+    assert_eq!(live(&db).await, [""; 0]);
+    db.run("select pgflow.redrive_jobs(array['1'], rate => 1e-300)").await;
+    db.run("select pgflow.redrive_jobs(array['2', '3'], rate => 7e-10)").await;
+    assert_eq!(live(&db).await, ["1:n:ready a1 f1", "2:n:ready a1 f1", "3:n:sleeping a1 f1"]);
+    db.check().await;
+}

@@ -49,3 +49,22 @@ async fn it_can_be_switched_off() {
     assert_eq!(db.one("select count(*) from pgflow.job_trace").await, "0");
     db.check().await;
 }
+
+/// What happened meanwhile is not in it, and nothing is wrong with that.
+#[tokio::test]
+async fn it_can_be_switched_off_for_a_while() {
+    let db = Db::new().await;
+    submit(&db, "n", &["done", "again"]).await;
+    claim(&db, &["n"], 2).await;
+    db.run("select pgflow.set_job_settings(trace => false)").await;
+    finish(&db, "done").await;
+    settle(&db, "release_jobs", "again", "").await;
+    db.run("select pgflow.set_job_settings(trace => true)").await;
+    db.check().await;
+    // From now on it is whole again.
+    claim(&db, &["n"], 1).await;
+    db.run("select pgflow.set_job_settings(trace => true)").await;
+    db.run("update pgflow.job_trace set kind = 'finished' where kind = 'claimed' and trace_id = (select max(trace_id) from pgflow.job_trace)").await;
+    let broken = "select invariant from pgflow.check()";
+    assert_eq!(db.rows(broken).await, ["job_trace"]);
+}

@@ -177,3 +177,43 @@ async fn a_job_whose_lease_ran_out_is_not_active_when_it_is_cancelled() {
     assert_eq!(db.rows(said).await, ["active|true", "lapsed|false"]);
     db.check().await;
 }
+
+#[tokio::test]
+async fn clearing_counts_a_lapse_that_nobody_has_noticed() {
+    let db = Db::new().await;
+    db.run("select pgwf.submit_job('x', 'w', 'n', p_singleton_key => 'k'); select pgwf.submit_job('y', 'w', 'n', p_singleton_key => 'k')").await;
+    lease(&db, "n", "x").await;
+    lapse(&db, "x").await;
+    db.run("select pgwf.clear_crash_concern('x', 'ops')").await;
+    let events = "select event_type, worker_id from pgwf.jobs_trace where job_id = 'x' order by trace_id desc limit 2";
+    assert_eq!(
+        db.rows(events).await,
+        ["crash_concern_cleared|ops", "lease_expiration_counter_incremented|ops"]
+    );
+    let counters =
+        "select lease_expiration_count, consecutive_expirations from pgwf.jobs where job_id = 'x'";
+    assert_eq!(db.one(counters).await, "1|0");
+    db.check().await;
+    lease(&db, "n", "x").await;
+    db.check().await;
+}
+
+/// No job is pruned that they are of.
+#[tokio::test]
+async fn entries_about_sweeps_are_pruned_by_their_age() {
+    let db = Db::new().await;
+    submit(&db, "n", &["x", "y"]).await;
+    for id in ["x", "y"] {
+        db.run(&format!(
+            "select pgwf.cancel_job('{id}', 'ops'); select pgwf.archive_cancelled_jobs('cron')"
+        ))
+        .await;
+    }
+    let runs = "select count(*) from pgwf.jobs_trace where event_type = 'job_cancel_archived_run'";
+    db.run("update pgflow.job_trace set at = at - interval '2 days' where trace_id = (select min(trace_id) from pgflow.job_trace where kind = 'swept')").await;
+    db.run("select pgflow.prune_jobs('1 day')").await;
+    assert_eq!(db.one(runs).await, "1");
+    db.run("select pgflow.prune_jobs('0 seconds')").await;
+    assert_eq!(db.one("select count(*) from pgwf.jobs_trace").await, "0");
+    db.check().await;
+}

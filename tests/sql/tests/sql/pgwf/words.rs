@@ -30,7 +30,10 @@ async fn a_submission_says_by_its_words_which_generation_it_is() {
     let db = Db::new().await;
     let today = db.one("select (now() at time zone 'UTC')::date").await;
     for (words, key, payload, at, until) in [
-        (&["'{\"a\": 1}'", "'k'"][..], "k", "{\"a\": 1}", "today", "infinity"),
+        (&["'cust'"][..], "cust", "{}", "today", "infinity"),
+        (&["'{\"a\": 1}'"], "NULL", "{\"a\": 1}", "today", "infinity"),
+        (&["null"], "NULL", "{}", "today", "infinity"),
+        (&["'{\"a\": 1}'", "'k'"], "k", "{\"a\": 1}", "today", "infinity"),
         (&["'{\"a\": 1}'", "'2031-01-01'"], "2031-01-01", "{\"a\": 1}", "today", "infinity"),
         (&["'{\"a\": 1}'", "null"], "NULL", "{\"a\": 1}", "today", "infinity"),
         (&["'cust'", "'2031-01-01 10:00Z'"], "cust", "{}", "2031-01-01", "infinity"),
@@ -68,13 +71,16 @@ async fn a_hand_over_says_by_its_words_which_generation_it_is() {
             (String::new(), "reschedule_unheld_job")
         };
         for (words, key, payload, at) in [
-            (["'2031-01-01'", "'{\"b\": 2}'"], "old", "{\"b\": 2}", "2031-01-01"),
-            (["null", "'{\"b\": 2}'"], "old", "{\"b\": 2}", "today"),
-            (["'2031-01-01'", "null"], "old", "{\"a\": 1}", "2031-01-01"),
-            (["null", "null"], "old", "{\"a\": 1}", "today"),
-            (["'new'", "'2031-01-01'"], "new", "{\"a\": 1}", "2031-01-01"),
-            (["null", "'2031-01-01'"], "old", "{\"a\": 1}", "2031-01-01"),
-            (["'new'", "null"], "new", "{\"a\": 1}", "today"),
+            (&["'new'"][..], "new", "{\"a\": 1}", "today"),
+            (&["'2031-01-01'"], "old", "{\"a\": 1}", "2031-01-01"),
+            (&["null"], "old", "{\"a\": 1}", "today"),
+            (&["'2031-01-01'", "'{\"b\": 2}'"], "old", "{\"b\": 2}", "2031-01-01"),
+            (&["null", "'{\"b\": 2}'"], "old", "{\"b\": 2}", "today"),
+            (&["'2031-01-01'", "null"], "old", "{\"a\": 1}", "2031-01-01"),
+            (&["null", "null"], "old", "{\"a\": 1}", "today"),
+            (&["'new'", "'2031-01-01'"], "new", "{\"a\": 1}", "2031-01-01"),
+            (&["null", "'2031-01-01'"], "old", "{\"a\": 1}", "2031-01-01"),
+            (&["'new'", "null"], "new", "{\"a\": 1}", "today"),
         ] {
             let mut arguments = vec!["'x'", quoted.as_str(), "'w'", "'n'", "'{}'"];
             arguments.retain(|word| !word.is_empty());
@@ -85,4 +91,15 @@ async fn a_hand_over_says_by_its_words_which_generation_it_is() {
         }
     }
     db.check().await;
+}
+
+/// All three were in the older form, which has no defaults: with them a call could mean either.
+#[tokio::test]
+async fn a_hand_over_with_a_key_by_name_names_the_rest_too() {
+    let db = Db::new().await;
+    db.run("select pgwf.submit_job('x', 'w', 'n')").await;
+    let call = "select pgwf.reschedule_unheld_job('x', 'w', 'm', p_singleton_key => 'new'";
+    assert_eq!(db.error(&format!("{call})")).await.code, "42883");
+    db.run(&format!("{call}, p_wait_for => '{{}}', p_available_at => null)")).await;
+    assert_eq!(db.one("select singleton_key from pgwf.jobs").await, "new");
 }

@@ -1,7 +1,7 @@
 //! A job's life through the facade.
 
 use super::{lease, status, submit};
-use crate::harness::Db;
+use crate::harness::{Db, Waiting, define};
 
 #[tokio::test]
 async fn submit_says_what_it_stored() {
@@ -225,5 +225,50 @@ async fn moments_that_never_come_are_kept_so_that_clients_can_read_them() {
     let read = "select count(*) from pgflow.get_jobs(array['a', 'b', 'c', 'd', 'e', 'f', 'g']) j,
         unnest(array[wake_at, expires_at]) m where not isfinite(m) or m not between '0001-01-01' and '9999-12-31'";
     assert_eq!(db.one(read).await, "0");
+    db.check().await;
+}
+
+/// Nobody waits for a job that sleeps for ever, and it stands in nobody's way.
+#[tokio::test]
+async fn a_job_that_sleeps_for_ever_stops_no_claim() {
+    let db = Db::with(&define("f", &["a"])).await;
+    let run = db.start("f", "1").await;
+    db.run("select pgwf.submit_job('x', 'w', 'n', p_available_at => 'infinity')").await;
+    assert_eq!(db.one("select pgflow.next_job(array['n']) is null").await, "t");
+    let tasks = db.claim("f").await;
+    assert_eq!(tasks.len(), 1);
+    let trip = format!(
+        "select kind, outcome from pgflow.settle_and_claim_all(
+           array['{}'::uuid], array['a'], array[0], array['1'::jsonb], array[1], queue_names => array['f'], qty => 3, worker => 'w',
+           wanted_needs => array['n'], wanted_parts => array[1], part_seconds => array[60], part_quotas => array[2])
+         where kind = 'task'",
+        run.id
+    );
+    db.rows(&trip).await;
+    assert_eq!(run.status().await, "completed");
+    let look = "select what from pgflow.look_at_queue('w', 'n', '{}', '{}', 9)";
+    assert_eq!(db.rows(look).await, [""; 0]);
+    db.run("select pgwf.submit_job('y', 'w', 'n', p_available_at => clock_timestamp() + interval '1 hour')").await;
+    assert_eq!(db.one("select pgflow.next_job(array['n']) between 3500 and 3600").await, "t");
+    db.check().await;
+}
+
+/// The published tables take any text.
+#[tokio::test]
+async fn names_may_be_empty() {
+    let db = Db::new().await;
+    db.run("select pgwf.submit_job('a', 'w', '', p_singleton_key => 'k'); select pgwf.submit_job('', 'w', '', p_singleton_key => 'k')").await;
+    let first = lease(&db, "", "a").await;
+    db.run(&format!("select pgwf.complete_job('a', '{first}', 'w')")).await;
+    let second = lease(&db, "", "").await;
+    submit(&db, "n", &["waits"]).await;
+    let held = lease(&db, "n", "waits").await;
+    let mut ends = db.session().await;
+    ends.run(&format!("begin; select pgwf.complete_job('', '{second}', 'w')")).await;
+    let after = format!("select pgwf.reschedule_job('waits', '{held}', 'w', 'm', array[''])");
+    let after = Waiting::for_a_lock(&db, &after).await;
+    ends.run("commit").await;
+    after.answer().await.expect("no error");
+    assert_eq!(status(&db, "waits").await, "READY");
     db.check().await;
 }

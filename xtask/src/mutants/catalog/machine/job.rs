@@ -181,7 +181,7 @@ pub(super) const ALL: &[Mutation] = &[
     },
     Mutation {
         name: "job-threshold",
-        file: "job/upkeep.rs",
+        file: "job/transition.rs",
         find: "row.streak > threshold",
         replace: "row.streak >= threshold",
         why: "people would have to look one lapse early",
