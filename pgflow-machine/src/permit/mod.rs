@@ -40,7 +40,7 @@ pub use batch::{BatchRule, Formed, Trigger, form};
 pub use fair::{place, place_of, priority_of};
 pub use grant::Grants;
 pub use message::{Columns, Message, MessageEnd, MessageLease, MessageSettle, Units, fits};
-pub use plan::{Pick, Plan, Planner, Stage, Waiting};
+pub use plan::{Pick, Plan, Planner, Stage, Waiting, is_cut};
 pub use problem::PermitProblem;
 pub use rate::{Bucket, Rate};
 pub use resource::{Resource, Rooms};

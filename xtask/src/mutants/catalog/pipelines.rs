@@ -140,6 +140,14 @@ pub(super) const ALL: &[Mutation] = &[
         tests: &["pipelines::messages"],
     },
     Mutation {
+        name: "look-measures-all",
+        file: "functions/_waiting_messages.sql",
+        find: "    exit when v_bytes >= pgflow._claim_bytes();\n",
+        replace: "",
+        why: "each look at a queue of large messages would read gigabytes",
+        tests: &["pipelines::messages"],
+    },
+    Mutation {
         name: "front-waits",
         file: "functions/claim_messages.sql",
         find: "limit qty for no key update skip locked",
