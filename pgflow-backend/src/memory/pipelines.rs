@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::data::Data;
 use super::session::MemorySession;
-use crate::backend::{Hold, MessageRow, TaskHold};
+use crate::backend::{Hold, JobSummary, MessageRow, TaskHold};
 use crate::store::{PipelineSession, Stored};
 
 /// All that is kept of pipelines.
@@ -55,6 +55,27 @@ fn place(row: &JobRow) -> i64 {
 impl Data {
     fn is_held(&self, hold: &Hold) -> bool {
         self.jobs.lease_of(hold.job).is_some_and(|token| token.0 == hold.token)
+    }
+
+    /// Messages that are worked on without what they name, as sentences.
+    pub(super) fn unheld(&self) -> Vec<String> {
+        let is_leased = |job: &JobSummary| job.row.lease.is_some();
+        let mut found = Vec::new();
+        for job in self.jobs.all(self.clock.now()).filter(is_leased) {
+            let named = self.pipelines.messages.get(&job.id).map(|kept| kept.resources.keys());
+            for resource in named.into_iter().flatten() {
+                let is_it = |hold: &Hold| {
+                    hold.resource == *resource && hold.job == place(&job.row) && self.is_held(hold)
+                };
+                if !self.pipelines.holds.iter().any(is_it) {
+                    found.push(format!(
+                        "message {} is worked on without resource {resource}",
+                        job.id
+                    ));
+                }
+            }
+        }
+        found
     }
 
     /// Whether the attempt goes on.

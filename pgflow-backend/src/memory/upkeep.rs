@@ -161,7 +161,9 @@ impl Upkeep for Memory {
         self.look(|data| {
             let is_open =
                 |run| data.runs.get(&run).is_some_and(|run| !run.state.status.has_ended());
-            Ok(data.jobs.problems(is_open))
+            let mut found = data.jobs.problems(is_open);
+            found.extend(data.unheld());
+            Ok(found)
         })
     }
 

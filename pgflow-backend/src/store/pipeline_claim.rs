@@ -7,7 +7,7 @@ use pgflow_machine::Timestamp;
 use pgflow_machine::job::{JobClaim, JobId, JobToken, Seq};
 use pgflow_machine::permit::{
     BatchRule, Bucket, MessageLease, PermitKey, PermitKind, PermitProblem, Pick, Plan, Planner,
-    Resource, Rooms, Trigger, Waiting, place_of,
+    Resource, Rooms, Trigger, Waiting, is_cut, place_of,
 };
 use serde_json::Value;
 
@@ -112,7 +112,7 @@ async fn take_planned<S: Queues>(
     let mut session = store.begin(Access::Write).await?;
     let planned = plan(&mut session, claim, named.clone(), start, false).await?;
     let (next, found) = (planned.plan.next, planned.found);
-    let Some(batches) = take(&mut session, claim, planned).await? else {
+    let Some(batches) = take(&mut session, claim, &planned).await? else {
         store.undo(session).await?;
         return Ok(None);
     };
@@ -187,7 +187,7 @@ async fn plan<S: QueueSession>(
         if planner.is_full() {
             break;
         }
-        let is_last = page.len() < asked as usize;
+        let is_last = page.len() < asked as usize && !is_cut(&page);
         let after = page.last().map(|last| (last.priority, last.seq));
         let named = page.iter().flat_map(|waiting| waiting.resources.keys());
         let new: BTreeSet<_> = named.filter(|slug| !known.contains(*slug)).cloned().collect();
@@ -257,7 +257,7 @@ pub(super) fn held(holds: Vec<Hold>) -> Vec<(String, u32)> {
 async fn take<S: QueueSession>(
     session: &mut S,
     claim: &StageClaim,
-    planned: Planned,
+    planned: &Planned,
 ) -> Stored<Option<Vec<ClaimedBatch>>> {
     let plan = &planned.plan;
     let candidates: Vec<_> = plan.picks.iter().flat_map(|pick| pick.jobs.clone()).collect();
@@ -266,11 +266,11 @@ async fn take<S: QueueSession>(
     }
     session.tick().await?;
     let taken = session.take(&candidates, &claim.worker, claim.lease).await?;
-    note(session, claim, &planned, &taken).await?;
+    let last = planned.round.map(|before| last_place(before, &taken));
     let (mut batches, mut holds) = (Vec::new(), Vec::new());
     let taken = taken.into_iter().map(|message| (message.taken.hold.job.clone(), message));
     let mut taken: HashMap<_, _> = taken.collect();
-    for pick in planned.plan.picks {
+    for pick in plan.picks.clone() {
         let of_it: Vec<_> = pick.jobs.iter().filter_map(|job| taken.remove(job)).collect();
         if is_spoiled(claim, &pick, &of_it) {
             return Ok(None);
@@ -281,37 +281,38 @@ async fn take<S: QueueSession>(
             batches.push(claimed(session.now(), claim, pick, of_it, batch));
         }
     }
+    note(session, claim, planned, batches.len(), last).await?;
     if !holds.is_empty() {
         session.add_holds(&holds).await?;
     }
     Ok(Some(batches))
 }
 
-/// Writes what was taken of permits, and how far a fair queue is.
+/// How far a fair queue is when these are taken. What was submitted as a plain job has no place.
+fn last_place(before: u32, taken: &[ClaimedJob]) -> u32 {
+    let priorities = taken.iter().map(|message| message.taken.row.priority);
+    priorities.filter(|it| *it != 0).map(place_of).fold(before, u32::max)
+}
+
+/// Writes what so many attempts took of permits, and how far a fair queue is.
 async fn note<S: QueueSession>(
     session: &mut S,
     claim: &StageClaim,
     planned: &Planned,
-    taken: &[ClaimedJob],
+    attempts: usize,
+    last: Option<u32>,
 ) -> Stored<()> {
-    let now = session.now();
     let (plan, mut rows) = (&planned.plan, BTreeMap::new());
-    for (slug, bucket) in &plan.buckets {
-        let mut bucket = *bucket;
-        if !taken.is_empty() {
-            bucket.had_late(planned.at, now);
-        }
+    // Of what others were quicker to take, or whose key they have, no token is taken.
+    let left = plan.left(attempts, planned.at, session.now()).into_iter();
+    for (slug, bucket) in left.filter(|_| attempts > 0) {
         rows.insert(PermitKey::new(PermitKind::Rate, slug), written(&bucket)?);
     }
     let granted: BTreeSet<_> = plan.picks.iter().flat_map(|pick| pick.fences.keys()).collect();
     for (slug, resource) in plan.rooms.resources().filter(|(slug, _)| granted.contains(slug)) {
         rows.insert(PermitKey::new(PermitKind::Resource, slug), written(resource)?);
     }
-    if let Some(before) = planned.round {
-        // What was submitted as a plain job has no place.
-        let priorities = taken.iter().map(|message| message.taken.row.priority);
-        let places = priorities.filter(|it| *it != 0).map(place_of);
-        let last = places.fold(before, u32::max);
+    if let Some(last) = last {
         rows.insert(PermitKey::round(&claim.need), last.into());
     }
     if rows.is_empty() {

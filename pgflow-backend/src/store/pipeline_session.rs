@@ -163,7 +163,7 @@ pub trait PipelineSession: Send {
     ) -> impl Future<Output = Stored<BTreeSet<String>>> + Send;
 
     /// Up to `max` messages of a queue that are ready and not expired, by priority, then place: those after this priority and
-    /// place.
+    /// place. A store that has to read payloads to measure them ends with the message that makes `CLAIM_BYTES` of them.
     fn waiting(
         &mut self,
         need: &str,

@@ -9,7 +9,7 @@ use pgflow_machine::job::{
 };
 use pgflow_machine::permit::{
     Bucket, Message, MessageSettle, PermitKey, PermitKind, PermitProblem, Rate, Resource, Stage,
-    Units, fits, place, priority_of,
+    Units, fits, is_of_batches, place, priority_of,
 };
 use pgflow_machine::{Limits, Timestamp};
 use serde::Serialize;
@@ -289,7 +289,10 @@ async fn push<S: Queues>(
     messages: &[Message],
     by: &str,
 ) -> Stored<Vec<Result<Submitted, JobProblem>>> {
-    if messages.iter().all(|message| message.fair.is_none() && message.columns.is_empty()) {
+    let is_job = |message: &Message| {
+        message.fair.is_none() && message.columns.is_empty() && !is_of_batches(&message.job.need)
+    };
+    if messages.iter().all(is_job) {
         // They are nothing but jobs.
         let jobs: Vec<_> = messages.iter().map(|message| message.job.clone()).collect();
         return store.submit_jobs(&jobs, by).await;
@@ -425,7 +428,7 @@ fn fair_place(found: &BTreeMap<PermitKey, Value>, message: &Message) -> Stored<O
 
 /// What claims have to know of a new message, if that is anything.
 fn kept(message: &Message) -> Option<(JobId, MessageRow)> {
-    let columns = Some(message.columns.clone()).filter(|columns| !columns.is_empty())?;
+    let columns = Some(message.columns.kept()).filter(|columns| !columns.is_empty())?;
     let (batch_key, resources) = (columns.batch_key, columns.resources);
     Some((message.job.id.clone(), MessageRow { batch_key, resources, not_before: None }))
 }
@@ -457,7 +460,9 @@ pub async fn settle_in<S: QueueSession>(
     let mut looked_at = look_at(session, &emits, &limits).await?.into_iter();
     for (at, settle) in settles.iter().enumerate() {
         let of_it = looked_at.by_ref().take(settle.end.emits.len()).collect::<Vec<_>>();
-        match of_it.into_iter().collect::<Result<Vec<_>, _>>() {
+        let of_it = of_it.into_iter().collect::<Result<Vec<_>, _>>();
+        // The job's own columns are checked with it; what is kept besides is not.
+        match settle.end.check_key().and(of_it) {
             Ok(submits) => {
                 let (hold, verdict) = (settle.hold.clone(), verdict(settle));
                 jobs.push(JobSettle { hold, verdict, submits });

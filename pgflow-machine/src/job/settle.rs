@@ -163,15 +163,22 @@ fn release(transition: &mut Transition<'_, '_>, id: &JobId) {
 impl JobSettle {
     /// Whether it can take effect, as far as that does not depend on other jobs.
     pub fn check(&self, limits: &Limits) -> Result<(), JobProblem> {
-        match &self.verdict {
-            JobVerdict::Finished(output) => payload("the job's output", output, limits)?,
-            JobVerdict::HandedOver(to) => to.check(&self.hold.job, limits)?,
-            JobVerdict::Failed { retry: JobRetry::After(delay), .. } => {
-                check_span("delay of the next attempt", *delay)?;
-            }
-            JobVerdict::Failed { retry: JobRetry::Never, .. } | JobVerdict::Released => {}
-        }
+        self.verdict.check(&self.hold.job, limits)?;
         self.submits.iter().try_for_each(|new| new.check(limits))
+    }
+}
+
+impl JobVerdict {
+    /// Whether an attempt at this job can end so, as far as that does not depend on other jobs.
+    pub fn check(&self, job: &JobId, limits: &Limits) -> Result<(), JobProblem> {
+        match self {
+            Self::Finished(output) => payload("the job's output", output, limits),
+            Self::HandedOver(to) => to.check(job, limits),
+            Self::Failed { retry: JobRetry::After(delay), .. } => {
+                check_span("delay of the next attempt", *delay)
+            }
+            Self::Failed { retry: JobRetry::Never, .. } | Self::Released => Ok(()),
+        }
     }
 }
 

@@ -4,11 +4,28 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::PermitProblem;
-use crate::job::{JobHold, JobVerdict, NewJob, check_name};
+use crate::job::{JobHold, JobId, JobVerdict, NewJob, check_name};
 use crate::{Limits, job::JobProblem};
 
 /// Units of resources, by slug.
 pub type Units = BTreeMap<String, u32>;
+
+/// How the names of needs end that batches are formed of: no queue may be called so, since they would be mixed.
+const BATCHES: &str = ">batch";
+
+/// The need that batches of a queue are formed of, after its messages were processed.
+///
+/// ```
+/// assert_eq!(pgflow_machine::permit::batches_of("docs"), "docs>batch");
+/// ```
+pub fn batches_of(queue: &str) -> String {
+    format!("{queue}{BATCHES}")
+}
+
+/// Whether messages cannot be pushed to a queue of this name, since batches are formed of them.
+pub fn is_of_batches(queue: &str) -> bool {
+    queue.ends_with(BATCHES)
+}
 
 /// What a claim has to know of a message besides its job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,12 +42,25 @@ impl Columns {
         *self == Self::default()
     }
 
+    /// What is kept of them: no units are nothing to hold.
+    pub fn kept(&self) -> Self {
+        let some = self.resources.iter().filter(|(_, units)| **units > 0);
+        let resources = some.map(|(slug, units)| (slug.clone(), *units)).collect();
+        Self { batch_key: self.batch_key.clone(), resources }
+    }
+
     fn check(&self) -> Result<(), JobProblem> {
-        let named =
-            |what, name: &str| check_name(name).map_err(|why| JobProblem::Name { what, why });
-        self.batch_key.as_deref().map_or(Ok(()), |key| named("batch key", key))?;
+        check_batch_key(self.batch_key.as_deref())?;
         self.resources.keys().try_for_each(|slug| named("resource", slug))
     }
+}
+
+fn named(what: &'static str, name: &str) -> Result<(), JobProblem> {
+    check_name(name).map_err(|why| JobProblem::Name { what, why })
+}
+
+fn check_batch_key(key: Option<&str>) -> Result<(), JobProblem> {
+    key.map_or(Ok(()), |key| named("batch key", key))
 }
 
 /// A message to push.
@@ -54,9 +84,11 @@ impl Message {
     /// Whether it can be pushed, as far as that does not depend on what is there.
     pub fn check(&self, limits: &Limits) -> Result<(), JobProblem> {
         self.job.check(limits)?;
-        if let Some(fair) = &self.fair {
-            check_name(fair).map_err(|why| JobProblem::Name { what: "fair key", why })?;
+        if is_of_batches(&self.job.need) {
+            let why = "ends with `>batch`, as only what batches are formed of does";
+            return Err(JobProblem::Name { what: "queue", why });
         }
+        self.fair.as_deref().map_or(Ok(()), |fair| named("fair key", fair))?;
         self.columns.check()
     }
 }
@@ -85,6 +117,20 @@ pub struct MessageEnd {
     pub batch_key: Option<String>,
     /// Whether a message that failed keeps others of its key waiting until it is tried again.
     pub blocks: bool,
+}
+
+impl MessageEnd {
+    /// Whether it can be batched by its key, if it has one.
+    pub fn check_key(&self) -> Result<(), JobProblem> {
+        check_batch_key(self.batch_key.as_deref())
+    }
+
+    /// Whether this message can end so, as far as that does not depend on what is there.
+    pub fn check(&self, message: &JobId, limits: &Limits) -> Result<(), JobProblem> {
+        self.check_key()?;
+        self.verdict.check(message, limits)?;
+        self.emits.iter().try_for_each(|message| message.check(limits))
+    }
 }
 
 impl From<JobVerdict> for MessageEnd {

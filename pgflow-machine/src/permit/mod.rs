@@ -39,8 +39,11 @@ mod tests;
 pub use batch::{BatchRule, Formed, Trigger, form};
 pub use fair::{place, place_of, priority_of};
 pub use grant::Grants;
-pub use message::{Columns, Message, MessageEnd, MessageLease, MessageSettle, Units, fits};
-pub use plan::{Pick, Plan, Planner, Stage, Waiting};
+pub use message::{
+    Columns, Message, MessageEnd, MessageLease, MessageSettle, Units, batches_of, fits,
+    is_of_batches,
+};
+pub use plan::{Pick, Plan, Planner, Stage, Waiting, is_cut};
 pub use problem::PermitProblem;
 pub use rate::{Bucket, Rate};
 pub use resource::{Resource, Rooms};

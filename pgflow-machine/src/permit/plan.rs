@@ -64,6 +64,12 @@ pub struct Waiting {
     pub not_before: Option<Timestamp>,
 }
 
+/// Whether a page of messages may have ended because of their bytes, with more behind it: a store that has to read payloads to
+/// measure them reads no more at once than a claim hands out.
+pub fn is_cut(page: &[Waiting]) -> bool {
+    page.iter().fold(0_u64, |all, waiting| all.saturating_add(waiting.bytes)) >= CLAIM_BYTES as u64
+}
+
 /// Messages for one attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pick {
@@ -88,8 +94,58 @@ pub struct Plan {
     pub next: Option<Timestamp>,
     /// What is left of resources.
     pub rooms: Rooms,
-    /// What is left of rates.
+    /// Rates, before anything is taken of them: not all of the attempts may be had.
     pub buckets: BTreeMap<String, Bucket>,
+}
+
+impl Plan {
+    /// What is left of rates if so many attempts were planned at a moment, and had only later.
+    pub fn left(&self, attempts: usize, at: Timestamp, had: Timestamp) -> BTreeMap<String, Bucket> {
+        let mut left = self.buckets.clone();
+        let taken = u32::try_from(attempts).unwrap_or(u32::MAX);
+        for bucket in left.values_mut().filter(|_| taken > 0) {
+            bucket.take(at, taken);
+            bucket.had_late(at, had);
+        }
+        left
+    }
+}
+
+/// Messages that may be in one batch, as far as they were seen.
+#[derive(Debug, Default)]
+struct Group {
+    messages: Vec<Waiting>,
+    /// So many of the last ones do not make a batch yet.
+    open: u32,
+    /// What those weigh.
+    bytes: u64,
+}
+
+impl Group {
+    /// Bytes of payload that are in batches which are ripe with this one, whatever comes, and how many batches those are.
+    fn add(&mut self, waiting: Waiting, rule: &BatchRule) -> (usize, u64) {
+        let (mut ripe, most) = ((0, 0), most_bytes(rule));
+        if self.open > 0 && self.bytes.saturating_add(waiting.bytes) > most {
+            ripe = self.close(ripe);
+        }
+        self.open += 1;
+        self.bytes = self.bytes.saturating_add(waiting.bytes);
+        self.messages.push(waiting);
+        if self.open >= rule.len || self.bytes >= most {
+            ripe = self.close(ripe);
+        }
+        ripe
+    }
+
+    fn close(&mut self, (ripe, bytes): (usize, u64)) -> (usize, u64) {
+        self.open = 0;
+        (ripe + 1, bytes.saturating_add(std::mem::take(&mut self.bytes)))
+    }
+}
+
+/// Bytes of a batch at most: no more than a claim hands out.
+fn most_bytes(rule: &BatchRule) -> u64 {
+    rule.bytes.unwrap_or(u64::MAX).min(CLAIM_BYTES as u64)
 }
 
 /// Looks at messages, page by page, and picks.
@@ -104,7 +160,9 @@ pub struct Planner<'s> {
     /// Bytes of payload that it still hands out.
     left: u64,
     plan: Plan,
-    groups: BTreeMap<Option<String>, Vec<Waiting>>,
+    groups: BTreeMap<Option<String>, Group>,
+    /// Batches that are ripe whatever comes, and their bytes.
+    ripe: (usize, u64),
 }
 
 impl<'s> Planner<'s> {
@@ -120,7 +178,8 @@ impl<'s> Planner<'s> {
         let room = tokens.map_or(max, |tokens| tokens.min(max)) as usize;
         let (is_slowed, left) = (room < max as usize, CLAIM_BYTES as u64);
         let plan = Plan { rooms, buckets, ..Plan::default() };
-        Self { stage, now, room, is_slowed, left, plan, groups: BTreeMap::new() }
+        let (groups, ripe) = (BTreeMap::new(), (0, 0));
+        Self { stage, now, room, is_slowed, left, plan, groups, ripe }
     }
 
     /// More resources, which messages of the next page name.
@@ -135,7 +194,8 @@ impl<'s> Planner<'s> {
     /// Whether it needs to see no more messages.
     pub fn is_full(&self) -> bool {
         let is_stuck = !self.plan.rooms.fit(&self.stage.resources);
-        is_stuck || self.plan.picks.len() >= self.room || self.ripe() >= self.room
+        let (ripe, bytes) = self.ripe;
+        is_stuck || self.plan.picks.len().max(ripe) >= self.room || bytes >= CLAIM_BYTES as u64
     }
 
     /// Attempts that it has picked messages for.
@@ -148,13 +208,6 @@ impl<'s> Planner<'s> {
         self.plan.picks.get(others)?.jobs.first()
     }
 
-    /// Batches that are ripe whatever comes.
-    fn ripe(&self) -> usize {
-        let Some(rule) = &self.stage.batch else { return 0 };
-        let len = rule.len.max(1) as usize;
-        self.groups.values().map(|group| group.len() / len).sum()
-    }
-
     /// Looks at more messages, in their order.
     pub fn look(&mut self, page: Vec<Waiting>) {
         for mut waiting in page {
@@ -162,8 +215,10 @@ impl<'s> Planner<'s> {
             waiting.since = waiting.not_before.map_or(waiting.since, |it| it.max(waiting.since));
             if let Some(until) = waiting.not_before.filter(|until| *until > self.now) {
                 self.not_before(until);
-            } else if self.stage.batch.is_some() {
-                self.groups.entry(waiting.batch_key.clone()).or_default().push(waiting);
+            } else if let Some(rule) = &self.stage.batch {
+                let group = self.groups.entry(waiting.batch_key.clone()).or_default();
+                let (ripe, bytes) = group.add(waiting, rule);
+                self.ripe = (self.ripe.0 + ripe, self.ripe.1.saturating_add(bytes));
             } else if self.plan.picks.len() < self.room {
                 self.pick(vec![waiting], None);
             }
@@ -208,14 +263,11 @@ impl<'s> Planner<'s> {
         if let Some(rule) = self.stage.batch {
             self.batches(&rule);
         }
-        let taken = u32::try_from(self.plan.picks.len()).unwrap_or(u32::MAX);
-        for bucket in self.plan.buckets.values_mut().filter(|_| taken > 0) {
-            bucket.take(self.now, taken);
-        }
         // If there are tokens left, it is messages that are waited for.
         if self.is_slowed && self.plan.picks.len() >= self.room {
             // A rate that is paused has no next token, whatever the others have.
-            let next = self.plan.buckets.values().map(|bucket| bucket.next_at(self.now));
+            let left = self.plan.left(self.plan.picks.len(), self.now, self.now);
+            let next = left.values().map(|bucket| bucket.next_at(self.now));
             let next = next.collect::<Option<Vec<_>>>().and_then(|all| all.into_iter().max());
             if let Some(next) = next {
                 self.not_before(next);
@@ -226,9 +278,9 @@ impl<'s> Planner<'s> {
 
     /// Batches of groups that are ripe, the one that has waited longest first.
     fn batches(&mut self, rule: &BatchRule) {
-        let most = rule.bytes.unwrap_or(u64::MAX).min(CLAIM_BYTES as u64);
-        let rule = &BatchRule { bytes: Some(most), ..*rule };
-        let mut groups: Vec<_> = std::mem::take(&mut self.groups).into_values().collect();
+        let rule = &BatchRule { bytes: Some(most_bytes(rule)), ..*rule };
+        let groups = std::mem::take(&mut self.groups).into_values();
+        let mut groups: Vec<_> = groups.map(|group| group.messages).collect();
         groups.sort_by_key(|group| group.iter().map(|waiting| waiting.since).min());
         for mut group in groups {
             loop {

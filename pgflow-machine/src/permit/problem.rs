@@ -33,6 +33,9 @@ pub enum PermitProblem {
     /// More than the clock can tell apart.
     #[error("a rate cannot be more than one per microsecond, and its period must not be empty")]
     TooFast,
+    /// Nobody would see its next token.
+    #[error("the period of a rate cannot be longer than a hundred years")]
+    TooSlow,
     /// A text that says no rate.
     #[error("`{0}` is not a rate such as `5/s`, `600/min` or `100/h`; 0 is a pause")]
     NoRate(String),

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::PermitProblem;
 use crate::Timestamp;
+use crate::job::LONGEST;
 
 /// So many in a period, and so many at once. A rate of 0 is a pause.
 ///
@@ -71,6 +72,9 @@ impl Rate {
         }
         if self.period == 0 || u64::from(self.amount) > self.period {
             return Err(PermitProblem::TooFast);
+        }
+        if self.period() > LONGEST {
+            return Err(PermitProblem::TooSlow);
         }
         Ok(())
     }
@@ -168,7 +172,9 @@ impl Bucket {
     /// When there is a token; never while it is paused.
     pub fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
         let interval = self.rate.interval()?;
-        let next = self.spent.max(now.micros()) + interval - self.rate.depth(interval);
+        // What others have written may be longer than time is.
+        let next = self.spent.max(now.micros()).saturating_add(interval);
+        let next = next.saturating_sub(self.rate.depth(interval));
         Some(Timestamp::from_micros(next.max(now.micros())))
     }
 

@@ -22,8 +22,7 @@ pub(crate) const INVARIANTS: &[&str] = &[
        from pgflow_messages m
        join pgflow_jobs j on j.id = m.job
        join pgflow_job_leases l on l.job = j.seq
-      where m.resources is not null and m.resources not like '%:0%'
-        and not exists (select 1 from pgflow_permit_holds h where h.job = l.job and h.token = l.token)",
+      where (select count(*) from pgflow_permit_holds h where h.job = l.job and h.token = l.token) < json_length(m.resources)",
     "select concat('task ', task_index, ' holds what is no resource: ', convert(resource using utf8mb4)) from pgflow_task_holds
       where resource not in (select name from pgflow_permits where kind = 'resource')",
     "select concat('resource ', convert(h.resource using utf8mb4), ' has a grant of a later number than its own: ', max(h.fence))

@@ -35,7 +35,7 @@ const HOLDS_OF_TASKS: &str = "
 macro_rules! waiting {
     ($after:literal) => {
         concat!(
-            "select j.id, j.urgency, j.seq, coalesce(j.wake_at, j.created_at), cast(octet_length(j.payload) as signed),
+            "select j.id, j.urgency, j.seq, coalesce(j.wake_at, j.created_at), j.payload_bytes,
                     m.batch_key, m.resources, m.not_before
                from pgflow_jobs j force index (pgflow_jobs_ready)
                left join pgflow_messages m on m.job = j.id

@@ -82,7 +82,7 @@ impl<T> Batch<T> {
 
     /// Each batch takes a token of this rate.
     pub fn rate(mut self, slug: impl Into<String>, rate: Rate) -> Self {
-        self.permits.rates.insert(slug.into(), rate);
+        self.permits.rates.push((slug.into(), rate));
         self
     }
 

@@ -76,7 +76,7 @@ impl<T> Pipeline<T> {
     #[rustfmt::skip] // One line, which the compiler shows.
     pub fn rate<R>(mut self, slug: impl Into<String>, rate: R) -> Self where Self: KeepsTo<R> {
         let rate = <Self as KeepsTo<R>>::rate_of(rate);
-        self.permits.rates.insert(slug.into(), rate);
+        self.permits.rates.push((slug.into(), rate));
         self
     }
 

@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use pgflow_machine::job::{JobId, JobOutcome, Redriven, check_name};
-use pgflow_machine::permit::{Bucket, Rate, Resource, Stage};
+use pgflow_machine::permit::{Bucket, Rate, Resource, Stage, batches_of};
 
 use super::builder::OWN;
-use super::processed::batches_of;
 use crate::Db;
 use crate::backend::{Backend, BackendError, JobSearch, JobSummary, JobsOf, PausedNeed};
 use crate::client::{BATCH, ClientError, ask_pipelines, ask_upkeep};

@@ -1,12 +1,12 @@
 //! Pipelines, as a kind of work that a worker does.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use pgflow_machine::job::JobVerdict;
-use pgflow_machine::permit::{MessageEnd, Stage, Units};
+use pgflow_machine::permit::{MessageEnd, Rate, Stage, Units, is_of_batches};
 use pgflow_machine::{Quota, Source, Want};
 
 use super::code::Work;
@@ -55,16 +55,32 @@ impl Pipelines {
         self.0.iter().flat_map(keeping).collect()
     }
 
+    /// What they declare, of which each counts until somebody says something else: two values would undo each other.
+    fn rates(&self) -> Result<BTreeMap<String, Rate>, WorkerError> {
+        let mut rates = BTreeMap::new();
+        for (rate, second) in self.0.iter().flat_map(|pipeline| pipeline.rates.iter().cloned()) {
+            match rates.insert(rate.clone(), second) {
+                Some(first) if first != second => {
+                    return Err(WorkerError::RateTwice { rate, first, second });
+                }
+                _ => {}
+            }
+        }
+        Ok(rates)
+    }
+
     /// Ready to work, or why not.
     pub(crate) async fn start(
         self,
         backend: Arc<dyn Backend>,
     ) -> Result<PipelineHandler, WorkerError> {
         let mut stages = HashMap::new();
+        self.0.iter().try_for_each(check)?;
+        let rates = self.rates()?;
+        let (queues, none) = (backend.pipelines()?, Units::new());
+        persistently(|| queues.declare(&rates, &none)).await?;
+        let limits = persistently(|| backend.limits()).await?;
         for pipeline in self.0 {
-            if pipeline.has_late_key {
-                return Err(WorkerError::LateKey { pipeline: pipeline.name });
-            }
             declare(backend.as_ref(), &pipeline).await?;
             let PipelineSpec { name, stages: own, flushes, on_dead, .. } = pipeline;
             for spec in own {
@@ -78,7 +94,8 @@ impl Pipelines {
                     return Err(WorkerError::NoTransaction { need, backend: backend.name() });
                 }
                 let (code, on_failure) = (spec.code.clone(), spec.on_failure);
-                let work = StageWork { code, takes_tx, on_dead: on_dead.clone(), on_failure };
+                let on_dead = on_dead.clone();
+                let work = StageWork { code, takes_tx, on_dead, on_failure, limits };
                 let running = Running {
                     pipeline: name,
                     spec,
@@ -96,14 +113,37 @@ impl Pipelines {
     }
 }
 
+/// What is wrong with a pipeline in itself.
+fn check(pipeline: &PipelineSpec) -> Result<(), WorkerError> {
+    let name = pipeline.name;
+    if pipeline.has_late_key {
+        return Err(WorkerError::LateKey { pipeline: name });
+    }
+    match pipeline.stages.first() {
+        Some(first) if is_of_batches(first.need) => {
+            Err(WorkerError::QueueOfBatches { pipeline: name, queue: first.need })
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Declares what a pipeline brings along; an error if a resource is not there.
 async fn declare(backend: &dyn Backend, pipeline: &PipelineSpec) -> Result<(), BackendError> {
     let queues = backend.pipelines()?;
+    if !pipeline.limits.is_empty() && !backend.abilities().multi_process {
+        let (pipeline, backend) = (pipeline.name, backend.name());
+        tracing::warn!(
+            pipeline,
+            backend,
+            "`global_concurrency` counts for this process alone: no other one can use its database"
+        );
+    }
     for (slug, capacity) in &pipeline.limits {
         persistently(|| queues.set_capacity(slug, *capacity)).await?;
     }
     let held = most_held(&pipeline.stages);
-    persistently(|| queues.declare(&pipeline.rates, &held)).await?;
+    let no_rates = BTreeMap::new();
+    persistently(|| queues.declare(&no_rates, &held)).await?;
     let stages = pipeline.stages.iter();
     let stages = stages.map(|stage| (stage.need.to_owned(), stage.stage.clone())).collect();
     persistently(|| queues.note_stages(&stages)).await

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use pgflow_machine::job::JobVerdict;
+use pgflow_machine::permit::batches_of;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -161,11 +162,6 @@ where
     let called = called(call, value, context, work.tx.as_ref(), shared).await;
     let value = called.map_err(|error| onward.failed(&error, row))?;
     Ok(onward.end(Ok(Outcome::Done(value)), row))
-}
-
-/// What batches of a queue are formed of, after its messages were processed.
-pub(super) fn batches_of(queue: &str) -> String {
-    format!("{queue}>batch")
 }
 
 impl<T: Serialize + DeserializeOwned + Send + 'static, U: Serialize + Send + 'static>

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use pgflow_machine::job::{JobId, NewJob};
 use pgflow_machine::payload_bytes;
-use pgflow_machine::permit::{Columns, Message};
+use pgflow_machine::permit::{Columns, Message, Units};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -76,7 +76,17 @@ impl Bundle {
 const ATTEMPTS: u32 = 5;
 
 type KeyOf<T> = Arc<dyn Fn(&T) -> String + Send + Sync>;
-type UnitsOf<T> = Arc<dyn Fn(&T) -> Vec<(String, u32)> + Send + Sync>;
+type UnitsOf<T> = Arc<dyn Fn(&T) -> Units + Send + Sync>;
+
+/// What is named twice is held twice, and no units are nothing to hold.
+fn sum(named: impl Iterator<Item = (String, u32)>) -> Units {
+    let mut sum = Units::new();
+    for (slug, units) in named.filter(|(_, units)| *units > 0) {
+        let all: &mut u32 = sum.entry(slug).or_default();
+        *all = all.saturating_add(units);
+    }
+    sum
+}
 
 /// Whether a message that fails keeps the others of its key waiting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -191,14 +201,15 @@ impl<T> Queue<T> {
     }
 
     /// What processing a message holds: units of [resources](Db::resource), all of them or none. One whose resource is full is
-    /// passed over, and others go on.
+    /// passed over, and others go on. What is named twice is held twice, and 0 units are none.
     #[must_use]
     pub fn resources<S: Into<String>, I: IntoIterator<Item = (S, u32)>>(
         self,
         units: impl Fn(&T) -> I + Send + Sync + 'static,
     ) -> Self {
         let units = move |message: &T| {
-            units(message).into_iter().map(|(slug, units)| (slug.into(), units)).collect()
+            let named = units(message).into_iter();
+            sum(named.map(|(slug, units)| (slug.into(), units)))
         };
         Self { resources: Some(Arc::new(units)), ..self }
     }
@@ -231,7 +242,7 @@ impl<T: Serialize + DeserializeOwned> Queue<T> {
         job.key = key.map(|key| format!("{}:{name}:{key}", name.len()));
         let resources = self.resources.as_ref().map(|units| units(value)).unwrap_or_default();
         let batch_key = self.batch.as_ref().map(|key| key(value));
-        let columns = Columns { batch_key, resources: resources.into_iter().collect() };
+        let columns = Columns { batch_key, resources };
         Ok(Message { job, fair: self.fair.as_ref().map(|key| key(value)), columns })
     }
 
@@ -317,6 +328,20 @@ mod tests {
         let bundles = Bundle::of(payloads.iter().map(message).collect());
         let bytes = |message: &Message| payload_bytes(&message.job.payload);
         bundles.iter().map(|bundle| bundle.messages.iter().map(bytes).collect()).collect()
+    }
+
+    #[test]
+    fn units_are_added_up_and_none_are_nothing() {
+        let of = |units: &[(&'static str, u32)]| {
+            let queue = Queue::<u32>::named("q").resources({
+                let units = units.to_vec();
+                move |_| units.clone()
+            });
+            queue.message(&1).expect("a message").columns.resources
+        };
+        assert_eq!(of(&[("gpu", 1), ("gpu", 2), ("cpu", 0)]), [("gpu".to_owned(), 3)].into());
+        assert_eq!(of(&[("gpu", u32::MAX), ("gpu", 1)])["gpu"], u32::MAX);
+        assert!(of(&[("gpu", 0)]).is_empty());
     }
 
     #[test]

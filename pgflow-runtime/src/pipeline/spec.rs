@@ -1,6 +1,6 @@
 //! Pipelines, as a worker sees them: types are gone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::backend::ClaimedBatch;
 pub(super) struct Permits {
     pub(super) concurrency: Option<usize>,
     pub(super) resources: Units,
-    pub(super) rates: BTreeMap<String, Rate>,
+    pub(super) rates: Vec<(String, Rate)>,
     pub(super) lease: Option<Duration>,
     pub(super) prefetch: u32,
     /// Whether messages name resources of their own.
@@ -29,8 +29,8 @@ pub(super) struct Permits {
 pub struct PipelineSpec {
     pub(crate) name: &'static str,
     pub(crate) stages: Vec<StageSpec>,
-    /// Rates that it declares.
-    pub(crate) rates: BTreeMap<String, Rate>,
+    /// Rates that it declares, as often as it does.
+    pub(crate) rates: Vec<(String, Rate)>,
     /// Resources that it has for itself, with their capacities.
     pub(crate) limits: BTreeMap<String, u32>,
     /// Whether its last batches are formed when a worker leaves.
@@ -104,7 +104,7 @@ impl fmt::Debug for StageSpec {
 
 impl PipelineSpec {
     pub(super) fn new(name: &'static str) -> Self {
-        let (rates, limits) = (BTreeMap::new(), BTreeMap::new());
+        let (rates, limits) = (Vec::new(), BTreeMap::new());
         let (stages, flushes, keep, on_dead) = (Vec::new(), false, None, None);
         Self { name, stages, rates, limits, flushes, keep, on_dead, has_late_key: false }
     }
@@ -114,8 +114,8 @@ impl PipelineSpec {
         let Permits { concurrency, resources, rates, lease, prefetch, names_resources } = permits;
         let lease = lease.unwrap_or(crate::worker::LEASE);
         let word = if batch.is_some() { "batch" } else { "process" };
-        let stage =
-            Stage { batch, resources, rates: rates.keys().cloned().collect(), drains: false };
+        let names: BTreeSet<_> = rates.iter().map(|(slug, _)| slug.clone()).collect();
+        let stage = Stage { batch, resources, rates: names.into_iter().collect(), drains: false };
         self.rates.extend(rates);
         self.stages.push(StageSpec {
             need,

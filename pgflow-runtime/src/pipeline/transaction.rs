@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use pgflow_machine::job::{JobHold, JobRetry, JobRow, JobSettled, JobVerdict};
+use pgflow_machine::job::{JobHold, JobProblem, JobRetry, JobRow, JobSettled, JobVerdict};
 use pgflow_machine::permit::{MessageEnd, MessageLease, MessageSettle};
-use pgflow_machine::{Settled, Verdict};
+use pgflow_machine::{Limits, Settled, Verdict};
 use pgflow_model::with_causes;
 use tokio::time::{sleep, timeout};
 
@@ -31,6 +31,8 @@ pub(crate) struct StageWork {
     pub(crate) takes_tx: bool,
     pub(crate) on_dead: Option<OnDead>,
     pub(crate) on_failure: OnFailure,
+    /// What payloads may be.
+    pub(crate) limits: Limits,
 }
 
 /// Where transactions come from.
@@ -58,6 +60,7 @@ impl StageWork {
         } else {
             (self.worked(work).await.ends, None)
         };
+        let (ends, tx) = self.refused(ends, tx, &holds).await;
         let (Some(on_dead), true) = (&self.on_dead, any_dies(&ends, &messages)) else {
             return Ok(Made::Ends(ends, tx));
         };
@@ -83,6 +86,32 @@ impl StageWork {
     fn failed(&self, error: &str, rows: &[JobRow]) -> Worked {
         let ends = rows.iter().map(|row| failed(self.on_failure, error, row)).collect();
         Worked { ends, is_well: false }
+    }
+
+    /// Lets messages die whose ends would be refused: here, so that what is to be done for the dead is done for them too. What was
+    /// written in a transaction is undone then, and the others are given back.
+    async fn refused(
+        &self,
+        ends: Vec<MessageEnd>,
+        tx: Option<Tx>,
+        holds: &[JobHold],
+    ) -> (Vec<MessageEnd>, Option<Tx>) {
+        let problem =
+            |(end, hold): (&MessageEnd, &JobHold)| end.check(&hold.job, &self.limits).err();
+        let problems: Vec<_> = ends.iter().zip(holds).map(problem).collect();
+        if problems.iter().all(Option::is_none) {
+            return (ends, tx);
+        }
+        let is_shared = tx.is_some();
+        if let Some(tx) = tx {
+            tx.rollback().await;
+        }
+        let end = |(end, problem)| match problem {
+            Some(problem) => dead(&not_possible(&problem)),
+            None if is_shared => JobVerdict::Released.into(),
+            None => end,
+        };
+        (ends.into_iter().zip(problems).map(end).collect(), None)
     }
 
     /// Works in a transaction, which is undone unless what was written counts.
@@ -165,6 +194,10 @@ fn rows(work: &Work) -> Vec<JobRow> {
 
 fn failed(on_failure: OnFailure, error: &str, row: &JobRow) -> MessageEnd {
     on_failure.end(error, JobRetry::After(back_off(1, row.failures)), row)
+}
+
+fn not_possible(problem: &JobProblem) -> String {
+    format!("what comes next cannot be: {problem}")
 }
 
 fn dead(error: &str) -> MessageEnd {
@@ -276,7 +309,7 @@ fn outcome(answers: &[JobSettled]) -> Ended {
         return Ended::Recorded(Settled::AlreadySettled);
     }
     let end = |answer: &JobSettled| match answer {
-        JobSettled::Refused(problem) => dead(&format!("what comes next cannot be: {problem}")),
+        JobSettled::Refused(problem) => dead(&not_possible(problem)),
         _ => JobVerdict::Released.into(),
     };
     Ended::Verdict(Verdict::Messages(answers.iter().map(end).collect()))

@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-use pgflow_machine::Settled;
 use pgflow_machine::job::JobSettled;
 use pgflow_machine::permit::MessageSettle;
+use pgflow_machine::{Limits, Settled};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -78,7 +78,7 @@ impl TestPipeline {
             for (slug, capacity) in &limits {
                 memory.pipelines()?.set_capacity(slug, *capacity).await?;
             }
-            memory.pipelines()?.declare(&rates, &[].into()).await
+            memory.pipelines()?.declare(&rates.into_iter().collect(), &[].into()).await
         };
         block_on(declare).unwrap_or_else(|error: BackendError| panic!("{error}"));
         let db = Db::new(memory.clone());
@@ -196,7 +196,8 @@ impl TestPipeline {
         let lease = work.claimed.lease.clone();
         let StageSpec { code, takes_tx, on_failure, .. } = &self.stages[at];
         let (code, takes_tx, on_dead) = (code.clone(), *takes_tx, self.on_dead.clone());
-        let stage = StageWork { code, takes_tx, on_dead, on_failure: *on_failure };
+        let (on_failure, limits) = (*on_failure, Limits::default());
+        let stage = StageWork { code, takes_tx, on_dead, on_failure, limits };
         // Transactions want to know of time, even if nobody waits for it.
         let around = tokio::runtime::Handle::try_current().ok();
         if takes_tx || self.on_dead.is_some() {

@@ -1,5 +1,7 @@
 //! Why a worker does not start.
 
+use pgflow_machine::permit::Rate;
+
 use crate::RegisterError;
 use crate::backend::BackendError;
 use crate::client::ClientError;
@@ -49,6 +51,28 @@ pub enum WorkerError {
     LateKey {
         /// Its name.
         pipeline: &'static str,
+    },
+    /// A pipeline works on a queue whose name is that of what batches of another one are formed of.
+    #[error(
+        "pipeline `{pipeline}` works on queue `{queue}`, and no queue can have a name that ends with `>batch`: such are the needs of batches"
+    )]
+    QueueOfBatches {
+        /// Its name.
+        pipeline: &'static str,
+        /// Its queue.
+        queue: &'static str,
+    },
+    /// Two values are declared for one rate.
+    #[error(
+        "rate `{rate}` is declared as {first} and as {second}: one of them would undo the other\nhelp: say the same in all pipelines"
+    )]
+    RateTwice {
+        /// Its name.
+        rate: String,
+        /// What was said first.
+        first: Rate,
+        /// What was said then.
+        second: Rate,
     },
     /// A need takes a transaction.
     #[error(

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Bound::{Excluded, Unbounded};
 
-use pgflow_machine::job::{JobEnd, JobVerdict};
+use pgflow_machine::job::{JobEnd, JobRetry, JobVerdict};
 use pgflow_machine::permit::MessageEnd;
 use pgflow_machine::wait::{Awaited, NewWait};
 use pgflow_machine::{Lease, Settle, Until, Verdict};
@@ -157,7 +157,7 @@ impl Settles {
         }
     }
 
-    /// The database cannot store one of them. A single one becomes a failure that says so.
+    /// The database cannot store one of them. A single one becomes a failure that says so, if it has something of its function's.
     pub(super) fn unstorable(
         &mut self,
         mut batch: Vec<Settle>,
@@ -165,14 +165,13 @@ impl Settles {
         why: &str,
         now: Instant,
     ) {
-        match &mut batch[..] {
-            [Settle { verdict, .. }] if !with_claim && is_refusable(verdict) => {
-                let error = format!("the database refused the output: {why}");
-                *verdict = Verdict::Failed { error, retry: pgflow_machine::Retry::Never };
-                self.push_all(batch);
-            }
-            _ => self.refused(batch, with_claim, now),
-        }
+        let failed = match &batch[..] {
+            [Settle { verdict, .. }] if !with_claim => failed(verdict, why),
+            _ => None,
+        };
+        let Some(failed) = failed else { return self.refused(batch, with_claim, now) };
+        batch.iter_mut().for_each(|settle| settle.verdict = failed.clone());
+        self.push_all(batch);
     }
 
     /// One that was refused is recorded now: the others may have more luck as well.
@@ -197,9 +196,35 @@ impl Settles {
     }
 }
 
-/// Whether a verdict has something of the step's in it, which would be refused again: an output, or what it waits for.
-fn is_refusable(verdict: &Verdict) -> bool {
-    matches!(verdict, Verdict::Completed(_) | Verdict::Yielded { until: Until::Met(_), .. })
+/// What is recorded instead of a verdict that has something in it which would be refused again: an output, or what it waits for,
+/// forks or emits. Of messages that were settled together, those that have nothing of that end as they were to.
+fn failed(verdict: &Verdict, why: &str) -> Option<Verdict> {
+    let error = format!("the database refused the output: {why}");
+    match verdict {
+        Verdict::Messages(ends) if ends.iter().any(is_refusable) => {
+            let dead = JobVerdict::Failed { error, retry: JobRetry::Never };
+            let end = |end: &MessageEnd| {
+                if is_refusable(end) { dead.clone().into() } else { end.clone() }
+            };
+            Some(Verdict::Messages(ends.iter().map(end).collect()))
+        }
+        Verdict::Job(JobEnd { verdict, submits }) if has_value(verdict) || !submits.is_empty() => {
+            let verdict = JobVerdict::Failed { error, retry: JobRetry::Never };
+            Some(Verdict::Job(JobEnd { verdict, submits: Vec::new() }))
+        }
+        Verdict::Completed(_) | Verdict::Yielded { until: Until::Met(_), .. } => {
+            Some(Verdict::Failed { error, retry: pgflow_machine::Retry::Never })
+        }
+        _ => None,
+    }
+}
+
+fn is_refusable(end: &MessageEnd) -> bool {
+    has_value(&end.verdict) || !end.emits.is_empty() || end.batch_key.is_some()
+}
+
+fn has_value(verdict: &JobVerdict) -> bool {
+    matches!(verdict, JobVerdict::Finished(_) | JobVerdict::HandedOver(_))
 }
 
 /// About as many bytes as it has when it is sent.
@@ -354,6 +379,31 @@ mod tests {
         let mut settles = some(0..500);
         settle_all(&mut settles, &[7, 8], true);
         assert_eq!(settles.len(), 0, "both are recorded as failures");
+    }
+
+    /// It was retried for ever, and no other work was taken after a few of them.
+    #[test]
+    fn messages_and_jobs_that_cannot_be_stored_fail() {
+        let refused = |verdict: Verdict| {
+            let mut settles = Settles::default();
+            settles.push(settle(1, verdict));
+            let batch = settles.take();
+            settles.unstorable(batch, false, "too odd", Instant::now());
+            settles.take().pop().map(|settle| settle.verdict)
+        };
+        let finished = JobVerdict::Finished(Value::Null);
+        let is_dead = |verdict: &JobVerdict| {
+            matches!(verdict, JobVerdict::Failed { retry: JobRetry::Never, .. })
+        };
+        let ends = vec![finished.clone().into(), JobVerdict::Released.into()];
+        let Some(Verdict::Messages(ends)) = refused(Verdict::Messages(ends)) else {
+            panic!("ends of messages");
+        };
+        assert!(is_dead(&ends[0].verdict) && ends[1].verdict == JobVerdict::Released);
+        let job = |verdict| refused(Verdict::Job(JobEnd { verdict, submits: Vec::new() }));
+        let Some(Verdict::Job(end)) = job(finished) else { panic!("the end of a job") };
+        assert!(is_dead(&end.verdict));
+        assert_eq!(job(JobVerdict::Released), None, "nothing is wrong with it: it waits");
     }
 
     #[test]

@@ -41,7 +41,7 @@ macro_rules! waiting {
     ($after:literal) => {
         concat!(
             "select j.id, j.priority, j.seq, coalesce(j.wake_at, j.created_at) as since,
-                    length(cast(j.payload as blob)) as bytes, m.batch_key, m.resources, m.not_before
+                    octet_length(j.payload) as bytes, m.batch_key, m.resources, m.not_before
                from pgflow_jobs j left join pgflow_messages m on m.job = j.id
               where j.need = ?1 and j.state = 'ready' and (j.expires_at is null or j.expires_at > ?2)",
             $after,

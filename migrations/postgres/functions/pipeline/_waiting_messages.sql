@@ -1,5 +1,6 @@
 -- Messages of a queue that are ready and not expired, by priority, then place, as look_at_queue returns them: those after this priority
--- and place, or those of `ids` if there are any.
+-- and place, or those of `ids` if there are any. To measure a payload is to read it, so it ends with the message that makes 64 MB of
+-- them.
 create or replace function pgflow._waiting_messages(
   p_need text, p_limit int, p_after_priority int, p_after_place bigint, p_ids text[]
 ) returns table (
@@ -10,12 +11,14 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
+declare
+  v_found record;
+  v_bytes bigint := 0;
 begin
-  return query
-    select 'message', null::text, j.id, m.resources, j.seq, null::text, m.batch_key, null::int, null::bigint, j.priority,
-           (extract(epoch from coalesce(j.wake_at, j.created_at)) * 1000000)::bigint,
-           octet_length(j.payload::text)::bigint,
-           (extract(epoch from m.not_before) * 1000000)::bigint
+  what := 'message';
+  for v_found in
+    select j.id, j.seq, j.priority, j.payload, (extract(epoch from coalesce(j.wake_at, j.created_at)) * 1000000)::bigint as since,
+           m.batch_key, m.resources, (extract(epoch from m.not_before) * 1000000)::bigint as not_before
       from (
         (select f.* from pgflow.jobs f where f.id = any (p_ids))
         union all
@@ -26,6 +29,19 @@ begin
           order by f.priority desc, f.seq limit p_limit)
       ) j
       left join pgflow.job_messages m on m.job = j.id
-     order by j.priority desc, j.seq;
+     order by j.priority desc, j.seq
+  loop
+    name := v_found.id;
+    place := v_found.seq;
+    priority := v_found.priority;
+    since := v_found.since;
+    batch := v_found.batch_key;
+    state := v_found.resources;
+    not_before := v_found.not_before;
+    bytes := octet_length(v_found.payload::text);
+    return next;
+    v_bytes := v_bytes + bytes;
+    exit when v_bytes >= pgflow._claim_bytes();
+  end loop;
 end;
 $$;

@@ -20,6 +20,7 @@ as $$
 declare
   v_now timestamptz := clock_timestamp();
   v_free record;
+  v_fit text[];
 begin
   perform pgflow._check_claim(claim_messages.worker, array[claim_messages.queue], seconds, qty);
   perform pgflow._tidy_line(v_now, array[claim_messages.queue], claim_messages.worker);
@@ -27,23 +28,24 @@ begin
      or exists (select from pgflow.permits p where p.kind = 'round' and p.name = claim_messages.queue) then
     return;
   end if;
-  -- At most 64 MB of payloads, and one message in any case. What comes after the first that does not fit waits too.
-  select array_agg(f.id) filter (where f.fits) as ids, array_agg(f.id) filter (where f.fits and f.key is not null) as keyed,
-         not bool_and(f.fits) as is_cut
-    into v_free
+  select array_agg(f.id) as ids, array_agg(f.id) filter (where f.key is not null) as keyed, sum(f.most) as most into v_free
     from (
-      select l.id, l.key, row_number() over w = 1 or sum(l.bytes) over w <= pgflow._claim_bytes() as fits
-        from (
-          select j.id, j.key, j.priority, j.seq, octet_length(j.payload::text) as bytes
-            from pgflow.jobs j
-           where j.state = 'ready' and j.need = claim_messages.queue and (j.expires_at is null or j.expires_at > v_now)
-           order by j.priority desc, j.seq limit qty for no key update skip locked
-        ) l
-      window w as (order by l.priority desc, l.seq)
+      select j.id, j.key, coalesce(octet_length(j.last_error), 0) + case
+                 when pg_column_size(j.payload) < 16000 and pg_column_compression(j.payload) is null then octet_length(j.payload::text)
+                 else pgflow._claim_bytes() end as most
+        from pgflow.jobs j
+       where j.state = 'ready' and j.need = claim_messages.queue and (j.expires_at is null or j.expires_at > v_now)
+       order by j.priority desc, j.seq limit qty for no key update skip locked
     ) f;
+  -- At most 64 MB of payloads, and one message in any case. What comes after the first that does not fit waits too. Few are so large
+  -- that they have to be measured.
+  v_fit := v_free.ids;
+  if v_free.most > pgflow._claim_bytes() then
+    v_fit := pgflow._fitting_jobs(v_fit, 0);
+  end if;
   -- Rows of messages are written with their jobs, which nobody else can take any more.
-  if v_free.ids is null or exists (
-    select from unnest(v_free.ids) i(id)
+  if v_fit is null or exists (
+    select from unnest(v_fit) i(id)
       cross join lateral (select from pgflow.job_messages m
         where m.job = i.id and (m.not_before is not null or m.resources <> '{}') offset 0) m
   ) then
@@ -52,7 +54,9 @@ begin
   return query
     select t.id, t.need, t.payload, t.token::text, t.attempts, t.lease_until, t.priority, t.key, t.created_at, t.expires_at,
            t.failures, t.lapses, t.streak, t.max_attempts, t.last_error, t.seq, t.forgiven,
-           coalesce(t.wake_at, t.created_at), v_free.is_cut
-      from pgflow._lease_locked(claim_messages.worker, v_free.ids, v_free.keyed, seconds) t;
+           coalesce(t.wake_at, t.created_at), cardinality(v_fit) < cardinality(v_free.ids)
+      from pgflow._lease_locked(
+        claim_messages.worker, v_fit, case when v_free.keyed is not null then array(select k from unnest(v_free.keyed) k where k = any (v_fit)) end,
+        seconds) t;
 end;
 $$;

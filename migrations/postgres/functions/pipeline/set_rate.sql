@@ -12,7 +12,7 @@ set jit = off
 as $$
 declare
   v_micros numeric := floor(extract(epoch from period) * 1000000);
-  v_rate jsonb := jsonb_build_object('amount', amount, 'period', v_micros::bigint, 'burst', burst);
+  v_rate jsonb := jsonb_build_object('amount', amount, 'period', v_micros, 'burst', burst);
   v_latest numeric;
 begin
   perform pgflow._check_slug(slug, 'rate');
@@ -24,6 +24,9 @@ begin
   end if;
   if coalesce(v_micros < 1 or amount > v_micros, true) then
     raise exception 'A rate cannot be more than one per microsecond, and its period must not be empty' using errcode = 'invalid_parameter_value';
+  end if;
+  if v_micros > 3155760000000000 then
+    raise exception 'The period of a rate cannot be longer than a hundred years' using errcode = 'invalid_parameter_value';
   end if;
   -- When the bucket would be full again at the latest; while it is paused, nothing changes about that.
   v_latest := case when amount > 0 then floor(extract(epoch from clock_timestamp()) * 1000000) + ceil(v_micros / amount) * burst end;

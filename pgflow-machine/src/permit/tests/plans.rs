@@ -60,7 +60,8 @@ fn rates_leave_room_for_as_many_as_the_slowest_has() {
     let taken = plan(&Stage::default(), 9, Rooms::default(), &rates, page.clone());
     assert_eq!(names(&taken), [["0"], ["1"]]);
     assert_eq!(taken.next, Some(at(100_000)));
-    assert_eq!(taken.buckets["0"].available(at(0)), 3);
+    assert_eq!(taken.left(2, at(0), at(0))["0"].available(at(0)), 3);
+    assert_eq!(taken.left(1, at(0), at(0))["0"].available(at(0)), 4, "for what was had");
     let paused = [Rate::per_second(0), Rate::per_second(10)];
     let taken = plan(&Stage::default(), 9, Rooms::default(), &paused, page);
     assert!(taken.picks.is_empty() && taken.next.is_none());
@@ -123,7 +124,36 @@ fn tokens_that_are_left_are_no_reason_to_look_again() {
     let rates = [Rate::per_second(1).burst(5)];
     let taken = plan(&Stage::default(), 9, Rooms::default(), &rates, vec![waiting("a", 0, 1)]);
     assert_eq!((names(&taken), taken.next), (vec![vec!["a"]], None));
-    assert_eq!(taken.buckets["0"].available(at(0)), 4, "one is taken");
+    assert_eq!(taken.left(1, at(0), at(0))["0"].available(at(0)), 4, "one is taken");
+}
+
+/// It asks for no more pages, of which each has to be measured.
+#[test]
+fn a_claim_that_is_full_by_bytes_sees_no_more() {
+    const MB: u64 = 1_000_000;
+    let is_full = |rule: BatchRule, max, messages: &[(&str, u64)]| {
+        let stage = Stage { batch: Some(rule), ..Stage::default() };
+        let mut planner = Planner::new(&stage, max, at(0), Rooms::default(), BTreeMap::new());
+        let of = |(key, bytes): &(&str, u64)| Waiting {
+            batch_key: Some((*key).to_owned()),
+            ..waiting(key, 0, *bytes)
+        };
+        planner.look(messages.iter().map(of).collect());
+        let is_full = planner.is_full();
+        let picks = planner.done().picks;
+        assert!(!is_full || picks.len() == max as usize || messages.len() > 60, "{picks:?}");
+        is_full
+    };
+    let rule = BatchRule { len: 10_000, bytes: Some(MB), wait: Duration::from_secs(9) };
+    assert!(is_full(rule, 1, &[("a", MB)]), "one of full size");
+    assert!(is_full(rule, 1, &[("a", MB / 2), ("a", MB)]), "the next one does not fit");
+    assert!(!is_full(rule, 2, &[("a", MB / 2), ("a", MB / 3), ("b", MB)]));
+    assert!(is_full(rule, 2, &[("a", MB), ("b", MB / 2), ("b", MB / 2)]));
+    let short = BatchRule { len: 2, ..rule };
+    assert!(!is_full(short, 2, &[("a", 1), ("a", 1), ("a", 1)]));
+    assert!(is_full(short, 2, &[("a", 1), ("a", 1), ("a", 1), ("a", 1)]));
+    assert!(!is_full(rule, 999, &[("a", MB); 63]));
+    assert!(is_full(rule, 999, &[("a", MB); 64]), "no claim hands out more");
 }
 
 #[test]

@@ -85,10 +85,24 @@ fn rates_that_make_no_sense() {
     assert_eq!(Rate::per_second(1).burst(0).check(), Err(PermitProblem::NoBurst));
     assert_eq!(Rate::per_second(1_000_001).check(), Err(PermitProblem::TooFast));
     assert_eq!(Rate::per_second(1_000_000).check(), Ok(()));
+    let slowest = r#"{"amount": 1, "period": 3155760000000001, "burst": 1}"#;
+    let century: Rate = serde_json::from_str(slowest).expect("a rate");
+    assert_eq!(century.check(), Err(PermitProblem::TooSlow));
     let mut fastest = Bucket::new(Rate::per_second(1_000_000).burst(u32::MAX));
     fastest.take(at(0), u32::MAX);
     assert_eq!(fastest.available(at(0)), 0);
     assert_eq!(fastest.available(at(0) + Duration::from_micros(7)), 7);
+}
+
+/// Others may have written it.
+#[test]
+fn a_period_that_is_longer_than_time() {
+    let longest = r#"{"amount": 1, "period": 9000000000000000000, "burst": 9}"#;
+    let mut bucket = Bucket::new(serde_json::from_str(longest).expect("a rate"));
+    let now = at(0);
+    bucket.take(now, 9);
+    assert!(bucket.next_at(now).is_some_and(|next| next >= now));
+    let _ = bucket.available(now);
 }
 
 #[test]

@@ -2,7 +2,11 @@
 
 use std::collections::BTreeMap;
 
-const TEXT: &str = include_str!("../../../../docs/runtime.md");
+/// What any worker counts.
+pub(crate) const RUNTIME: &str = include_str!("../../../../docs/runtime.md");
+
+/// And one that has pipelines.
+pub(crate) const PIPELINES: &str = include_str!("../../../../docs/pipelines.md");
 
 /// What the documentation says about a metric.
 #[derive(Debug, PartialEq, Eq)]
@@ -14,8 +18,8 @@ pub(crate) struct Metric {
 }
 
 /// By name.
-pub(crate) fn metrics() -> BTreeMap<String, Metric> {
-    TEXT.lines().filter(|line| line.starts_with("| `pgflow_")).map(metric).collect()
+pub(crate) fn metrics(text: &str) -> BTreeMap<String, Metric> {
+    text.lines().filter(|line| line.starts_with("| `pgflow_")).map(metric).collect()
 }
 
 /// ``| `name` | counter | `flow`, `outcome`: completed, failed |``

@@ -49,7 +49,7 @@ mod errand {
 }
 
 /// The sum of a metric, over all series that have these labels; nothing if there is none.
-fn sum(seen: &Seen, name: &str, labels: &[(&str, &str)]) -> Option<f64> {
+pub(crate) fn sum(seen: &Seen, name: &str, labels: &[(&str, &str)]) -> Option<f64> {
     let has = |series: &Series, (label, value): &(&str, &str)| {
         series.labels.get(*label).is_some_and(|found| found == value)
     };

@@ -3,5 +3,6 @@
 mod documented;
 mod jobs;
 mod metrics;
+mod pipelines;
 mod recorder;
 mod spans;

@@ -145,7 +145,7 @@ async fn metrics_are_those_of_the_documentation() -> Outcome {
     let _recording = metrics::set_default_local_recorder(&seen);
     live().await?;
     let all = seen.all();
-    let documented = documented::metrics();
+    let documented = documented::metrics(documented::RUNTIME);
     let names: BTreeSet<&String> = all.keys().map(|series| &series.name).collect();
     assert_eq!(names, documented.keys().collect(), "names");
     let described = seen.described();

@@ -33,8 +33,36 @@ mod halve {
 everywhere!(
     one_worker_does_everything,
     a_batch_that_is_given_back_uses_nothing_up,
-    another_batch_is_refused
+    another_batch_is_refused,
+    a_batch_key_that_cannot_be_kept_is_an_end
 );
+
+/// It kept its worker from everything else.
+async fn a_batch_key_that_cannot_be_kept_is_an_end(fresh: Fresh) -> Outcome {
+    let numbers = Queue::<u32>::named("numbers");
+    let key = |number: &u32| match number % 3 {
+        0 => String::new(),
+        1 => "k".repeat(300),
+        _ if *number == 29 => "good".to_owned(),
+        _ => "n\0".to_owned(),
+    };
+    let pipeline = Pipeline::new("sum", &numbers)
+        .process(|number, _ctx| async move { Ok(number) })
+        .batch(Batch::len(1).key(key), |batch, _ctx| async move {
+            Ok(batch.settle_all(|number| number))
+        });
+    numbers.push_all(&fresh.db, &(0..30).collect::<Vec<_>>()).await?;
+    let working = Working::start(Worker::new(&fresh.db).pipeline(pipeline));
+    drained(&fresh.db, "numbers").await?;
+    assert!(working.stop().await?.is_clean());
+    let dead = fresh.db.queue("numbers").dead(99).await?;
+    assert_eq!(dead.len(), 29, "all but the good one");
+    for message in dead {
+        let why = message.error.unwrap_or_default();
+        assert!(why.contains("what comes next cannot be: the name of the batch key"), "{why}");
+    }
+    Ok(())
+}
 
 /// One slot, and none of the three starves the others.
 async fn one_worker_does_everything(fresh: Fresh) -> Outcome {

@@ -14,9 +14,9 @@ use tokio::time::timeout;
 use crate::pipelines::{PATIENCE, drained};
 
 on!(memory: memory_has_no_transactions);
-on!(sqlite: what_is_written_is_there_once, a_batch_writes_as_one, the_dead_are_noted, a_note_that_fails_is_told);
-on!(mysql: what_is_written_is_there_once, a_batch_writes_as_one, the_dead_are_noted, a_note_that_fails_is_told);
-on!(postgres: what_is_written_is_there_once, a_batch_writes_as_one, the_dead_are_noted, a_note_that_fails_is_told);
+on!(sqlite: what_is_written_is_there_once, a_batch_writes_as_one, the_dead_are_noted, the_refused_are_noted, a_note_that_fails_is_told);
+on!(mysql: what_is_written_is_there_once, a_batch_writes_as_one, the_dead_are_noted, the_refused_are_noted, a_note_that_fails_is_told);
+on!(postgres: what_is_written_is_there_once, a_batch_writes_as_one, the_dead_are_noted, the_refused_are_noted, a_note_that_fails_is_told);
 
 const AGAIN: Duration = Duration::ZERO;
 
@@ -154,6 +154,37 @@ async fn a_note_that_fails_is_told(fresh: Fresh) -> Outcome {
     assert!(notes(&fresh).await?.is_empty(), "it was undone");
     let dead = fresh.db.dead("numbers").list(10).await?;
     assert_eq!(dead[0].error.as_deref(), Some("never; on_dead: no ink"));
+    Ok(())
+}
+
+/// What it emits is refused, with a transaction of its own and without.
+async fn the_refused_are_noted(fresh: Fresh) -> Outcome {
+    create(&fresh).await?;
+    let (numbers, others) = (Queue::<u32>::named("numbers"), Queue::<u32>::named("others"));
+    let (texts, odd) = (Queue::<String>::named("texts"), |_: &u32| ["n\0".to_owned()]);
+    let plain = Pipeline::new("plain", &numbers)
+        .process(|number, _ctx| async move { Ok(number) })
+        .emit(&texts, odd)
+        .on_dead(|_message, why, tx| Box::pin(insert(tx, why.chars().take(40).collect())));
+    let writes = Pipeline::new("writes", &others)
+        .process_in(|number, _ctx, tx| {
+            Box::pin(async move {
+                insert(tx, "written".to_owned()).await?;
+                Ok(number)
+            })
+        })
+        .emit(&texts, odd)
+        .on_dead(|_message, why, tx| Box::pin(insert(tx, why.chars().take(40).collect())));
+    numbers.push(&fresh.db, &1).await?;
+    others.push(&fresh.db, &2).await?;
+    let working = Working::start(Worker::new(&fresh.db).pipeline(plain).pipeline(writes));
+    drained(&fresh.db, "numbers").await?;
+    drained(&fresh.db, "others").await?;
+    assert!(working.stop().await?.is_clean());
+    let why: String =
+        "what comes next cannot be: cannot store the job's payload".chars().take(40).collect();
+    assert_eq!(notes(&fresh).await?, [&*why, &*why], "and what was written is gone");
+    assert_eq!(fresh.db.queue("texts").stats().await?.depth, 0);
     Ok(())
 }
 

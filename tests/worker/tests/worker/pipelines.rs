@@ -336,6 +336,25 @@ async fn what_makes_no_sense_is_refused_at_the_start(fresh: Fresh) -> Outcome {
     let twice = timeout(PATIENCE, twice).await?;
     assert!(matches!(twice, Err(WorkerError::NeedTwice { need: "numbers" })));
     assert!(fresh.db.resource("gpu").capacity(0).await.is_err());
+    let mixed = Queue::<u32>::named("numbers>batch");
+    let refused = start(Pipeline::new("mixed", &mixed).process(works).into()).await;
+    let queue =
+        |error: &_| matches!(error, WorkerError::QueueOfBatches { queue: "numbers>batch", .. });
+    assert!(refused.as_ref().is_err_and(queue), "{refused:?}");
+    let error = mixed.push(&fresh.db, &1).await.expect_err("batches would be mixed").to_string();
+    assert!(error.contains("`>batch`"), "{error}");
+    let (slow, fast) = (Rate::per_second(1), Rate::per_second(2));
+    let other = Pipeline::new("other", &Queue::<u32>::named("others"));
+    let two = Worker::new(&fresh.db).pipeline(plain().rate("api", slow).process(works));
+    let two = two.pipeline(other.rate("api", fast).process(works)).run(std::future::pending());
+    let of_two = timeout(PATIENCE, two).await?;
+    let of_one = start(plain().rate("api", slow).rate("api", fast).process(works).into()).await;
+    for refused in [of_two, of_one] {
+        let rate =
+            |error: &_| matches!(error, WorkerError::RateTwice { rate, .. } if rate == "api");
+        assert!(refused.as_ref().is_err_and(rate), "{refused:?}");
+    }
+    assert_eq!(fresh.db.rate("api").get().await?, None, "nothing was declared");
     Ok(())
 }
 

@@ -134,9 +134,17 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "front-without-bounds",
         file: "functions/claim_messages.sql",
-        find: "row_number() over w = 1 or sum(l.bytes) over w <= pgflow._claim_bytes()",
-        replace: "true",
+        find: "v_free.most > pgflow._claim_bytes()",
+        replace: "false",
         why: "many heavy messages would make each claim fail",
+        tests: &["pipelines::messages"],
+    },
+    Mutation {
+        name: "look-measures-all",
+        file: "functions/_waiting_messages.sql",
+        find: "    exit when v_bytes >= pgflow._claim_bytes();\n",
+        replace: "",
+        why: "each look at a queue of large messages would read gigabytes",
         tests: &["pipelines::messages"],
     },
     Mutation {

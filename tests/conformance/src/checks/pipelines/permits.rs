@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pgflow_machine::job::{JobProblem, Submitted};
-use pgflow_machine::permit::{Columns, Message, PermitProblem, Rate, Stage};
+use pgflow_machine::job::{JobProblem, NewJob, Submitted};
+use pgflow_machine::permit::{Columns, Message, PermitProblem, Rate, Stage, batches_of};
 use pgflow_runtime::backend::{BackendError, StageClaim, Wake};
 
 use super::{QueueKit, batches, done, held};
@@ -25,6 +25,9 @@ pub(super) const CHECKS: &[Check] = &[
     check!("Q22", "keys of a fair queue are forgotten when it has caught up", forgotten, Pipelines),
     check!("Q23", "who waits for a resource is told, at whatever queue", told, Pipelines),
     check!("Q18", "permits are listed, and a paused queue hands out nothing", listed, Pipelines),
+    check!("Q33", "no units are nothing to hold", no_units, Pipelines),
+    check!("Q34", "a token is taken for what is had", for_what_is_had, Pipelines),
+    check!("Q35", "no queue is called as what batches are formed of", of_batches, Pipelines),
     check!("Q30", "what claims of a queue take is noted, and replaced", noted, Pipelines),
 ];
 
@@ -256,6 +259,58 @@ async fn too_many(cx: Arc<Cx>) {
     assert!(kit.claim(9, &Stage::default()).await.is_empty());
     kit.queues().set_capacity(&gpu, 2).await.expect("more of it");
     assert_eq!(kit.names(9, &Stage::default()).await, ["b"]);
+}
+
+async fn no_units(cx: Arc<Cx>) {
+    let kit = QueueKit::new(&cx);
+    let gpu = kit.jobs.name("gpu");
+    kit.queues().set_capacity(&gpu, 2).await.expect("a resource");
+    let columns = Columns { resources: [(gpu.clone(), 0)].into(), ..Columns::default() };
+    kit.push(&[Message { columns, ..kit.message("a") }]).await;
+    assert_eq!(kit.queues().message(&kit.jobs.id("a")).await.expect("a look"), None);
+    assert_eq!(kit.names(9, &Stage::default()).await, ["a"]);
+    let (_, held) = kit.queues().resource(&gpu).await.expect("a look").expect("it is there");
+    assert_eq!(held, 0);
+}
+
+/// Of messages of one key, one can be had, whatever a claim was to take.
+async fn for_what_is_had(cx: Arc<Cx>) {
+    let kit = QueueKit::new(&cx);
+    let slug = kit.jobs.name("openai");
+    kit.queues().set_rate(&slug, Rate::per_hour(1).burst(4)).await.expect("a rate");
+    let of = |need: &str, name: &str| {
+        let key = Some(kit.jobs.name("k"));
+        Message::from(NewJob { key, ..kit.jobs.job(name, need) })
+    };
+    kit.push(&[of("other", "x"), of("q", "a"), of("q", "b")]).await;
+    let other = StageClaim::new("worker", &kit.jobs.name("other"), 1);
+    let other = kit.queues().claim_stage(&other).await.expect("a claim").batches;
+    assert_eq!(other.len(), 1, "it has the key");
+    let stage = Stage { rates: vec![slug.clone()], ..Stage::default() };
+    for _ in 0..5 {
+        assert!(kit.claim(9, &stage).await.is_empty(), "another queue's has the key");
+    }
+    kit.finish(&other[0]).await;
+    for name in ["a", "b"] {
+        let claimed = kit.claim(9, &stage).await;
+        assert_eq!(claimed.iter().flat_map(|it| kit.of(it)).collect::<Vec<_>>(), [name]);
+        kit.finish(&claimed[0]).await;
+    }
+    kit.push_named(["c", "d", "e"].map(str::to_owned)).await;
+    assert_eq!(kit.names(9, &stage).await, ["c", "d"], "two tokens are left");
+}
+
+async fn of_batches(cx: Arc<Cx>) {
+    let kit = QueueKit::new(&cx);
+    let of = |name: &str, fair: Option<&str>| {
+        let job = kit.jobs.job(name, &batches_of("q"));
+        Message { fair: fair.map(str::to_owned), ..job.into() }
+    };
+    let pushed = kit.queues().push(&[of("a", None)], "me").await.expect("a push");
+    assert!(matches!(pushed[..], [Err(JobProblem::Name { what: "queue", .. })]), "{pushed:?}");
+    let pushed = kit.queues().push(&[of("b", Some("k")), kit.message("c")], "me").await;
+    let pushed = pushed.expect("a push");
+    assert!(matches!(pushed[..], [Err(JobProblem::Name { .. }), Ok(_)]), "{pushed:?}");
 }
 
 async fn forgotten(cx: Arc<Cx>) {

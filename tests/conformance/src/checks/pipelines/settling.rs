@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pgflow_machine::job::{HandOver, JobSettled, JobVerdict};
+use pgflow_machine::job::{HandOver, JobProblem, JobSettled, JobVerdict, check_name};
 use pgflow_machine::permit::{MessageEnd, Stage};
 
 use super::{QueueKit, batches, done, settles};
@@ -15,6 +15,7 @@ pub(super) const CHECKS: &[Check] = &[
     check!("Q10", "each message of a batch has a fence, and emits once", fenced, Pipelines),
     check!("Q11", "a key is served in order, and may wait for one that fails", serial, Pipelines),
     check!("Q12", "a message that is handed over frees its key and is batched", onward, Pipelines),
+    check!("Q32", "a batch key that cannot be kept is refused", odd_keys, Pipelines),
     check!("Q13", "dead messages are redriven or dropped", dead, Pipelines),
 ];
 
@@ -96,6 +97,36 @@ async fn onward(cx: Arc<Cx>) {
     let claimed = kit.queues().claim_stage(&claim).await.expect("a claim").batches;
     assert_eq!(claimed.iter().map(|batch| kit.of(batch)).collect::<Vec<_>>(), [["a", "c"]]);
     assert_eq!(claimed[0].messages[0].payload, "a");
+}
+
+/// Wherever it comes from; and the attempt can still end otherwise.
+async fn odd_keys(cx: Arc<Cx>) {
+    let kit = QueueKit::new(&cx);
+    kit.push_named(["a", "b"].map(str::to_owned)).await;
+    let claimed = kit.claim(9, &Stage::default()).await;
+    let need = kit.jobs.name("batches");
+    let end = |batch_key: String| MessageEnd {
+        batch_key: Some(batch_key),
+        ..JobVerdict::HandedOver(HandOver::to(need.clone())).into()
+    };
+    for odd in [String::new(), "k".repeat(129), "\0".to_owned()] {
+        let mut both = settles(&claimed[0], &end(odd.clone()));
+        let mut emits = kit.message("emitted");
+        emits.columns.batch_key = Some(odd.clone());
+        let emits = MessageEnd { emits: vec![emits], ..done() };
+        both.extend(settles(&claimed[1], &emits));
+        for answer in kit.settle_all(&both).await {
+            let problem = JobProblem::Name {
+                what: "batch key",
+                why: check_name(&odd).expect_err("it is odd"),
+            };
+            assert_eq!(answer, JobSettled::Refused(problem));
+        }
+    }
+    assert_eq!(kit.settle(&claimed[0], &end("k".repeat(128))).await, [JobSettled::Applied]);
+    kit.finish(&claimed[1]).await;
+    let kept = kit.queues().message(&kit.jobs.id("a")).await.expect("a look").expect("it is kept");
+    assert_eq!(kept.batch_key, Some("k".repeat(128)));
 }
 
 async fn dead(cx: Arc<Cx>) {

@@ -159,6 +159,23 @@ async fn the_first_messages_are_bounded_in_bytes() {
     assert_eq!(db.one(front).await, "3");
 }
 
+/// Whatever is behind them.
+#[tokio::test]
+async fn a_look_measures_no_more_than_a_claim_hands_out() {
+    let db = Db::new().await;
+    let heavy = "select pgflow.submit_jobs(array['h' || n], '{q}', array[to_jsonb(repeat('x', 4000000))]) from generate_series(1, 18) n";
+    db.run(heavy).await;
+    for locks in [false, true] {
+        let look = format!(
+            "select count(*), sum(bytes) from pgflow.look_at_queue('w', 'q', null, null, 100, {locks}) where what = 'message'"
+        );
+        assert_eq!(db.one(&look).await, "16|64000032", "locks: {locks}");
+    }
+    let place = db.one("select seq from pgflow.jobs where id = 'h16'").await;
+    let more = format!("select name from pgflow.more_messages('q', 100, 0, {place})");
+    assert_eq!(db.rows(&more).await, ["h17", "h18"]);
+}
+
 #[tokio::test]
 async fn the_end_of_an_attempt_frees_and_forgets() {
     let db = database().await;

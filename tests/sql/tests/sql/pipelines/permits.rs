@@ -42,6 +42,8 @@ async fn what_cannot_be_set_is_refused() {
         ("set_rate('r', 2, interval '1 microsecond')", "one per microsecond"),
         ("set_rate('r', 1, interval '0')", "period must not be empty"),
         ("set_rate('r', 1, null)", "period must not be empty"),
+        ("set_rate('r', 1, interval '101 years')", "longer than a hundred years"),
+        ("set_rate('r', 1, interval '170000000 years')", "longer than a hundred years"),
         ("set_rate(null, 1)", "1 to 128 bytes"),
     ] {
         let failure = db.error(&format!("select pgflow.{call}")).await;
