@@ -82,7 +82,7 @@ async fn watch(
             match keys::wish(state, key) {
                 Wish::Nothing => {}
                 Wish::Quit => return Ok(()),
-                Wish::Act(_) if acting.is_some() => state.message = BUSY.to_owned(),
+                Wish::Act(_) if acting.is_some() => BUSY.clone_into(&mut state.message),
                 Wish::Act(act) => acting = Some(state::act(db, act)),
             }
         }
@@ -114,5 +114,5 @@ async fn ended() {
             return;
         }
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }

@@ -43,6 +43,7 @@ impl Columns {
     }
 
     /// What is kept of them: no units are nothing to hold.
+    #[must_use]
     pub fn kept(&self) -> Self {
         let some = self.resources.iter().filter(|(_, units)| **units > 0);
         let resources = some.map(|(slug, units)| (slug.clone(), *units)).collect();

@@ -170,7 +170,9 @@ impl Settles {
             _ => None,
         };
         let Some(failed) = failed else { return self.refused(batch, with_claim, now) };
-        batch.iter_mut().for_each(|settle| settle.verdict = failed.clone());
+        for settle in &mut batch {
+            settle.verdict = failed.clone();
+        }
         self.push_all(batch);
     }
 
@@ -208,9 +210,9 @@ fn failed(verdict: &Verdict, why: &str) -> Option<Verdict> {
             };
             Some(Verdict::Messages(ends.iter().map(end).collect()))
         }
-        Verdict::Job(JobEnd { verdict, submits }) if has_value(verdict) || !submits.is_empty() => {
+        Verdict::Job(end) if has_value(&end.verdict) || !end.submits.is_empty() => {
             let verdict = JobVerdict::Failed { error, retry: JobRetry::Never };
-            Some(Verdict::Job(JobEnd { verdict, submits: Vec::new() }))
+            Some(Verdict::Job(Box::new(JobEnd { verdict, submits: Vec::new() })))
         }
         Verdict::Completed(_) | Verdict::Yielded { until: Until::Met(_), .. } => {
             Some(Verdict::Failed { error, retry: pgflow_machine::Retry::Never })
