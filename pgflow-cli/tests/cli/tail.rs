@@ -18,7 +18,7 @@ struct Tail {
 
 impl Tail {
     /// One that has looked: it has printed that a run began, and knows those that were open.
-    async fn of(db: &Db, url: &str) -> Outcome<Self> {
+    fn of(db: &Db, url: &str) -> Outcome<Self> {
         let running = Running::start(url, &["tail", "--json", "--flow", "sums"])?;
         let mut tail = Self { running, seen: HashSet::new() };
         let db = db.clone();
@@ -57,7 +57,7 @@ async fn runs_that_began_before_are_followed_to_their_end() -> Outcome {
         assert_eq!(failed.wait().await?, RunStatus::Failed);
         worker.stop().await?;
         let open = place.db.start(sums::Flow, &vec![1]).await?;
-        let mut tail = Tail::of(&place.db, &place.url).await?;
+        let mut tail = Tail::of(&place.db, &place.url)?;
         open.cancel(None).await?;
         tail.until_cancelled(open.id())?;
         for _ in 0..2 {
@@ -79,7 +79,7 @@ async fn a_run_is_followed_to_its_end_though_many_began_since() -> Outcome {
     let place = Fresh::sqlite().await?;
     place.db.register(sums::Flow).await?;
     let open = place.db.start(sums::Flow, &vec![1]).await?;
-    let mut tail = Tail::of(&place.db, &place.url).await?;
+    let mut tail = Tail::of(&place.db, &place.url)?;
     let mut last = open.id();
     for _ in 0..501 {
         last = place.db.start(sums::Flow, &vec![2]).await?.id();

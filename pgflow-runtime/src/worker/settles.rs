@@ -402,7 +402,8 @@ mod tests {
             panic!("ends of messages");
         };
         assert!(is_dead(&ends[0].verdict) && ends[1].verdict == JobVerdict::Released);
-        let job = |verdict| refused(Verdict::Job(JobEnd { verdict, submits: Vec::new() }));
+        let job =
+            |verdict| refused(Verdict::Job(Box::new(JobEnd { verdict, submits: Vec::new() })));
         let Some(Verdict::Job(end)) = job(finished) else { panic!("the end of a job") };
         assert!(is_dead(&end.verdict));
         assert_eq!(job(JobVerdict::Released), None, "nothing is wrong with it: it waits");

@@ -24,7 +24,9 @@ fn state(scratch: &Scratch) -> State {
 
 fn restore(scratch: &Scratch, (files, lock): &State) {
     scratch.files().keys().for_each(|name| scratch.remove(&format!("migrations/{name}")));
-    files.iter().for_each(|(name, text)| scratch.write(&format!("migrations/{name}"), text));
+    for (name, text) in files {
+        scratch.write(&format!("migrations/{name}"), text);
+    }
     scratch.write("pgflow.lock", lock);
 }
 
