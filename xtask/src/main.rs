@@ -4,6 +4,7 @@ mod artifacts;
 mod cargo;
 mod constants;
 mod fresh;
+mod marks;
 mod mutants;
 mod packages;
 mod provision;

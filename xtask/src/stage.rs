@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use crate::cargo::cargo;
-use crate::{provision, suites};
+use crate::{marks, provision, suites};
 
 /// A part of `cargo xtask test`.
 pub(crate) struct Stage {
@@ -18,6 +18,8 @@ pub(crate) enum Work {
     Cargo { args: &'static [&'static str], env: &'static [(&'static str, &'static str)] },
     /// Installs what is missing on the machine.
     Provision,
+    /// Looks for what an unfinished merge leaves behind.
+    Marks,
     /// All test binaries of the workspace.
     TestBinaries,
 }
@@ -46,6 +48,7 @@ impl Stage {
         let done = match self.work {
             Work::Cargo { args, env } => self.cargo_command(args, env),
             Work::Provision => provision::stage(),
+            Work::Marks => marks::stage(),
             Work::TestBinaries => suites::run_all(test_args),
         };
         done.map_err(|why| Failure { stage: self.name, why })

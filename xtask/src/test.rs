@@ -9,6 +9,7 @@ use crate::stage::{Failure, Stage, Work};
 const STAGES: &[Stage] = &[
     // Tests only find; and what is missing is said before anything is built.
     Stage { name: "provision", work: Work::Provision },
+    Stage { name: "marks", work: Work::Marks },
     Stage::cargo("format", &["fmt", "--all", "--check"]),
     // Before anything builds the examples, since that writes what is missing.
     Stage::cargo("migrations", &["pgflow", "check", "--workspace"]),

@@ -94,10 +94,11 @@ async fn a_worker_starts_each_tick_once(fresh: Fresh) -> Outcome {
     let workers = [(); 2].map(|()| Working::start(Worker::new(&fresh.db).flow(report::Flow)));
     until(|| async { Ok(runs(&fresh, "report").await?.len() >= 3) }).await?;
     schedule.pause().await?;
-    let (paused, started) = (schedule.get().await?, runs(&fresh, "report").await?.len());
-    let last = paused.last_at.ok_or("it has started runs")?;
+    let (paused, all) = (schedule.get().await?, runs(&fresh, "report").await?);
+    let (last, started) = (paused.last_at.ok_or("it has started runs")?, all.len());
     let seconds = first.saturating_until(last).as_secs() + 1;
-    assert_eq!(started as u64, seconds, "one for each second since the first");
+    let seen = || format!("one for each second since {first:?}: {paused:?}, {all:?}");
+    assert_eq!(started as u64, seconds, "{}", seen());
     until(|| async {
         let all = runs(&fresh, "report").await?;
         Ok(all.iter().all(|run| run.status == RunStatus::Completed))
