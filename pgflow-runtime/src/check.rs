@@ -63,10 +63,8 @@ pub use parameter::{IsContext, IsState};
 pub use pipeline::{Carries, Emits, Handles, Keeps, KeepsTo};
 pub use returned::{IsResult, MadeFrom, Wraps};
 #[cfg(feature = "engine")]
-pub use runs::TakesAll;
-#[cfg(feature = "engine")]
 pub use runs::{Applies, WorksFor, WorksOn, WorksThrough};
-pub use runs::{Runs, Shares, Starts, Takes};
+pub use runs::{Runs, Shares, Starts, Takes, TakesAll};
 #[cfg(feature = "engine")]
 pub use stage::{Batches, StageTakes, StageTakesIn, StageTakesLoaded, StageTakesLoadedIn};
 pub use step_of::StepOf;

@@ -109,7 +109,6 @@ impl<Given: InputOf<Input>, Input, Who> Takes<Given, Input> for Who {
 ///     let _ = ctx.run_all(billing::Flow, 7_u8);
 /// }
 /// ```
-#[cfg(feature = "engine")]
 #[diagnostic::on_unimplemented(
     message = "this takes inputs, each a `{Input}`, and `{Given}` is not a list of them",
     label = "expected several `{Input}`"
@@ -119,7 +118,6 @@ pub trait TakesAll<Given, Input> {
     fn each<R, E>(given: Given, made: impl FnMut(&Input) -> Result<R, E>) -> Result<Vec<R>, E>;
 }
 
-#[cfg(feature = "engine")]
 #[diagnostic::do_not_recommend]
 impl<Given: IntoIterator<Item: InputOf<Input>>, Input, Who> TakesAll<Given, Input> for Who {
     fn each<R, E>(given: Given, mut made: impl FnMut(&Input) -> Result<R, E>) -> Result<Vec<R>, E> {
