@@ -1,6 +1,6 @@
 //! What a task costs in memory does not depend on how many others there are.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pgflow_machine::{RunId, Settle, Verdict, WorkerId};
 use pgflow_model::{FlowShape, StepShape};
@@ -9,6 +9,13 @@ use pgflow_runtime::memory::Memory;
 use serde_json::Value;
 
 const BATCH: u32 = 100;
+
+/// How long this thread has had a CPU. Others that want it too make the clock go on, and not this.
+fn on_cpu() -> Duration {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux");
+    let nanos = text.split(' ').next().and_then(|field| field.parse().ok());
+    Duration::from_nanos(nanos.expect("a number of nanoseconds"))
+}
 
 /// Claims and completes all of a map, and says what a task cost.
 async fn cost(width: u32) -> Duration {
@@ -21,7 +28,7 @@ async fn cost(width: u32) -> Duration {
     let id = RunId::from_key("wide", "test");
     memory.start(NewRun::new("wide", input, id)).await.expect("a run");
     let claim = Claim::of_queues(["wide"], BATCH, WorkerId::new());
-    let since = Instant::now();
+    let since = on_cpu();
     let mut tasks = memory.claim(&claim).await.expect("tasks").tasks;
     while tasks.len() == BATCH as usize {
         let done = tasks.into_iter().map(|task| Settle {
@@ -31,7 +38,7 @@ async fn cost(width: u32) -> Duration {
         let done: Vec<_> = done.collect();
         tasks = memory.settle(&done, Some(&claim)).await.expect("applied").claimed.tasks;
     }
-    let took = since.elapsed();
+    let took = on_cpu() - since;
     let run = memory.run(id, Parts::Outputs).await.expect("memory").expect("the run");
     let output = run.steps[0].output.as_ref().and_then(Value::as_array).expect("an array");
     assert!(output.iter().zip(0..width).all(|(output, index)| *output == index), "out of order");
@@ -46,5 +53,5 @@ fn a_task_of_a_wide_map_costs_as_much_as_one_of_a_narrow_map() {
     };
     let (narrow, wide) = (best(300), best(30_000));
     // A scan per claim would make it a hundred times as much.
-    assert!(wide < narrow * 5, "{wide:?} instead of {narrow:?}");
+    assert!(wide < narrow * 10, "{wide:?} instead of {narrow:?}");
 }
