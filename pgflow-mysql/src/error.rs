@@ -100,9 +100,14 @@ pub enum MySqlError {
     /// Other transactions came first, again and again.
     #[error("other transactions were in the way too often")]
     Busy(#[source] SqlError),
-    /// A payload is larger than the server takes.
-    #[error("this is larger than the server takes; its `max_allowed_packet` says how much that is")]
+    /// A column does not take a payload, or a character of it.
+    #[error("a column of the server does not take this")]
     TooBig(#[source] SqlError),
+    /// What was sent together is larger than the server is set to take: that can be changed, so it says nothing about a payload.
+    #[error(
+        "this is larger than the server is set to take\nhelp: `max_allowed_packet` and `group_concat_max_len` say how much that is"
+    )]
+    SmallLimit(#[source] SqlError),
     /// The connection is gone.
     #[error(transparent)]
     Lost(SqlError),
@@ -153,7 +158,7 @@ const MEANINGS: &[(u16, Kind)] = &[
     (1142, MySqlError::NoRight),      // on a table
     (1143, MySqlError::NoRight),      // on a column
     (1152, MySqlError::Lost),         // aborted connection
-    (1153, MySqlError::TooBig),       // larger than max_allowed_packet
+    (1153, MySqlError::SmallLimit),   // larger than max_allowed_packet
     (1158, MySqlError::Lost),         // reading from the network
     (1159, MySqlError::Lost),         // the same, in time
     (1160, MySqlError::Lost),         // writing to the network
@@ -165,9 +170,9 @@ const MEANINGS: &[(u16, Kind)] = &[
     (1213, MySqlError::Busy),         // a deadlock
     (1226, MySqlError::NoConnection), // a limit of this user
     (1227, MySqlError::NoRight),      // of the whole server
-    (1260, MySqlError::TooBig),       // cut by GROUP_CONCAT
+    (1260, MySqlError::SmallLimit),   // cut by GROUP_CONCAT
     (1290, MySqlError::ReadOnly),     // --read-only
-    (1301, MySqlError::TooBig),       // the result is larger than max_allowed_packet
+    (1301, MySqlError::SmallLimit),   // the result is larger than max_allowed_packet
     (1317, MySqlError::Busy),         // interrupted
     (1366, MySqlError::TooBig),       // a character that the column does not take
     (1370, MySqlError::NoRight),      // on a routine
@@ -302,10 +307,11 @@ mod tests {
         for number in [1021, 1030, 1040, 1114, 1205, 1213, 1290, 1836] {
             assert!(matches!(backend(number), BackendError::Unavailable(_)), "{number}");
         }
-        for number in [1153, 1301, 1406] {
+        for number in [1366, 1406] {
             assert!(matches!(backend(number), BackendError::Unstorable(_)), "{number}");
         }
-        for number in [0, 1044, 1045, 1049, 1064, 1142] {
+        // Nor may settings of the server fail a result for good: they can be changed.
+        for number in [0, 1044, 1045, 1049, 1064, 1142, 1153, 1260, 1301] {
             assert!(matches!(backend(number), BackendError::Refused(_)), "{number}");
         }
     }

@@ -14,6 +14,7 @@ use sqlx::{Connection as _, Executor as _, MySqlConnection};
 use uuid::Uuid;
 
 use crate::catalog::Begun;
+use crate::claim::queue;
 use crate::error::{Result, broken};
 use crate::load::word;
 use crate::payloads::payloads;
@@ -36,6 +37,23 @@ const TASKS: &str = "
       straight_join pgflow_tasks t force index (primary) on t.run = s.run and t.step = s.step
      where s.run = ? and s.status = 'started' and s.tasks <= ?
      order by t.step, t.task_index";
+
+/// The same of some tasks of a wide map: of those first and last in its queue, and of those that workers have.
+const SOME: &str = "
+    select t.step, t.status, cast(t.attempts - t.refunded as signed), t.worker, t.error,
+           case when t.status = 'queued' and t.yielded_attempt = t.attempts then t.yield_reason end, t.ready_at
+      from (
+        (select run, step, task_index from pgflow_tasks force index (pgflow_tasks_ready)
+          where queue = ? and ready_at > ? order by ready_at limit ?)
+        union
+        (select run, step, task_index from pgflow_tasks force index (pgflow_tasks_ready)
+          where queue = ? and ready_at > ? order by ready_at desc limit ?)
+        union
+        (select run, step, task_index from pgflow_tasks force index (pgflow_tasks_lost)
+          where lost_at > ? order by lost_at desc limit ?)) k
+      straight_join pgflow_tasks t force index (primary) on t.run = k.run and t.step = k.step and t.task_index = k.task_index
+     where k.run = ? and k.step = ?
+     order by t.task_index";
 
 const LOG: &str = "
     select e.seq, e.at, e.entry from pgflow_events e where e.run = ? and e.seq > ? order by e.seq limit ?";
@@ -140,7 +158,31 @@ async fn steps<C: DerefMut<Target = MySqlConnection>>(
             work: works.remove(&step).map(StepWork::of),
         });
     }
+    for (number, step) in steps.iter_mut().enumerate() {
+        let is_wide = step.tasks.is_some_and(|tasks| tasks > StepWork::MOST_TASKS);
+        if status == RunStatus::Started && step.status == StepStatus::Started && is_wide {
+            step.work = Some(StepWork::of(some_work(session, run, version, number).await?));
+        }
+    }
     Ok(steps)
+}
+
+/// Some tasks of a wide map.
+async fn some_work<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    run: RunId,
+    version: &Version,
+    step: usize,
+) -> Result<Vec<TaskWork>> {
+    let (queue, some) = (queue(version, step), StepWork::SOME_TASKS);
+    let mut query = sqlx::query_as(SOME);
+    for _ in 0..2 {
+        query = query.bind(queue).bind(i64::MIN).bind(some);
+    }
+    let query = query.bind(i64::MIN).bind(some).bind(run.0);
+    let query = query.bind(u32::try_from(step).unwrap_or(u32::MAX));
+    let rows: Vec<TaskColumns> = query.fetch_all(session.connection()).await?;
+    rows.into_iter().map(|row| Ok(task_work(row)?.1)).collect()
 }
 
 /// Tasks of started steps.
@@ -151,18 +193,26 @@ async fn works<C: DerefMut<Target = MySqlConnection>>(
     let query = sqlx::query_as(TASKS).bind(run.0).bind(StepWork::MOST_TASKS);
     let rows: Vec<TaskColumns> = query.fetch_all(session.connection()).await?;
     let mut works: HashMap<u16, Vec<TaskWork>> = HashMap::new();
-    for (step, status, attempts, worker, error, yielded, ready_at) in rows {
-        let status = word(TaskStatus::from_word(&status), &status)?;
-        works.entry(step).or_default().push(TaskWork {
-            attempts: u32::try_from(attempts).unwrap_or_default(),
-            worker: worker.map(WorkerId).filter(|_| status == TaskStatus::Started),
-            error,
-            yielded,
-            ready_at: ready_at.map(Timestamp::from_micros),
-            is_completed: status == TaskStatus::Completed,
-        });
+    for row in rows {
+        let (step, work) = task_work(row)?;
+        works.entry(step).or_default().push(work);
     }
     Ok(works)
+}
+
+fn task_work(
+    (step, status, attempts, worker, error, yielded, ready_at): TaskColumns,
+) -> Result<(u16, TaskWork)> {
+    let status = word(TaskStatus::from_word(&status), &status)?;
+    let work = TaskWork {
+        attempts: u32::try_from(attempts).unwrap_or_default(),
+        worker: worker.map(WorkerId).filter(|_| status == TaskStatus::Started),
+        error,
+        yielded,
+        ready_at: ready_at.map(Timestamp::from_micros),
+        is_completed: status == TaskStatus::Completed,
+    };
+    Ok((step, work))
 }
 
 /// Entries of a run's log.

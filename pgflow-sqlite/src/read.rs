@@ -71,7 +71,7 @@ pub(super) async fn record<C: Conn>(
         Parts::Outputs => steps(connection, row.id, &version.plan, true).await?,
     };
     if row.status == RunStatus::Started.word() {
-        work::add(connection, row.id, &mut steps).await?;
+        work::add(connection, row.id, &version, &mut steps).await?;
     }
     Ok(Some(RunRecord {
         id,

@@ -106,8 +106,7 @@ pub struct StepRecord {
     pub error: Option<String>,
     /// Why it was skipped.
     pub skip_reason: Option<SkipReason>,
-    /// What its tasks are doing, while it is started; nothing for maps of more than 1,000 tasks, where
-    /// looking at all of them would cost more than it is worth.
+    /// What its tasks are doing, while it is started.
     pub work: Option<StepWork>,
 }
 
@@ -130,7 +129,8 @@ pub struct StepRecord {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StepWork {
-    /// Attempts of all its tasks so far, without those that were given back.
+    /// Attempts of all its tasks so far, without those that were given back. As everything here, only of some tasks if
+    /// there are more than [`MOST_TASKS`](Self::MOST_TASKS).
     pub attempts: u32,
     /// Tasks that a worker has.
     pub running: u32,
@@ -163,8 +163,11 @@ pub struct TaskWork {
 }
 
 impl StepWork {
-    /// Maps of more tasks are not looked at.
+    /// Of maps of more tasks not all are looked at.
     pub const MOST_TASKS: u32 = 1_000;
+    /// But so many of those that can be claimed or wait, from both ends of their queue, and of those that a worker has: what
+    /// stands in the same queue counts, so that a look costs the same however wide a map is.
+    pub const SOME_TASKS: u32 = 500;
 
     /// From a step's tasks, by index.
     pub fn of(tasks: impl IntoIterator<Item = TaskWork>) -> Self {

@@ -102,7 +102,6 @@ fn step_record(run: &Run, step: usize, with_output: bool) -> StepRecord {
 /// What the tasks of a started step are doing.
 fn work(run: &Run, step: usize) -> Option<StepWork> {
     let tasks = &run.steps[step].tasks;
-    let is_looked_at = tasks.len() <= StepWork::MOST_TASKS as usize;
     let task = |task: &Task| TaskWork {
         attempts: task.row.counted(),
         worker: task.held.map(|(worker, _)| worker),
@@ -111,5 +110,5 @@ fn work(run: &Run, step: usize) -> Option<StepWork> {
         ready_at: task.row.ready_at,
         is_completed: task.row.status == TaskStatus::Completed,
     };
-    (run.state.is_live(step) && is_looked_at).then(|| StepWork::of(tasks.iter().map(task)))
+    run.state.is_live(step).then(|| StepWork::of(tasks.iter().map(task)))
 }

@@ -1,9 +1,11 @@
 //! Which tasks a claim hands out.
 //!
-//! What has been ready longest comes first. So that a wide map does not stand before everything that comes after
+//! Flows take turns, so that what has piled up in one of them does not stand before all others, and of each flow what
+//! has been ready longest comes first. So that a wide map does not stand before everything that comes after
 //! it, its tasks behind the first few go to a lane of their own, the bulk lane, a century back in time. A
 //! claim takes of it what the others leave, and a quarter in any case.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::Timestamp;
@@ -90,6 +92,13 @@ pub fn bulk_share(max: u32, nth: u32) -> u32 {
     max / 4 + u32::from(max % 4 > nth % 4)
 }
 
+/// Which of `flows` that have something to do comes first, in the `nth` claim: each as often, in no order that the
+/// turns of bulk could go along with.
+fn first_of(flows: usize, nth: u32) -> usize {
+    let mixed = nth.wrapping_mul(0x9e37_79b9) >> 16;
+    usize::try_from(mixed).unwrap_or_default() % flows.max(1)
+}
+
 fn back(now: Timestamp, by: Duration) -> Timestamp {
     let micros = i64::try_from(by.as_micros()).unwrap_or(i64::MAX);
     Timestamp::from_micros(now.micros().saturating_sub(micros))
@@ -113,8 +122,38 @@ pub struct Room {
     pub max: u32,
     /// Tasks of each queue at most.
     pub quotas: Vec<u32>,
-    /// How many of `max` are bulk if there is any, see [`bulk_share`].
-    pub bulk: u32,
+    /// Which flow each queue is of: these take turns.
+    pub flows: Vec<i64>,
+    /// Which claim it is: a share of it is bulk if there is any, see [`bulk_share`], and flows come first in turn.
+    pub nth: u32,
+}
+
+impl Room {
+    fn bulk(&self) -> usize {
+        usize::try_from(bulk_share(self.max, self.nth)).unwrap_or(usize::MAX)
+    }
+
+    /// Tasks that are ready, in the order in which they are taken.
+    fn in_order<T>(&self, mut ready: Vec<Ready<T>>) -> Vec<Ready<T>> {
+        ready.sort_by_key(|task| task.ready_at);
+        let flow = |task: &Ready<T>| self.flows.get(task.queue).copied().unwrap_or_default();
+        let mut seen: BTreeMap<i64, usize> = ready.iter().map(|task| (flow(task), 0)).collect();
+        if seen.len() < 2 {
+            return ready;
+        }
+        let flows: Vec<i64> = seen.keys().copied().collect();
+        let first = first_of(flows.len(), self.nth);
+        let place = |task: Ready<T>| {
+            let flow = flow(&task);
+            let round = seen.entry(flow).or_default();
+            *round += 1;
+            let number = flows.binary_search(&flow).unwrap_or_default();
+            ((*round, (number + flows.len() - first) % flows.len()), task)
+        };
+        let mut placed: Vec<_> = ready.into_iter().map(place).collect();
+        placed.sort_by_key(|(place, _)| *place);
+        placed.into_iter().map(|(_, task)| task).collect()
+    }
 }
 
 /// What a claim hands out.
@@ -125,7 +164,7 @@ pub struct Room {
 /// let now = Timestamp::from_micros(1_800_000_000_000_000);
 /// let of_map = (16..1_000).map(|n| Ready { task: n, queue: 0, ready_at: ready_at(now, Default::default(), n) });
 /// let small = Ready { task: 7_777, queue: 1, ready_at: now };
-/// let room = Room { max: 20, quotas: vec![20; 2], bulk: 5 };
+/// let room = Room { max: 20, quotas: vec![20; 2], flows: vec![1, 1], nth: 0 };
 /// let choice = Choice::new(of_map.chain([small]).collect(), now, room, |_| 100);
 /// assert_eq!(choice.tasks.len(), 20);
 /// assert!(choice.tasks.contains(&7_777), "it need not wait for a thousand others");
@@ -147,13 +186,11 @@ impl<T> Choice<T> {
         bytes: impl Fn(&T) -> usize,
     ) -> Self {
         let edge = bulk_until(now);
-        let (mut bulk, mut turn): (Vec<_>, Vec<_>) =
+        let (bulk, turn): (Vec<_>, Vec<_>) =
             ready.into_iter().partition(|task| task.ready_at <= edge);
-        bulk.sort_by_key(|task| task.ready_at);
-        turn.sort_by_key(|task| task.ready_at);
-        let mut picking = Picking { room, bytes, weight: 0, is_full: false, choice: Self::none() };
+        let (bulk, turn, share) = (room.in_order(bulk), room.in_order(turn), room.bulk());
         let mut bulk = bulk.into_iter();
-        let share = usize::try_from(picking.room.bulk).unwrap_or(usize::MAX);
+        let mut picking = Picking { room, bytes, weight: 0, is_full: false, choice: Self::none() };
         bulk.by_ref().take(share).for_each(|task| picking.offer(task));
         turn.into_iter().chain(bulk).for_each(|task| picking.offer(task));
         picking.choice
@@ -205,7 +242,7 @@ mod tests {
     const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
     fn room(max: u32) -> Room {
-        Room { max, quotas: vec![max], bulk: bulk_share(max, 0) }
+        Room { max, quotas: vec![max], flows: vec![1], nth: 0 }
     }
 
     fn since(seconds: u64, task: u32) -> Ready<u32> {
@@ -216,6 +253,33 @@ mod tests {
     fn the_oldest_come_first() {
         let ready = vec![since(1, 1), since(3, 3), since(2, 2)];
         assert_eq!(Choice::new(ready, NOW, room(2), |_| 0).tasks, [3, 2]);
+    }
+
+    /// Two flows with much to do and one with little, which are the lanes 0, 1 to 2 and 3.
+    fn of_three_flows(max: u32, nth: u32) -> Vec<u32> {
+        let old = (0..100).map(|n| since(500 - u64::from(n), n));
+        let newer =
+            (100..200).map(|n| Ready { queue: 1 + n as usize % 2, ..since(200 - u64::from(n), n) });
+        let newest = Ready { queue: 3, ..since(0, 1_000) };
+        let room = Room { max, quotas: vec![max; 4], flows: vec![7, 8, 8, 9], nth };
+        Choice::new(old.chain(newer).chain([newest]).collect(), NOW, room, |_| 0).tasks
+    }
+
+    #[test]
+    fn flows_take_turns() {
+        let mut choice = of_three_flows(7, 0);
+        choice.sort_unstable();
+        assert_eq!(choice, [0, 1, 2, 100, 101, 102, 1_000], "the oldest of each");
+    }
+
+    #[test]
+    fn flows_take_turns_also_in_claims_for_one() {
+        for stride in [1, 4] {
+            let firsts = (0..300).flat_map(|nth| of_three_flows(1, nth * stride));
+            let mut times = BTreeMap::new();
+            firsts.for_each(|task| *times.entry(task).or_insert(0) += 1);
+            assert!(times.len() == 3 && times.values().all(|times| *times > 60), "{times:?}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Choice, Ready, Room, bulk_share};
+use super::{Choice, Ready, Room};
 use crate::permit::Stage;
 use crate::{Catalog, Timestamp, Version, WorkerId};
 
@@ -180,7 +180,8 @@ impl Claim {
         let room = Room {
             max: self.max,
             quotas: lanes.iter().map(|lane| lane.max).collect(),
-            bulk: bulk_share(self.max, nth),
+            flows: lanes.iter().map(|lane| lane.version.id).collect(),
+            nth,
         };
         Choice::new(ready, now, room, |candidate| candidate.bytes)
     }

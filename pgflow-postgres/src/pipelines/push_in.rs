@@ -18,7 +18,7 @@ pub fn push_in<'a>(
 ) -> Reply<'a, Result<Submitted, JobProblem>> {
     Box::pin(async move {
         check_transaction(connection)?;
-        let mut session = PostgresSession::on(Inside(connection));
+        let mut session = PostgresSession::on(Inside::of_application(connection));
         // What can't be sent at all; the core looks at the rest.
         let limits = Limits { max_bytes: usize::MAX, ..Limits::default() };
         store::push_in_transaction(&mut session, message, by, limits).await

@@ -11,7 +11,8 @@ use sqlx::Row;
 use sqlx::postgres::{PgConnection, PgRow};
 
 use crate::engine::{Engine, Lane, Open, Statement};
-use crate::error::translate;
+use crate::error::{not_recorded, translate};
+use pgflow_backend::backend::BackendError;
 use pgflow_backend::store::Stored;
 
 /// The database's time, as a column of a statement: after what it did.
@@ -28,6 +29,11 @@ pub trait Speaks: Send {
     fn locks(&self) -> bool;
 
     fn ask<'s, 'q: 's>(&'s mut self, statement: &'s Makes<'q>) -> Answer<'s>;
+
+    /// What an error of a statement means here.
+    fn meaning(&self, error: sqlx::Error) -> BackendError {
+        translate(error)
+    }
 }
 
 /// Makes a statement, as often as it takes.
@@ -64,8 +70,23 @@ impl Speaks for Connected {
     }
 }
 
-/// The application's transaction.
-pub(super) struct Inside<'a>(pub(super) &'a mut PgConnection);
+/// A transaction in the hands of the application.
+pub(super) struct Inside<'a> {
+    connection: &'a mut PgConnection,
+    meaning: fn(sqlx::Error) -> BackendError,
+}
+
+impl<'a> Inside<'a> {
+    /// The application's own.
+    pub(super) fn of_application(connection: &'a mut PgConnection) -> Self {
+        Self { connection, meaning: translate }
+    }
+
+    /// That of an attempt: what its function did there may be why a statement fails.
+    pub(super) fn of_attempt(connection: &'a mut PgConnection) -> Self {
+        Self { connection, meaning: not_recorded }
+    }
+}
 
 impl Speaks for Inside<'_> {
     fn locks(&self) -> bool {
@@ -73,7 +94,11 @@ impl Speaks for Inside<'_> {
     }
 
     fn ask<'s, 'q: 's>(&'s mut self, statement: &'s Makes<'q>) -> Answer<'s> {
-        Box::pin(statement().fetch_all(&mut *self.0))
+        Box::pin(statement().fetch_all(&mut *self.connection))
+    }
+
+    fn meaning(&self, error: sqlx::Error) -> BackendError {
+        (self.meaning)(error)
     }
 }
 
@@ -94,7 +119,7 @@ impl<C: Speaks> PostgresSession<C> {
         &mut self,
         statement: impl Fn() -> Statement<'q> + Send + Sync + 'q,
     ) -> Stored<Vec<PgRow>> {
-        self.ask_raw(statement).await.map_err(translate)
+        self.ask_raw(statement).await.map_err(|error| self.connection.meaning(error))
     }
 
     /// The same, with the error as the database says it.

@@ -23,7 +23,7 @@ impl Postgres {
     ) -> Result<Vec<JobSettled>, BackendError> {
         let limits = self.job_limits().await?;
         let PostgresTx { mut transaction, .. } = self.take_back(tx).await?;
-        let mut session = PostgresSession::on(Inside(&mut transaction));
+        let mut session = PostgresSession::on(Inside::of_attempt(&mut transaction));
         let (answers, ready) = settle_messages_in(&mut session, settles, by, limits).await?;
         if answers.iter().any(|answer| *answer != JobSettled::Applied) {
             self.engine.in_time("undoing", transaction.rollback()).await.map_err(translate)?;

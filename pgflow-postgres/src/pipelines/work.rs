@@ -193,7 +193,7 @@ impl<C: Speaks> PostgresSession<C> {
             Ok(rows) => submitted(&rows[0]).map(Ok),
             Err(error) => match Problem::of(&error) {
                 Some(problem) => Ok(Err(problem.about(job.after.iter()))),
-                None => Err(translate(error)),
+                None => Err(self.connection.meaning(error)),
             },
         }
     }
@@ -211,7 +211,9 @@ impl<C: Speaks> PostgresSession<C> {
                     self.ask(|| sqlx::query("release savepoint messages")).await?;
                 }
                 Err(error) => {
-                    let problem = Problem::of(&error).ok_or_else(|| translate(error))?;
+                    let Some(problem) = Problem::of(&error) else {
+                        return Err(self.connection.meaning(error));
+                    };
                     self.ask(|| sqlx::query("rollback to savepoint messages")).await?;
                     match part.split_at(part.len() / 2) {
                         ([], _) => answers.push(Err(problem.about(part[0].after.iter()))),

@@ -10,13 +10,14 @@ use pgflow_machine::wait::HookToken;
 use pgflow_machine::{Limits, Retry, TaskLease, Until, Verdict};
 use pgflow_model::with_causes;
 
-use super::excuses::{Excuse, held_up};
+use super::excuses::held_up;
 use super::shared::Shared;
 use super::{task_input, transaction, verdict, waiting};
 use crate::backend::{Backend, BackendError, ClaimedTask, Reply};
 use crate::calls;
 use crate::emit::Outlet;
 use crate::task::StepEnd;
+use crate::worker::excuses::Excuse;
 use crate::worker::{Ended, Signals, panicked, tidy};
 use crate::{DataError, Error, Served, StepDef, Task, Waits};
 
@@ -109,7 +110,7 @@ impl Attempt {
                     (verdict::completed(output, self.served.flow(), self.step, limits), None)
                 }
                 Ok(StepEnd::Waits(wait)) => (waiting::verdict(*wait, self.step, limits), None),
-                Err(error) => (verdict::failed(&error, self.step), transaction::excuse(&error)),
+                Err(error) => (verdict::failed(&error, self.step), Excuse::of_handler(&error)),
             }
         };
         self.signals.pulse.begin();

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::excuses::Excuses;
 use super::gated::Gated;
 use super::limits::StepLimits;
 use super::run_inputs::RunInputs;
 use super::shared::Shared;
 use super::{FlowHandler, served};
 use crate::backend::Backend;
+use crate::worker::excuses::Excuses;
 use crate::worker::{WorkerError, persistently};
 use crate::{Flow, FlowDef, RegisterError, Registry, States, Step};
 

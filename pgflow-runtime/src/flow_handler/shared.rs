@@ -5,10 +5,10 @@ use std::sync::Arc;
 use pgflow_machine::{Limits, RunId};
 use serde_json::Value;
 
-use super::excuses::Excuses;
 use super::run_inputs::RunInputs;
 use crate::backend::{Backend, BackendError};
 use crate::calls;
+use crate::worker::excuses::Excuses;
 use crate::{Served, States};
 
 /// What every attempt at a task shares.

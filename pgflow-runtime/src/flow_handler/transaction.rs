@@ -4,11 +4,12 @@ use pgflow_machine::{Settle, Settled, Verdict};
 use pgflow_model::with_causes;
 
 use super::attempt::{Attempt, failure};
-use super::excuses::{Excuse, excused, held_up, is_database_wide, is_read_only};
+use super::excuses::{excused, held_up};
 use super::shared::Shared;
 use crate::backend::BackendError;
 use crate::tx::{Tx, TxSlot};
 use crate::worker::Ended;
+use crate::worker::excuses::Excuse;
 use crate::{Error, Task};
 
 /// Runs a step between the beginning of its transaction and the commit that records its completion.
@@ -41,14 +42,6 @@ pub(super) async fn run(attempt: &Attempt, shared: &Shared, task: Task) -> Ended
     }
 }
 
-/// What an error of a handler says, if it may not be the handler's fault, and the handler does not want it to be final.
-pub(super) fn excuse(error: &Error) -> Option<Excuse> {
-    let source = error.as_source();
-    let is_excused = !error.retry().is_final() && is_database_wide(source);
-    let may_be_lucky = !is_read_only(source);
-    is_excused.then(|| Excuse { doing: "handler", error: error.to_string(), may_be_lucky })
-}
-
 async fn commit(attempt: &Attempt, shared: &Shared, tx: Tx, verdict: Verdict) -> Ended {
     let settle = Settle { lease: attempt.task.lease.clone().into(), verdict };
     let error = match shared.backend.commit(tx.0, &settle).await {
@@ -70,8 +63,7 @@ async fn commit(attempt: &Attempt, shared: &Shared, tx: Tx, verdict: Verdict) ->
         | BackendError::TransactionEnded
         | BackendError::Unsupported { .. } => failure(&Error::from(text), attempt.step),
         error => {
-            let may_be_lucky = error.is_temporary();
-            let excuse = Excuse { doing: "commit", error: text, may_be_lucky };
+            let excuse = Excuse::of_commit(&error);
             let excused = excused(attempt, shared, &excuse).await;
             excused.unwrap_or_else(|| failure(&Error::from(excuse.error), attempt.step))
         }

@@ -5,16 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use pgflow_machine::Verdict;
 use pgflow_machine::job::{JobEnd, JobRetry, JobRow, JobVerdict, LONGEST, NewJob};
 use pgflow_machine::permit::{Message, MessageEnd, MessageLease};
+use pgflow_machine::{Lease, Verdict};
 use pgflow_model::with_causes;
 
 use super::kinds::Code;
-use super::transaction;
+use super::{JobExcuses, transaction};
 use crate::backend::{Backend, ClaimedJob};
 use crate::job::{Ending, JobContext};
 use crate::tx::TxSlot;
+use crate::worker::excuses::Excuse;
 use crate::worker::{Ended, Signals, panic_text, tidy};
 use crate::{Error, Retry, States};
 
@@ -29,12 +30,13 @@ pub(crate) struct Attempt {
     pub(crate) states: States,
     pub(crate) signals: Signals,
     pub(crate) backend: Arc<dyn Backend>,
-    /// What it was claimed with, if its need holds something.
-    pub(crate) permits: Option<MessageLease>,
+    /// What it is settled with: as a message, if its need holds something.
+    pub(crate) lease: Lease,
+    pub(crate) excuses: Arc<JobExcuses>,
 }
 
 /// How an attempt ended, and what it forks.
-type Outcome = (JobVerdict, Vec<NewJob>);
+pub(super) type Outcome = (JobVerdict, Vec<NewJob>);
 
 impl Attempt {
     pub(super) async fn run(self) -> Ended {
@@ -50,25 +52,41 @@ impl Attempt {
             let is_final = *retry == JobRetry::Never;
             tracing::warn!(error, is_final, "attempt failed");
         }
-        if self.permits.is_some() { as_message(ended) } else { ended }
+        if self.permits().is_some() { as_message(ended) } else { ended }
+    }
+
+    /// What it was claimed with, if its need holds something.
+    pub(super) fn permits(&self) -> Option<&MessageLease> {
+        match &self.lease {
+            Lease::Messages(lease) => Some(lease),
+            Lease::Job { .. } | Lease::Task(_) => None,
+        }
     }
 
     /// Calls the handler, in this transaction if there is one.
     pub(crate) async fn call(&self, tx: Option<TxSlot>) -> Outcome {
+        self.called(tx).await.0
+    }
+
+    /// Calls the handler; also what it says if it fails because the database is in trouble.
+    pub(super) async fn called(&self, tx: Option<TxSlot>) -> (Outcome, Option<Excuse>) {
         let row = &self.job.taken.row;
         let (id, cancel) = (self.job.taken.hold.job.clone(), self.signals.cancel.clone());
         let context = JobContext::new(id, row.need.as_str(), row.attempts, cancel);
         // An error is read and dropped inside as well: its code is the application's.
         let call = async {
             match self.code.call(&context, self.job.payload.clone(), &self.states, tx).await {
-                Ok(ending) => (verdict(ending), context.take_forks()),
-                Err(error) => (failed(&error, self.retry()), Vec::new()),
+                Ok(ending) => ((verdict(ending), context.take_forks()), None),
+                Err(error) => {
+                    let verdict = failed(&error, self.retry());
+                    ((verdict, Vec::new()), Excuse::of_handler(&error))
+                }
             }
         };
         self.signals.pulse.begin();
         AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|panic| {
             let error = tidy(&panic_text(panic));
-            (JobVerdict::Failed { error, retry: self.retry() }, Vec::new())
+            ((JobVerdict::Failed { error, retry: self.retry() }, Vec::new()), None)
         })
     }
 

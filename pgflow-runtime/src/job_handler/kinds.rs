@@ -190,6 +190,6 @@ impl Kinds {
         }
         let limit = |(need, max)| (need, NeedLimit { max, in_use: InUse::default() });
         let limits = limits.into_iter().map(limit).collect();
-        Ok(JobHandler { needs, states, backend, limits })
+        Ok(JobHandler { needs, states, backend, limits, excuses: Arc::default() })
     }
 }

@@ -5,22 +5,24 @@
 //! | `kinds` | the kinds of jobs that a program brings along, and needs that others define |
 //! | `attempt` | one attempt |
 //! | `transaction` | an attempt in the transaction that records its end |
+//! | `excuses` | attempts that meet a database in trouble |
 
 mod attempt;
+mod excuses;
 mod kinds;
 mod transaction;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use pgflow_machine::permit::MessageLease;
 use pgflow_machine::{Quota, Source, Want};
 
 pub(crate) use attempt::{Attempt, back_off};
+pub(crate) use excuses::JobExcuses;
 pub(crate) use kinds::Kinds;
 
 use crate::States;
-use crate::backend::{Backend, ClaimedBatch, ClaimedJob, ClaimedWork};
+use crate::backend::{Backend, ClaimedWork};
 use crate::worker::{Handler, InUse, Label, Prepared, Signals};
 use kinds::Code;
 
@@ -31,6 +33,7 @@ pub(crate) struct JobHandler {
     states: States,
     backend: Arc<dyn Backend>,
     limits: HashMap<String, NeedLimit>,
+    excuses: Arc<JobExcuses>,
 }
 
 /// How many jobs of a need may run at once, in this process.
@@ -69,9 +72,12 @@ impl Handler for JobHandler {
     }
 
     fn call(&mut self, work: ClaimedWork, signals: Signals) -> Result<Prepared, String> {
-        let (job, permits) = match work {
-            ClaimedWork::Job(job, _) => (*job, None),
-            ClaimedWork::Messages(batch) => alone(*batch)?,
+        let lease = work.lease();
+        let job = match work {
+            ClaimedWork::Job(job, _) => *job,
+            ClaimedWork::Messages(batch) => {
+                batch.messages.into_iter().next().ok_or("a claim of nothing")?
+            }
             ClaimedWork::Task(_) => return Err("tasks are not work for jobs".to_owned()),
         };
         let need = job.taken.row.need.as_str();
@@ -87,15 +93,8 @@ impl Handler for JobHandler {
         );
         let (code, states) = (Arc::clone(code), self.states.clone());
         let permit = self.limits.get(*name).map(|limit| limit.in_use.take());
-        let backend = Arc::clone(&self.backend);
-        let attempt = Attempt { code, job, states, signals, backend, permits };
+        let (backend, excuses) = (Arc::clone(&self.backend), Arc::clone(&self.excuses));
+        let attempt = Attempt { code, job, states, signals, backend, lease, excuses };
         Ok(Prepared { label, permit, span, run: Box::pin(attempt.run()) })
     }
-}
-
-/// A job that was claimed with what its need holds.
-fn alone(batch: ClaimedBatch) -> Result<(ClaimedJob, Option<MessageLease>), String> {
-    let lease = batch.lease;
-    let job = batch.messages.into_iter().next().ok_or("a claim of nothing")?;
-    Ok((job, Some(lease)))
 }

@@ -1,22 +1,17 @@
 //! Needs that share the transaction which records how their attempt ended.
 
-use std::time::Duration;
-
 use pgflow_backend::tx::StepTx;
 use pgflow_machine::job::{JobEnd, JobHold, JobRetry, JobSettle, JobSettled, JobVerdict, NewJob};
 use pgflow_machine::permit::MessageSettle;
 use pgflow_machine::{Settled, Verdict};
 use pgflow_model::with_causes;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 use super::attempt::{Attempt, end, message_end};
 use crate::backend::BackendError;
 use crate::tx::{Tx, TxSlot};
+use crate::worker::excuses::Excuse;
 use crate::worker::{Ended, tidy};
-
-/// Before a job is given back whose transaction could not begin: the database is in trouble, and the next attempt is not to
-/// come at once.
-const PAUSE: Duration = Duration::from_secs(1);
 
 /// Runs a need between the beginning of its transaction and the commit that records its end.
 pub(super) async fn run(attempt: &Attempt) -> Ended {
@@ -24,13 +19,15 @@ pub(super) async fn run(attempt: &Attempt) -> Ended {
     let tx = match begin(attempt, &hold).await {
         Ok(Some(tx)) => Tx(tx),
         Ok(None) => return Ended::Nothing,
-        Err(error) => return give_back(&with_causes(&error)).await,
+        Err(error) => return attempt.excuses.held_up("begin", &with_causes(&error)).await,
     };
     let (scope, slot) = (tx.scope(), TxSlot::holding(tx));
     let longest = scope.longest();
-    let call = scope.around(attempt.call(Some(slot.clone())));
-    let (verdict, submits) = match longest {
-        Some(longest) => timeout(longest, call).await.unwrap_or_else(|_| attempt.too_long(longest)),
+    let call = scope.around(attempt.called(Some(slot.clone())));
+    let ((verdict, submits), excuse) = match longest {
+        Some(longest) => {
+            timeout(longest, call).await.unwrap_or_else(|_| (attempt.too_long(longest), None))
+        }
         None => call.await,
     };
     let is_well = matches!(verdict, JobVerdict::Finished(_) | JobVerdict::HandedOver(_));
@@ -44,13 +41,13 @@ pub(super) async fn run(attempt: &Attempt) -> Ended {
             if let Some(tx) = tx {
                 tx.rollback().await;
             }
-            end(verdict, submits)
+            excused(attempt, excuse.as_ref()).await.unwrap_or_else(|| end(verdict, submits))
         }
     }
 }
 
 async fn begin(attempt: &Attempt, hold: &JobHold) -> Result<Option<StepTx>, BackendError> {
-    if attempt.permits.is_some() {
+    if attempt.permits().is_some() {
         return attempt.backend.pipelines()?.begin_messages(std::slice::from_ref(hold)).await;
     }
     attempt.backend.jobs()?.begin_job(hold).await
@@ -59,7 +56,7 @@ async fn begin(attempt: &Attempt, hold: &JobHold) -> Result<Option<StepTx>, Back
 /// Records the end, with what is free again then if the need held something.
 async fn record(attempt: &Attempt, tx: Tx, settle: JobSettle) -> Result<JobSettled, BackendError> {
     let by = attempt.worker();
-    let Some(lease) = &attempt.permits else {
+    let Some(lease) = attempt.permits() else {
         return attempt.backend.jobs()?.commit_job(tx.0, &settle, by).await;
     };
     let JobSettle { hold, verdict, submits } = settle;
@@ -69,11 +66,11 @@ async fn record(attempt: &Attempt, tx: Tx, settle: JobSettle) -> Result<JobSettl
     Ok(answers.into_iter().next().unwrap_or(JobSettled::Unknown))
 }
 
-/// No attempt is used up.
-async fn give_back(error: &str) -> Ended {
-    tracing::warn!(error, "the transaction of a need cannot begin: giving the job back");
-    sleep(PAUSE).await;
-    Ended::Verdict(Verdict::Released)
+/// Gives the job back if that is not its fault: no attempt is used up.
+async fn excused(attempt: &Attempt, excuse: Option<&Excuse>) -> Option<Ended> {
+    let (backend, lease) = (&attempt.backend, attempt.lease.clone());
+    let is_excused = attempt.excuses.is_excused(backend, lease, excuse?).await;
+    is_excused.then_some(Ended::Verdict(Verdict::Released))
 }
 
 fn failed(error: &str, retry: JobRetry) -> Ended {
@@ -82,7 +79,10 @@ fn failed(error: &str, retry: JobRetry) -> Ended {
 
 async fn commit(attempt: &Attempt, tx: Tx, settle: JobSettle) -> Ended {
     let error = match record(attempt, tx, settle).await {
-        Ok(JobSettled::Applied) => return Ended::Recorded(Settled::Applied),
+        Ok(JobSettled::Applied) => {
+            attempt.excuses.recorded(&attempt.lease);
+            return Ended::Recorded(Settled::Applied);
+        }
         Ok(JobSettled::Fenced) => return Ended::Recorded(Settled::Fenced),
         Ok(JobSettled::AlreadySettled) => return Ended::Recorded(Settled::AlreadySettled),
         Ok(JobSettled::Unknown) => return Ended::Nothing,
@@ -104,6 +104,9 @@ async fn commit(attempt: &Attempt, tx: Tx, settle: JobSettle) -> Ended {
         BackendError::NotCommitted(_)
         | BackendError::TransactionEnded
         | BackendError::Unsupported { .. } => failed(&text, attempt.retry()),
-        _ => give_back(&text).await,
+        error => {
+            let excused = excused(attempt, Some(&Excuse::of_commit(&error))).await;
+            excused.unwrap_or_else(|| failed(&text, attempt.retry()))
+        }
     }
 }

@@ -16,6 +16,7 @@ use super::{Batch, Items, OnFailure, Pipeline, PipelineSpec, Queue, Settled};
 use crate::check::Emits;
 use crate::data_error::{What, read};
 use crate::tx::Tx;
+use crate::worker::excuses::Excuse;
 
 /// A pipeline that works on batches.
 #[must_use = "a pipeline is given to a worker"]
@@ -154,5 +155,5 @@ async fn work<T: DeserializeOwned, U: Serialize>(
         })
     };
     let ends = ends.into_iter().zip(&claimed.messages).map(end).collect();
-    Worked { ends, is_well }
+    Worked { ends, is_well, excuse: error.as_ref().and_then(Excuse::of_handler) }
 }

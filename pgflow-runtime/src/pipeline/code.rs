@@ -12,6 +12,7 @@ use super::MessageContext;
 use super::preload::{Loading, Shared};
 use crate::backend::ClaimedBatch;
 use crate::tx::{Lent, Tx, TxSlot};
+use crate::worker::excuses::Excuse;
 use crate::worker::panic_text;
 use crate::{Error, Result};
 
@@ -36,6 +37,8 @@ pub(crate) struct Worked {
     pub(crate) ends: Vec<MessageEnd>,
     /// Whether what the function wrote in its transaction counts.
     pub(crate) is_well: bool,
+    /// What the function says if it fails because the database is in trouble.
+    pub(crate) excuse: Option<Excuse>,
 }
 
 /// Works on what was claimed for one attempt.

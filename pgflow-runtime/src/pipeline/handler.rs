@@ -15,6 +15,7 @@ use super::preload::Loading;
 use super::transaction::{self, StageWork};
 use super::{MessageContext, PipelineSpec, StageSpec};
 use crate::backend::{Backend, BackendError, ClaimedBatch, ClaimedWork};
+use crate::job_handler::JobExcuses;
 use crate::worker::{
     Ended, Handler, InUse, Label, Permit, Prepared, Signals, WorkerError, metrics, persistently,
 };
@@ -109,7 +110,8 @@ impl Pipelines {
                 }
             }
         }
-        Ok(PipelineHandler { stages, backend, loadings: HashMap::new() })
+        let (loadings, excuses) = (HashMap::new(), Arc::default());
+        Ok(PipelineHandler { stages, backend, loadings, excuses })
     }
 }
 
@@ -165,6 +167,7 @@ pub(crate) struct PipelineHandler {
     backend: Arc<dyn Backend>,
     /// What is loaded for attempts that have not begun, by what tells them from others.
     loadings: HashMap<String, Arc<Loading>>,
+    excuses: Arc<JobExcuses>,
 }
 
 impl fmt::Debug for PipelineHandler {
@@ -295,8 +298,12 @@ impl Handler for PipelineHandler {
         let context =
             MessageContext { cancel: signals.cancel.clone(), ..MessageContext::of(&claimed) };
         let work = Work { claimed: *claimed, context, tx: None, loading };
-        let (stage, backend) = (running.work.clone(), Arc::clone(&self.backend));
-        let run = Box::pin(attempt(label.flow, stage, work, backend, signals));
+        let (backend, excuses) = (Arc::clone(&self.backend), Arc::clone(&self.excuses));
+        let (name, stage) = (label.flow, running.work.clone());
+        let run = Box::pin(async move {
+            signals.pulse.begin();
+            attempt(name, stage, work, backend, excuses).await
+        });
         Ok(Prepared { label, permit, span, run })
     }
 }
@@ -306,10 +313,9 @@ async fn attempt(
     stage: StageWork,
     work: Work,
     backend: Arc<dyn Backend>,
-    signals: Signals,
+    excuses: Arc<JobExcuses>,
 ) -> Ended {
     let rows: Vec<_> = work.claimed.messages.iter().map(|it| it.taken.row.clone()).collect();
-    signals.pulse.begin();
     let said = |ends: &[MessageEnd]| {
         for (end, row) in ends.iter().zip(&rows) {
             if let JobVerdict::Failed { error, .. } = &end.verdict {
@@ -321,7 +327,7 @@ async fn attempt(
             }
         }
     };
-    transaction::attempt(&stage, work, backend, &said).await
+    transaction::attempt(&stage, work, backend, excuses, &said).await
 }
 
 /// Whether all of these have gone well.

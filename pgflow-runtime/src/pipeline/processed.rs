@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use pgflow_machine::job::JobVerdict;
-use pgflow_machine::permit::batches_of;
+use pgflow_machine::permit::{MessageEnd, batches_of};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -16,10 +16,11 @@ use super::onward::{Emit, Onward, ToBatch, emit, undecodable};
 use super::preload::Preload;
 use super::spec::{Permits, StageParts};
 use super::{Batch, Batched, Items, Pipeline, PipelineSpec, Queue, Settled};
-use crate::Result;
 use crate::backend::ClaimedJob;
 use crate::check::{Batches, Emits, StageTakes, StageTakesIn};
 use crate::tx::Tx;
+use crate::worker::excuses::Excuse;
+use crate::{Error, Result};
 
 /// A pipeline that works on messages one by one.
 #[must_use = "a pipeline is given to a worker"]
@@ -125,12 +126,14 @@ impl<T: Serialize + DeserializeOwned + Send + 'static, U: Serialize + Send + 'st
         let code: StageCode = Arc::new(move |work| {
             let (call, onward, queue) = (call.clone(), onward.clone(), queue.clone());
             Box::pin(async move {
-                let mut worked = Worked { ends: Vec::new(), is_well: true };
+                let mut worked = Worked { ends: Vec::new(), is_well: true, excuse: None };
                 for message in work.claimed.messages.clone() {
                     let end = process(&call, &onward, &queue, &work, &message).await;
                     let goes_on = matches!(end, Ok(ref end) if !matches!(end.verdict, JobVerdict::Failed { .. }));
                     worked.is_well &= goes_on;
-                    worked.ends.push(end.unwrap_or_else(|failed| failed));
+                    let (end, excuse) = end.map_or_else(|failed| failed, |end| (end, None));
+                    worked.ends.push(end);
+                    worked.excuse = worked.excuse.or(excuse);
                 }
                 worked
             })
@@ -140,27 +143,29 @@ impl<T: Serialize + DeserializeOwned + Send + 'static, U: Serialize + Send + 'st
     }
 }
 
-/// The end of an attempt at a message: of one that went well, or of one that did not.
+/// The end of an attempt at a message: of one that went well, or of one that did not, with what its function says if it failed
+/// because the database is in trouble.
 async fn process<T, U>(
     call: &Call<T, U>,
     onward: &Onward<U>,
     queue: &Queue<T>,
     work: &Work,
     message: &ClaimedJob,
-) -> std::result::Result<pgflow_machine::permit::MessageEnd, pgflow_machine::permit::MessageEnd>
+) -> std::result::Result<MessageEnd, (MessageEnd, Option<Excuse>)>
 where
     T: Serialize + DeserializeOwned,
     U: Serialize,
 {
     let row = &message.taken.row;
-    let value = queue.read(&message.payload).map_err(|error| undecodable(&error))?;
+    let failed = |error: Error| (onward.failed(&error, row), Excuse::of_handler(&error));
+    let value = queue.read(&message.payload).map_err(|error| (undecodable(&error), None))?;
     let shared = match &work.loading {
-        Some(loading) => Some(loading.get().await.map_err(|error| onward.failed(&error, row))?),
+        Some(loading) => Some(loading.get().await.map_err(failed)?),
         None => None,
     };
     let context = work.context.clone();
     let called = called(call, value, context, work.tx.as_ref(), shared).await;
-    let value = called.map_err(|error| onward.failed(&error, row))?;
+    let value = called.map_err(failed)?;
     Ok(onward.end(Ok(Outcome::Done(value)), row))
 }
 

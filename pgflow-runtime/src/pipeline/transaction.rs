@@ -2,27 +2,23 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_util::FutureExt;
 use pgflow_machine::job::{JobHold, JobProblem, JobRetry, JobRow, JobSettled, JobVerdict};
 use pgflow_machine::permit::{MessageEnd, MessageLease, MessageSettle};
-use pgflow_machine::{Limits, Settled, Verdict};
+use pgflow_machine::{Lease, Limits, Settled, Verdict};
 use pgflow_model::with_causes;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 use super::OnFailure;
 use super::code::{BoxFuture, StageCode, Work, Worked, caught};
 use super::dead::{DeadMessage, OnDead, why_dead};
 use crate::backend::{Backend, BackendError, ClaimedJob};
-use crate::job_handler::back_off;
+use crate::job_handler::{JobExcuses, back_off};
 use crate::tx::{Lent, Tx, TxSlot};
+use crate::worker::excuses::Excuse;
 use crate::worker::{Ended, panic_text, tidy};
 use crate::{Error, Result};
-
-/// Before messages are given back whose transaction could not begin: the database is in trouble, and the next attempt is not to
-/// come at once.
-const PAUSE: Duration = Duration::from_secs(1);
 
 /// How a stage works on what was claimed for one attempt.
 #[derive(Clone)]
@@ -39,12 +35,19 @@ pub(crate) struct StageWork {
 pub(crate) trait Opens: Send + Sync {
     /// A transaction, if all of these leases hold.
     fn open(&self, holds: Vec<JobHold>) -> BoxFuture<Result<Option<Tx>, BackendError>>;
+
+    /// Whether this is no fault of the attempt, which has waited then and is given back. A simulated database is never in trouble.
+    fn is_excused(&self, _excuse: Excuse) -> BoxFuture<bool> {
+        Box::pin(async { false })
+    }
 }
 
 /// What an attempt led to.
 pub(crate) enum Made {
     /// Ends of its messages, with the transaction that they are part of if there is one.
     Ends(Vec<MessageEnd>, Option<Tx>),
+    /// The database is in trouble: no attempt is used up.
+    Excused,
     /// One of its leases was gone before anything happened.
     Lost,
 }
@@ -56,7 +59,13 @@ impl StageWork {
         let messages = work.claimed.messages.clone();
         let (ends, tx) = if self.takes_tx {
             let Some(tx) = opens.open(holds.clone()).await? else { return Ok(Made::Lost) };
-            self.work_in(tx, work).await
+            let (worked, tx) = self.work_in(tx, work).await;
+            if let Some(excuse) = worked.excuse
+                && opens.is_excused(excuse).await
+            {
+                return Ok(Made::Excused);
+            }
+            (worked.ends, tx)
         } else {
             (self.worked(work).await.ends, None)
         };
@@ -71,7 +80,35 @@ impl StageWork {
                 None => return Ok(Made::Lost),
             },
         };
-        Ok(bury(on_dead, ends, &messages, tx, self.takes_tx).await)
+        Ok(match bury(on_dead, &ends, &messages, tx).await {
+            Ok(tx) => Made::Ends(ends, tx),
+            Err(error) => self.not_buried(&error, ends, &messages, opens).await,
+        })
+    }
+
+    /// What was to be done for the dead has failed, and what was written with it is undone: unless that is excused they are dead
+    /// without it, and of the others nothing counts that was to be written with it.
+    async fn not_buried(
+        &self,
+        error: &Error,
+        ends: Vec<MessageEnd>,
+        messages: &[ClaimedJob],
+        opens: &dyn Opens,
+    ) -> Made {
+        if let Some(excuse) = Excuse::of_handler(error)
+            && opens.is_excused(excuse).await
+        {
+            return Made::Excused;
+        }
+        let failure = tidy(&with_causes(error.as_source()));
+        tracing::error!(error = failure, "on_dead failed: messages are dead without it");
+        let end =
+            |(end, message): (MessageEnd, &ClaimedJob)| match why_dead(&end, &message.taken.row) {
+                Some(why) => dead(&format!("{why}; on_dead: {failure}")),
+                None if self.takes_tx => JobVerdict::Released.into(),
+                None => end,
+            };
+        Made::Ends(ends.into_iter().zip(messages).map(end).collect(), None)
     }
 
     /// What came of its code. Whatever else of the application's panics, such as a key of a batch, is a failure like those of its
@@ -84,8 +121,8 @@ impl StageWork {
 
     /// All of these messages have failed.
     fn failed(&self, error: &str, rows: &[JobRow]) -> Worked {
-        let ends = rows.iter().map(|row| failed(self.on_failure, error, row)).collect();
-        Worked { ends, is_well: false }
+        let ends = all_failed(rows, self.on_failure, error);
+        Worked { ends, is_well: false, excuse: None }
     }
 
     /// Lets messages die whose ends would be refused: here, so that what is to be done for the dead is done for them too. What was
@@ -115,7 +152,7 @@ impl StageWork {
     }
 
     /// Works in a transaction, which is undone unless what was written counts.
-    async fn work_in(&self, tx: Tx, work: Work) -> (Vec<MessageEnd>, Option<Tx>) {
+    async fn work_in(&self, tx: Tx, work: Work) -> (Worked, Option<Tx>) {
         let cancel = work.context.cancel.clone();
         let rows = rows(&work);
         let (scope, slot) = (tx.scope(), TxSlot::holding(tx));
@@ -130,16 +167,16 @@ impl StageWork {
             None => call.await,
         };
         match slot.take() {
-            Some(tx) if worked.is_well => (worked.ends, Some(tx)),
+            Some(tx) if worked.is_well => (worked, Some(tx)),
             None if worked.is_well => {
                 let kept = "the function kept its transaction";
-                (rows.iter().map(|_| dead(kept)).collect(), None)
+                (Worked { ends: rows.iter().map(|_| dead(kept)).collect(), ..worked }, None)
             }
             tx => {
                 if let Some(tx) = tx {
                     tx.rollback().await;
                 }
-                (worked.ends, None)
+                (worked, None)
             }
         }
     }
@@ -149,17 +186,14 @@ fn any_dies(ends: &[MessageEnd], messages: &[ClaimedJob]) -> bool {
     ends.iter().zip(messages).any(|(end, message)| why_dead(end, &message.taken.row).is_some())
 }
 
-/// Does what is to be done for messages that die. If that fails they are dead without it, and of the others nothing counts that
-/// was to be written with it.
+/// Does what is to be done for messages that die. If that fails, what was written is undone.
 async fn bury(
     on_dead: &OnDead,
-    ends: Vec<MessageEnd>,
+    ends: &[MessageEnd],
     messages: &[ClaimedJob],
     tx: Tx,
-    is_shared: bool,
-) -> Made {
+) -> Result<Option<Tx>> {
     let (scope, slot) = (tx.scope(), TxSlot::holding(tx));
-    let mut failure = None;
     for (end, message) in ends.iter().zip(messages) {
         let Some(why) = why_dead(end, &message.taken.row) else { continue };
         let buried = caught(async {
@@ -170,22 +204,13 @@ async fn bury(
             done
         });
         if let Err(error) = scope.clone().around(buried).await {
-            failure = Some(tidy(&with_causes(error.as_source())));
-            break;
+            if let Some(tx) = slot.take() {
+                tx.rollback().await;
+            }
+            return Err(error);
         }
     }
-    let tx = slot.take();
-    let Some(failure) = failure else { return Made::Ends(ends, tx) };
-    tracing::error!(error = failure, "on_dead failed: messages are dead without it");
-    if let Some(tx) = tx {
-        tx.rollback().await;
-    }
-    let end = |(end, message): (MessageEnd, &ClaimedJob)| match why_dead(&end, &message.taken.row) {
-        Some(why) => dead(&format!("{why}; on_dead: {failure}")),
-        None if is_shared => JobVerdict::Released.into(),
-        None => end,
-    };
-    Made::Ends(ends.into_iter().zip(messages).map(end).collect(), None)
+    Ok(slot.take())
 }
 
 fn rows(work: &Work) -> Vec<JobRow> {
@@ -204,16 +229,26 @@ fn dead(error: &str) -> MessageEnd {
     JobVerdict::Failed { error: tidy(error), retry: JobRetry::Never }.into()
 }
 
-/// Transactions of a database.
-pub(crate) struct Database(pub(crate) Arc<dyn Backend>);
+/// Transactions of a database, for one attempt.
+struct Database {
+    backend: Arc<dyn Backend>,
+    lease: MessageLease,
+    excuses: Arc<JobExcuses>,
+}
 
 impl Opens for Database {
     fn open(&self, holds: Vec<JobHold>) -> BoxFuture<Result<Option<Tx>, BackendError>> {
-        let backend = self.0.clone();
+        let backend = self.backend.clone();
         Box::pin(async move {
             let opened = backend.pipelines()?.begin_messages(&holds).await?;
             Ok(opened.map(Tx))
         })
+    }
+
+    fn is_excused(&self, excuse: Excuse) -> BoxFuture<bool> {
+        let (backend, excuses) = (self.backend.clone(), self.excuses.clone());
+        let lease = Lease::Messages(self.lease.clone());
+        Box::pin(async move { excuses.is_excused(&backend, lease, &excuse).await })
     }
 }
 
@@ -222,19 +257,20 @@ pub(super) async fn attempt(
     stage: &StageWork,
     work: Work,
     backend: Arc<dyn Backend>,
+    excuses: Arc<JobExcuses>,
     said: &(dyn Fn(&[MessageEnd]) + Sync),
 ) -> Ended {
     let (rows, on_failure) = (rows(&work), stage.on_failure);
     let lease = work.claimed.lease.clone();
-    let opens = Database(backend);
-    match stage.make(work, &opens).await {
+    let database = Database { backend, lease, excuses };
+    match stage.make(work, &database).await {
         Ok(Made::Ends(ends, None)) => {
             said(&ends);
             Ended::Verdict(Verdict::Messages(ends))
         }
         Ok(Made::Ends(ends, Some(tx))) => {
-            let settles = settles(&lease, ends.clone());
-            let ended = commit(&*opens.0, tx, &settles, &rows, on_failure).await;
+            let settles = settles(&database.lease, ends.clone());
+            let ended = database.commit(tx, &settles, &rows, on_failure).await;
             match &ended {
                 Ended::Recorded(Settled::Applied) => said(&ends),
                 Ended::Verdict(Verdict::Messages(ends)) => said(ends),
@@ -243,8 +279,8 @@ pub(super) async fn attempt(
             ended
         }
         // Those that are still ours are given back.
-        Ok(Made::Lost) => Ended::Verdict(Verdict::Released),
-        Err(error) => give_back(&with_causes(&error)).await,
+        Ok(Made::Lost | Made::Excused) => Ended::Verdict(Verdict::Released),
+        Err(error) => database.excuses.held_up("begin", &with_causes(&error)).await,
     }
 }
 
@@ -254,45 +290,60 @@ pub(crate) fn settles(lease: &MessageLease, ends: Vec<MessageEnd>) -> Vec<Messag
     lease.holds.iter().cloned().zip(ends).map(settle).collect()
 }
 
-/// No attempt is used up.
-async fn give_back(error: &str) -> Ended {
-    tracing::warn!(error, "no transaction for messages: giving them back");
-    sleep(PAUSE).await;
-    Ended::Verdict(Verdict::Released)
+impl Database {
+    async fn commit(
+        &self,
+        tx: Tx,
+        settles: &[MessageSettle],
+        rows: &[JobRow],
+        on_failure: OnFailure,
+    ) -> Ended {
+        let worker =
+            rows.first().and_then(|row| row.lease.as_ref()).map(|lease| lease.worker.as_str());
+        let committed = match self.backend.pipelines() {
+            Ok(queues) => queues.commit_messages(tx.0, settles, worker.unwrap_or("worker")).await,
+            Err(error) => Err(error),
+        };
+        match committed {
+            Ok(answers) => {
+                let ended = outcome(&answers);
+                if matches!(ended, Ended::Recorded(Settled::Applied)) {
+                    self.excuses.recorded(&Lease::Messages(self.lease.clone()));
+                }
+                ended
+            }
+            Err(error) => self.not_committed(&error, rows, on_failure).await,
+        }
+    }
+
+    /// If the commit got through, the leases are settled and giving them back changes nothing. If not, the transaction is gone
+    /// and the function must run again.
+    async fn not_committed(
+        &self,
+        error: &BackendError,
+        rows: &[JobRow],
+        on_failure: OnFailure,
+    ) -> Ended {
+        let text = with_causes(error);
+        let ends = match error {
+            error if error.is_about_payload() => {
+                let error = format!("the database refused what comes next: {text}");
+                rows.iter().map(|_| dead(&error)).collect()
+            }
+            BackendError::NotCommitted(_)
+            | BackendError::TransactionEnded
+            | BackendError::Unsupported { .. } => all_failed(rows, on_failure, &text),
+            error if self.is_excused(Excuse::of_commit(error)).await => {
+                return Ended::Verdict(Verdict::Released);
+            }
+            _ => all_failed(rows, on_failure, &text),
+        };
+        Ended::Verdict(Verdict::Messages(ends))
+    }
 }
 
-async fn commit(
-    backend: &dyn Backend,
-    tx: Tx,
-    settles: &[MessageSettle],
-    rows: &[JobRow],
-    on_failure: OnFailure,
-) -> Ended {
-    let worker = rows.first().and_then(|row| row.lease.as_ref()).map(|lease| lease.worker.as_str());
-    let committed = match backend.pipelines() {
-        Ok(queues) => queues.commit_messages(tx.0, settles, worker.unwrap_or("worker")).await,
-        Err(error) => Err(error),
-    };
-    let error = match committed {
-        Ok(answers) => return outcome(&answers),
-        Err(error) => error,
-    };
-    let text = with_causes(&error);
-    // If the commit got through, the leases are settled and giving them back changes nothing. If not, the transaction is gone
-    // and the function must run again.
-    let ends = match error {
-        error if error.is_about_payload() => {
-            let error = format!("the database refused what comes next: {text}");
-            rows.iter().map(|_| dead(&error)).collect()
-        }
-        BackendError::NotCommitted(_)
-        | BackendError::TransactionEnded
-        | BackendError::Unsupported { .. } => {
-            rows.iter().map(|row| failed(on_failure, &text, row)).collect()
-        }
-        _ => return give_back(&text).await,
-    };
-    Ended::Verdict(Verdict::Messages(ends))
+fn all_failed(rows: &[JobRow], on_failure: OnFailure, error: &str) -> Vec<MessageEnd> {
+    rows.iter().map(|row| failed(on_failure, error, row)).collect()
 }
 
 /// What became of an attempt in a transaction: all of it, or nothing. Messages that are still ours are given back then, but not

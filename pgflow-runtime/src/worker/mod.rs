@@ -16,6 +16,7 @@
 //! | `running`, `leases`, `upkeep`, `sweep` | heartbeats, lost leases, tasks of workers that are gone |
 //! | `pulse`, `watchdog` | handlers that block their thread |
 //! | `shutdown`, `signals`, `exit`, `report` | the end |
+//! | `excuses` | attempts that meet a database in trouble |
 //! | `health`, `metrics`, `backlog`, `trouble` | what can be seen from outside |
 //! | `retention` | runs that ended long ago are deleted |
 
@@ -27,6 +28,7 @@ mod claiming;
 mod concurrency;
 mod engine;
 mod error;
+pub(crate) mod excuses;
 mod exit;
 mod handler;
 mod health;

@@ -1,6 +1,7 @@
 -- What the tasks of a started step are doing: attempts that count, tasks that a worker has and the
 -- first of those workers, what the open task that was tried most often failed with, why the first waits that
--- was given back for a reason, and when the next that waits may be claimed. All null for more than 1,000 tasks, where looking at each would cost more than it is worth.
+-- was given back for a reason, and when the next that waits may be claimed. Of more than 1,000 tasks only those are looked at
+-- that _tasks_in_queue finds.
 create or replace function pgflow._step_work(
   run_id uuid,
   flow_slug text,
@@ -19,10 +20,14 @@ as $$
 #variable_conflict use_column
 declare
   v_messages bigint[];
+  v_some int[];
   v_queue text := pgmq.format_table_name(_step_work.flow_slug, 'q');
 begin
-  if _step_work.run_id is null or _step_work.tasks > 1000 then
+  if _step_work.run_id is null then
     return;
+  end if;
+  if _step_work.tasks > 1000 then
+    v_some := pgflow._tasks_in_queue(_step_work.run_id, _step_work.flow_slug, _step_work.step_slug);
   end if;
   select coalesce(sum(t.attempts_count - t.refunded_count), 0)::int,
          count(*) filter (where t.status = 'started')::int,
@@ -33,8 +38,16 @@ begin
             filter (where t.status = 'queued' and t.yielded_attempt = t.attempts_count))[1],
          array_agg(t.message_id) filter (where t.status = 'queued')
     into attempts, running, worker_id, last_error, yield_reason, v_messages
-    from pgflow.step_tasks t
-   where t.run_id = _step_work.run_id and t.step_slug = _step_work.step_slug;
+    from (
+      select t.* from pgflow.step_tasks t
+       where v_some is null and t.run_id = _step_work.run_id and t.step_slug = _step_work.step_slug
+      union all
+      select t.* from unnest(v_some) i(task_index)
+       cross join lateral (
+         select o.* from pgflow.step_tasks o
+          where o.run_id = _step_work.run_id and o.step_slug = _step_work.step_slug and o.task_index = i.task_index
+         offset 0) t
+    ) t;
   if v_messages is not null then
     begin
       execute format('select min(m.vt) from pgmq.%I m where m.msg_id = any ($1)', v_queue)

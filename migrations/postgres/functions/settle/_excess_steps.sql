@@ -1,5 +1,6 @@
 -- Those of the steps that have just completed whose outputs are too large: of a map together, or of a leaf with
--- the leaves that were there before it, because a run's output is one JSON value too. In step order, run by run.
+-- the leaves that were there before it, because a run's output is one JSON value too. In step order, run by run. What a
+-- map put out is known; other leaves are measured, and only where a leaf has completed.
 create or replace function pgflow._excess_steps(run_ids uuid[], step_slugs text[])
 returns table (run_id uuid, step_slug text, error text)
 language plpgsql
@@ -14,7 +15,7 @@ declare
 begin
   for v_step in
     with leaf as (
-      select s.run_id, s.step_slug, d.step_index, s.output,
+      select s.run_id, s.step_slug, d.step_index, s.output, s.output_bytes,
              (s.run_id, s.step_slug) in (select * from unnest(run_ids, step_slugs)) as is_new,
              -- Single outputs are measured only if there are enough of them to matter.
              bool_or(d.step_type = 'map') over (partition by s.run_id)
@@ -28,8 +29,9 @@ begin
             where e.flow_slug = s.flow_slug and e.dep_slug = s.step_slug)
     )
     select l.run_id, l.step_slug, l.step_index, l.is_new, false as is_map,
-           greatest(octet_length(l.output::text), pg_column_size(l.output #> '{}')) as bytes
-      from leaf l where l.is_measured
+           coalesce(l.output_bytes, greatest(octet_length(l.output::text), pg_column_size(l.output #> '{}'))) as bytes
+      from leaf l
+     where l.is_measured and l.run_id in (select n.run_id from leaf n where n.is_new)
     union all
     select s.run_id, s.step_slug, d.step_index, true, true, null
       from unnest(run_ids, step_slugs) k(run_id, step_slug)

@@ -48,7 +48,7 @@ fn attempts_are_as_many_as_the_step_says() {
 #[test]
 fn a_quota_bounds_what_a_claim_takes_of_a_step() {
     let ready = |task: u32, queue| Ready { task, queue, ready_at: NOW };
-    let room = Room { max: 5, quotas: vec![1, 5], bulk: 0 };
+    let room = Room { max: 5, quotas: vec![1, 5], flows: vec![1; 2], nth: 0 };
     let tasks = vec![ready(1, 0), ready(2, 0), ready(3, 1), ready(4, 1)];
     assert_eq!(Choice::new(tasks, NOW, room, |_| 0).tasks, [1, 3, 4]);
 }

@@ -36,7 +36,7 @@ from (
   from pg_catalog.pg_namespace n
   cross join lateral pg_catalog.aclexplode(n.nspacl) acl
   left join role on role.oid = acl.grantee
-  where n.nspname in ('pgflow', 'pgwf') and acl.privilege_type = 'CREATE'
+  where n.nspname in ('pgflow', 'pgwf', 'pgmq') and acl.privilege_type = 'CREATE'
     and (acl.grantee = 0 or not pg_catalog.pg_has_role(acl.grantee, current_user, 'usage'))
 ) problem
 order by problem.what not like 'schema %', problem.what

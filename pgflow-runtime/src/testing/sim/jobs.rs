@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pgflow_machine::Settled;
 use pgflow_machine::job::{JobClaim, JobRetry, JobSettle, JobSettled, JobVerdict, NewJob};
+use pgflow_machine::{Lease, Settled};
 use serde::de::DeserializeOwned;
 
 use super::drive::{Worker, end, expect};
@@ -132,8 +132,9 @@ impl Sim {
         let (name, code) = self.jobs.code(&job.taken.row.need)?;
         let (key, signals) = (("job:", name), Signals::default());
         let (states, backend) = (self.states.clone(), Arc::clone(self.db.backend()));
-        let permits = None;
-        let attempt = Attempt { code, job, states, signals, backend, permits };
+        let lease = Lease::Job { hold: job.taken.hold.clone(), lasts: LEASE };
+        let excuses = Arc::default();
+        let attempt = Attempt { code, job, states, signals, backend, lease, excuses };
         if self.crashes.is_now() || self.faults.take_crash_after_claim(key) {
             return Some(Worker::Died);
         }

@@ -3,16 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pgflow_machine::RunStatus;
+use pgflow_machine::{RunStatus, Settle};
 use pgflow_runtime::backend::Parts;
 use serde_json::json;
 
 use crate::Check;
 use crate::check::check;
-use crate::kit::{Cx, RELEASED, StepExt, names, options, single};
+use crate::kit::{Cx, RELEASED, StepExt, completed, later, names, options, single};
 
 pub(crate) const CHECKS: &[Check] = &[
     check!("K51", "a step says who works on it, or what it waits for", visible),
+    check!("K71", "so does a map of more tasks than are looked at one by one", visible_of_many),
     check!("C22", "after the last attempt the run ends and nothing is left", last_attempt),
     check!("C26", "a release burns no attempt and delays nothing", release),
     check!("K15", "max_attempts 0 is 1, and a step's own beats the flow's", bounds),
@@ -122,4 +123,44 @@ async fn visible(cx: Arc<Cx>) {
     run.done(&a, 1).await;
     let found = cx.backend().run(run.id, Parts::Steps).await.expect("read").expect("there");
     assert_eq!(found.steps[0].work, None, "it is over");
+}
+
+async fn visible_of_many(cx: Arc<Cx>) {
+    let many = 1_101;
+    let flow = cx.flow_with(options(9, 600, 100), [single("a").map()]).await;
+    let run = cx.start(&flow, vec![0; many]).await;
+    let look = async || {
+        let found = cx.backend().run(run.id, Parts::Steps).await.expect("read").expect("there");
+        (found.steps[0].work.clone().expect("it is started"), found.started_at)
+    };
+    let (waits, _) = look().await;
+    assert_eq!((waits.running, waits.worker, &waits.last_error), (0, None, &None));
+    assert!(waits.next_at.is_some(), "it can be claimed");
+    let mut held = Vec::new();
+    while held.len() < many {
+        held.extend(cx.claim_as(&cx.wish(&flow, 1_000)).await);
+    }
+    let (runs, _) = look().await;
+    assert!(runs.running >= 100 && runs.worker == Some(cx.wish(&flow, 1).worker), "{runs:?}");
+    assert_eq!(runs.next_at, None);
+    // All but the last one: of those that are done nothing is told.
+    for (number, some) in held[1..].chunks(500).enumerate() {
+        let verdict = || match number {
+            0 => completed(1),
+            _ => later("not yet", Duration::from_mins(10)),
+        };
+        let settle = |task: &_| {
+            let task: &pgflow_runtime::backend::ClaimedTask = task;
+            Settle { lease: task.lease.clone().into(), verdict: verdict() }
+        };
+        cx.settle_all(some.iter().map(settle).collect()).await;
+    }
+    let (last, _) = look().await;
+    assert_eq!(last.running, 1, "{last:?}");
+    run.fail(&held[0], "nor this").await;
+    let (waits, since) = look().await;
+    assert_eq!((waits.running, waits.worker), (0, None), "{waits:?}");
+    assert!(waits.last_error.is_some(), "{waits:?}");
+    let next = waits.next_at.expect("it is tried again");
+    assert!(since.saturating_until(next) >= Duration::from_mins(9), "{since:?} {next:?}");
 }

@@ -19,6 +19,7 @@ pub(crate) const CHECKS: &[Check] = &[
     check!("K66", "runs that are over leave nothing in the queue", nothing_is_left),
     check!("K62", "any number of large inputs is handed out in portions", portions),
     check!("K69", "portions of several flows together are no larger", portions_of_several),
+    check!("K70", "a run does not wait for what has piled up of another flow", beside_a_backlog),
 ];
 
 /// A flow with a map in the middle, and a run of it in which that is wide and has begun.
@@ -179,5 +180,24 @@ async fn portions_of_several(cx: Arc<Cx>) {
         let claimed = cx.claim_as(&wish).await.len();
         assert_eq!(claimed, left.min(AT_ONCE / bytes), "of {left} in three flows");
         left -= claimed;
+    }
+}
+
+async fn beside_a_backlog(cx: Arc<Cx>) {
+    let busy = cx.flow([single("a")]).await;
+    for number in 0..cx.rounds(300, 5_000) {
+        cx.start(&busy, number).await;
+    }
+    for (max, claims) in [(8, 20), (1, 40)] {
+        let flow = cx.flow([single("a")]).await;
+        let run = cx.start(&flow, 1).await;
+        let mut wish = cx.wish(&busy, max);
+        wish.wants.push(Source::queue(&flow).into());
+        let mut is_found = false;
+        for _ in 0..claims {
+            let tasks = cx.claim_as(&wish).await;
+            is_found |= tasks.iter().any(|task| task.lease.task.run == run.id);
+        }
+        assert!(is_found, "{claims} claims of {max} have nothing of the run");
     }
 }

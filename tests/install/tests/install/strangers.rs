@@ -35,6 +35,7 @@ const CASES: &[(&str, &str)] = &[
         "schema pgwf lets OTHER create objects in it",
     ),
     ("alter schema pgmq owner to OTHER", "schema pgmq belongs to OTHER"),
+    ("grant create on schema pgmq to OTHER", "schema pgmq lets OTHER create objects in it"),
     (
         "alter function pgmq.format_table_name owner to OTHER",
         "function pgmq.format_table_name(text,text) belongs to OTHER",

@@ -48,6 +48,7 @@ mod shutdown;
 mod sign_off;
 mod slots;
 mod spawned;
+mod spoiled;
 mod starts;
 mod step_permits;
 mod stream_fan_out;

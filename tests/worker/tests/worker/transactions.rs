@@ -191,7 +191,7 @@ async fn a_run_needs_a_transaction(fresh: Fresh) -> Outcome {
     Ok(())
 }
 
-const NOBODY: &str = "do $$ begin create role pgflow_test_nobody;
+pub(crate) const NOBODY: &str = "do $$ begin create role pgflow_test_nobody;
   exception when duplicate_object or unique_violation then null; end $$";
 
 /// Other connections can do what it cannot: it is not the database that is in trouble.
@@ -210,7 +210,7 @@ async fn a_step_that_spoils_its_transaction_has_failed(fresh: Fresh) -> Outcome 
     Ok(())
 }
 
-const FULL: &str = "create table full_disk (n int);
+pub(crate) const FULL: &str = "create table full_disk (n int);
   create function no_room() returns trigger language plpgsql as
     $$ begin raise exception 'no room' using errcode = 'disk_full'; end $$;
   create constraint trigger no_room after insert on full_disk deferrable initially deferred

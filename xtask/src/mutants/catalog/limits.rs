@@ -172,6 +172,22 @@ pub(super) const ALL: &[Mutation] = &[
         tests: &["settling::excess"],
     },
     Mutation {
+        name: "limit-measures-what-is-known",
+        file: "functions/_excess_steps.sql",
+        find: "coalesce(l.output_bytes, greatest(octet_length(l.output::text), pg_column_size(l.output #> '{}')))",
+        replace: "greatest(octet_length(l.output::text), pg_column_size(l.output #> '{}'))",
+        why: "the output of a map would be written out again with each leaf that ends after it",
+        tests: &["work::linear"],
+    },
+    Mutation {
+        name: "limit-looks-at-leaves-that-were-there",
+        file: "functions/_excess_steps.sql",
+        find: " and l.run_id in (select n.run_id from leaf n where n.is_new)",
+        replace: "",
+        why: "leaves would be measured whenever any step ends",
+        tests: &["work::linear"],
+    },
+    Mutation {
         name: "retry-of-a-step-without-tasks-to-do",
         file: "functions/retry_run.sql",
         find: "s.status = 'started' and s.remaining_tasks = 0",

@@ -36,6 +36,15 @@ impl Session {
         }
     }
 
+    /// Runs a statement, and counts the pages that it touches.
+    pub(crate) async fn pages(&mut self, sql: &str) -> u32 {
+        let explain = "explain (analyze, buffers, costs off, timing off, summary off)";
+        let plan = self.rows(&format!("{explain} {sql}")).await.join(" ");
+        let hits = plan.split("shared hit=").nth(1);
+        let hits = hits.and_then(|rest| rest.split([' ', ')', ',']).next());
+        hits.unwrap_or_else(|| panic!("no buffers: {plan}")).parse().expect("a number")
+    }
+
     /// Runs a statement, and counts the entries of the core's indexes that it reads.
     pub(crate) async fn entries_read(&mut self, sql: &str) -> u64 {
         let count = "select coalesce(sum(pg_stat_get_xact_tuples_returned(i.indexrelid)), 0)::bigint

@@ -6,6 +6,7 @@ mod foreign_messages;
 mod foreign_queues;
 mod heavy;
 mod input;
+mod linear;
 mod older_transaction;
 mod part_of_map;
 mod poll_for_tasks;

@@ -2,14 +2,6 @@
 
 use crate::harness::{Db, Session, define};
 
-/// Pages that a statement touches.
-async fn pages(session: &mut Session, call: &str) -> u32 {
-    let explain = "explain (analyze, buffers, costs off, timing off, summary off)";
-    let plan = session.rows(&format!("{explain} {call}")).await.join(" ");
-    let hits = plan.split("shared hit=").nth(1).and_then(|rest| rest.split([' ', ')']).next());
-    hits.expect("buffers").parse().expect("a number")
-}
-
 async fn claim_and_complete(session: &mut Session, width: u32) -> [u32; 2] {
     let elements = format!("(select jsonb_agg(n) from generate_series(1, {width}) n)");
     session.run(&format!("select pgflow.start_flow('f', {elements})")).await;
@@ -17,10 +9,10 @@ async fn claim_and_complete(session: &mut Session, width: u32) -> [u32; 2] {
     let before = width.saturating_sub(100);
     session.run(&format!("select from pgflow.claim_tasks(array['f'], {before})")).await;
     let claim = "create temp table held as select * from pgflow.claim_tasks(array['f'], 100)";
-    let claimed = pages(session, claim).await;
+    let claimed = session.pages(claim).await;
     let complete = "select pgflow.complete_tasks(array_agg(run_id), array_agg(step_slug), array_agg(task_index),
         array_agg(input), array_agg(attempt)) from held";
-    let completed = pages(session, complete).await;
+    let completed = session.pages(complete).await;
     session.run("drop table held; select pgflow.cancel_run(run_id) from pgflow.runs").await;
     [claimed, completed]
 }

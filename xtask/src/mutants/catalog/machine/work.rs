@@ -220,6 +220,22 @@ pub(super) const ALL: &[Mutation] = &[
         tests: &["bulk_goes_on"],
     },
     Mutation {
+        name: "work-turns-of-flows",
+        file: "work/choice.rs",
+        find: "        if seen.len() < 2 {\n",
+        replace: "        if seen.len() < 200 {\n",
+        why: "what has piled up in one flow would stand before all others",
+        tests: &["flows_take_turns"],
+    },
+    Mutation {
+        name: "work-first-flow",
+        file: "work/choice.rs",
+        find: "(number + flows.len() - first) % flows.len()",
+        replace: "number + 0 * first",
+        why: "a worker of one slot would always take of the same flow",
+        tests: &["also_in_claims_for_one"],
+    },
+    Mutation {
         name: "work-bulk-share",
         file: "work/choice.rs",
         find: "max / 4 + u32::from(max % 4 > nth % 4)",
