@@ -24,7 +24,7 @@ use pgflow_machine::schedule::Schedule;
 use pgflow_machine::wait::{Child, ChildEnd, Glance, HookToken, WaitRow};
 use pgflow_machine::{
     Candidate, Catalog, FlowVersion, Lane, Limits, Needs, Payload, Ready, Rows, RunId, TaskKey,
-    TaskLease, Ties, Timestamp, Version, WorkerId, Writes,
+    TaskLease, TaskRef, Ties, Timestamp, Version, WorkerId, Writes,
 };
 use pgflow_model::FlowMigration;
 use pgflow_model::FlowShape;
@@ -194,6 +194,10 @@ impl<C: DerefMut<Target = MySqlConnection> + Send> Session for MySqlSession<C> {
 
     async fn write(&mut self, rows: &Rows, writes: Writes<'_>) -> Stored<()> {
         answered!(self, write::write(self, rows, writes))
+    }
+
+    async fn drop_task_holds(&mut self, attempts: &[(TaskRef, u32)]) -> Stored<BTreeSet<String>> {
+        answered!(self, pipelines::drop_task_holds(self, attempts))
     }
 
     async fn ready(

@@ -75,6 +75,11 @@ impl Standing {
         }
     }
 
+    /// Whether this attempt has its task, but nothing that is said with it takes effect, because the step or the run has ended.
+    pub(crate) fn outlived(self, attempt: u32) -> bool {
+        self.is_held(attempt) && !self.applies(attempt)
+    }
+
     fn is_held(self, attempt: u32) -> bool {
         self.task == TaskStatus::Started && attempt == self.attempts
     }
