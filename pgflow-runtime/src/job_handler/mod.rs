@@ -16,7 +16,7 @@ use std::sync::Arc;
 use pgflow_machine::permit::MessageLease;
 use pgflow_machine::{Quota, Source, Want};
 
-pub(crate) use attempt::{Attempt, back_off};
+pub(crate) use attempt::Attempt;
 pub(crate) use kinds::Kinds;
 
 use crate::States;
