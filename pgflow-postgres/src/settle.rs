@@ -63,8 +63,9 @@ impl Postgres {
     ) -> Result<(), BackendError> {
         let mut late = Leases::default();
         for (settle, outcome) in settles.iter().zip(settled) {
-            if matches!(outcome, Settled::RunEnded | Settled::AlreadySettled) {
-                settle.lease.task().into_iter().for_each(|lease| late.push(lease));
+            let is_late = matches!(outcome, Settled::RunEnded | Settled::AlreadySettled);
+            if let Some(lease) = settle.lease.task().filter(|_| is_late) {
+                late.push(lease);
             }
         }
         if late.len() == 0 {
@@ -74,7 +75,9 @@ impl Postgres {
         let rows = self.engine.ask(Lane::Worker, statement).await.map_err(translate)?;
         for row in rows {
             let freed: Vec<String> = row.try_get("freed").map_err(translate)?;
-            freed.iter().for_each(|resource| self.bell.ring_permit(resource));
+            for resource in &freed {
+                self.bell.ring_permit(resource);
+            }
         }
         Ok(())
     }
