@@ -48,6 +48,6 @@ pub use work::{
     InputParts, Lane, Lease, MAX_REQUEUES, Needs, NewRow, Places, Quota, Ready, Retry, Room, Rows,
     RunRow, Settle, SettleBatch, Settled, Source, Standing, Sweep, TaskKey, TaskLease, TaskRef,
     TaskRow, TaskWrite, Ties, Until, Verdict, Want, Writes, bulk_share, bulk_until, cut_error,
-    input_too_large, lost_after, promise, ready_at, retry_delay, settle_order, settle_rounds,
-    stalled_error, to_bulk, whole_seconds,
+    input_too_large, lost_after, outlives, promise, ready_at, retry_delay, settle_order,
+    settle_rounds, stalled_error, to_bulk, whole_seconds,
 };

@@ -110,7 +110,11 @@ impl Connections {
 
     /// A transaction that a step runs in.
     pub(crate) async fn begin_step(&self) -> Result<PooledConnection> {
-        Ok(PooledConnection::Transaction(self.pools()?.steps.begin().await?))
+        let pool = self.pools()?.steps;
+        // The connection of another step may be waited for first.
+        let limit = self.options.answer_within * 2;
+        let begun = in_time("beginning a step's transaction", limit, pool.begin());
+        Ok(PooledConnection::Transaction(begun.await?))
     }
 
     /// When this is dropped, the pools of this runtime go, because it is about to end.
@@ -147,25 +151,29 @@ pub enum PooledConnection {
 }
 
 impl PooledConnection {
-    pub(crate) async fn commit(self) -> Result<()> {
+    pub(crate) async fn commit(self, within: Duration) -> Result<()> {
         match self {
             Self::Plain(_) => Ok(()),
-            Self::Transaction(transaction) => Ok(transaction.commit().await?),
+            Self::Transaction(transaction) => {
+                in_time("a commit", within, transaction.commit()).await
+            }
         }
     }
 
     /// Commits what a step did.
-    pub(crate) async fn commit_step(self) -> Result<()> {
-        match self.commit().await {
+    pub(crate) async fn commit_step(self, within: Duration) -> Result<()> {
+        match self.commit(within).await {
             Err(Error::Sqlx(error)) => Err(not_committed(error)),
             done => done,
         }
     }
 
-    pub(crate) async fn rollback(self) -> Result<()> {
+    pub(crate) async fn rollback(self, within: Duration) -> Result<()> {
         match self {
             Self::Plain(_) => Ok(()),
-            Self::Transaction(transaction) => Ok(transaction.rollback().await?),
+            Self::Transaction(transaction) => {
+                in_time("a rollback", within, transaction.rollback()).await
+            }
         }
     }
 }

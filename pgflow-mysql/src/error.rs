@@ -85,7 +85,7 @@ pub enum MySqlError {
     NoDatabase(#[source] SqlError),
     /// The user may not do this.
     #[error(
-        "the user lacks a right on the database; pgflow needs CREATE, ALTER, INDEX, SELECT, INSERT, UPDATE and DELETE"
+        "the user lacks a right on the database; pgflow needs SELECT, INSERT, UPDATE and DELETE, and to migrate also CREATE, ALTER, INDEX, DROP and CREATE VIEW"
     )]
     NoRight(#[source] SqlError),
     /// The server takes no writes.
@@ -100,7 +100,7 @@ pub enum MySqlError {
     /// Other transactions came first, again and again.
     #[error("other transactions were in the way too often")]
     Busy(#[source] SqlError),
-    /// A column does not take a payload, or a character of it.
+    /// A payload is longer than a column takes.
     #[error("a column of the server does not take this")]
     TooBig(#[source] SqlError),
     /// What was sent together is larger than the server is set to take: that can be changed, so it says nothing about a payload.
@@ -108,6 +108,9 @@ pub enum MySqlError {
         "this is larger than the server is set to take\nhelp: `max_allowed_packet` and `group_concat_max_len` say how much that is"
     )]
     SmallLimit(#[source] SqlError),
+    /// A column does not take what a payload says.
+    #[error("this has a character or number that the server cannot keep there")]
+    Unfit(#[source] SqlError),
     /// The connection is gone.
     #[error(transparent)]
     Lost(SqlError),
@@ -126,7 +129,7 @@ impl From<MySqlError> for BackendError {
             | MySqlError::Full(_)
             | MySqlError::NoConnection(_)
             | MySqlError::Busy(_) => Self::Unavailable,
-            MySqlError::TooBig(_) => Self::Unstorable,
+            MySqlError::TooBig(_) | MySqlError::Unfit(_) => Self::Unstorable,
             _ => Self::Refused,
         };
         boxed(Box::new(error))
@@ -174,7 +177,7 @@ const MEANINGS: &[(u16, Kind)] = &[
     (1290, MySqlError::ReadOnly),     // --read-only
     (1301, MySqlError::SmallLimit),   // the result is larger than max_allowed_packet
     (1317, MySqlError::Busy),         // interrupted
-    (1366, MySqlError::TooBig),       // a character that the column does not take
+    (1366, MySqlError::Unfit),        // a character, or a number, that the column does not take
     (1370, MySqlError::NoRight),      // on a routine
     (1406, MySqlError::TooBig),       // too long for a column
     (1614, MySqlError::Busy),         // rolled back by a distributed deadlock
@@ -182,7 +185,9 @@ const MEANINGS: &[(u16, Kind)] = &[
     (1792, MySqlError::ReadOnly),     // a read-only transaction
     (1836, MySqlError::ReadOnly),     // read-only mode
     (1927, MySqlError::Lost),         // the connection was killed
-    (3024, MySqlError::Busy),         // max_execution_time
+    (1969, MySqlError::Busy),         // max_statement_time of MariaDB
+    (3024, MySqlError::Busy),         // max_execution_time of MySQL
+    (3101, MySqlError::Busy),         // rolled back by the group: another member was first
     (3572, MySqlError::Busy),         // NOWAIT
     (4031, MySqlError::Lost),         // the server closed an idle connection
 ];
@@ -194,7 +199,7 @@ const MISSING: &[u16] = &[1054, 1146];
 const DUPLICATE: u16 = 1062;
 
 /// Another transaction came first: the whole transition may be run again.
-const PASSING: &[u16] = &[1020, DUPLICATE, 1205, 1206, 1213, 1614];
+const PASSING: &[u16] = &[1020, DUPLICATE, 1205, 1206, 1213, 1614, 3101];
 
 /// Those of them that came after a long wait.
 const WAITED: &[u16] = &[1205];
@@ -208,6 +213,10 @@ pub(crate) fn translate(error: sqlx::Error) -> BackendError {
         sqlx::Error::PoolClosed => BackendError::Closed,
         sqlx::Error::Io(said) if said.kind() == io::ErrorKind::TimedOut => {
             BackendError::no_answer(said.to_string())
+        }
+        // They are all in use, or a new one waits for the server.
+        sqlx::Error::PoolTimedOut => {
+            BackendError::no_answer("getting a connection took too long".to_owned())
         }
         sqlx::Error::Database(database)
             if MISSING.contains(&number(&error)) && database.message().contains("pgflow_") =>
@@ -224,7 +233,6 @@ fn kind(error: &sqlx::Error) -> Kind {
         sqlx::Error::Io(_) | sqlx::Error::Protocol(_) | sqlx::Error::WorkerCrashed => {
             MySqlError::Lost
         }
-        sqlx::Error::PoolTimedOut => MySqlError::NoConnection,
         _ => meaning(number(error)),
     }
 }
@@ -304,7 +312,7 @@ mod tests {
         for number in [1053, 1158, 1927] {
             assert!(matches!(backend(number), BackendError::Unreachable(_)), "{number}");
         }
-        for number in [1021, 1030, 1040, 1114, 1205, 1213, 1290, 1836] {
+        for number in [1021, 1030, 1040, 1114, 1205, 1213, 1290, 1836, 1969, 3024, 3101] {
             assert!(matches!(backend(number), BackendError::Unavailable(_)), "{number}");
         }
         for number in [1366, 1406] {

@@ -91,25 +91,29 @@ pub(crate) async fn load<C: DerefMut<Target = MySqlConnection>>(
     needs: &Needs,
     rows: &mut Rows,
 ) -> Result<()> {
-    if !needs.runs.is_empty() {
-        runs(session, needs.runs.iter().copied(), rows).await?;
+    // Payloads are asked for by themselves.
+    let Needs { runs, tasks, attempted, payloads: _, map_outputs, weights } = needs;
+    if !runs.is_empty() {
+        load_runs(session, runs.iter().copied(), rows).await?;
     }
-    let tasks: Vec<_> =
-        needs.tasks.iter().filter_map(|key| rows.find(key)).map(TaskAt::from).collect();
+    let tasks: Vec<_> = tasks.iter().filter_map(|key| rows.find(key)).map(TaskAt::from).collect();
     if !tasks.is_empty() {
         load_tasks(session, TASKS, json_rows(&tasks)?, rows).await?;
     }
-    if !needs.attempted.is_empty() {
-        let runs: Vec<_> = needs.attempted.iter().copied().map(Hex).collect();
+    if !attempted.is_empty() {
+        let runs: Vec<_> = attempted.iter().copied().map(Hex).collect();
         load_tasks(session, ATTEMPTED, json_rows(&runs)?, rows).await?;
     }
-    if !needs.map_outputs.is_empty() {
-        rows.map_outputs.extend(payloads::map_outputs(session, &needs.map_outputs).await?);
+    if !map_outputs.is_empty() {
+        rows.map_outputs.extend(payloads::map_outputs(session, map_outputs).await?);
+    }
+    if !weights.is_empty() {
+        rows.weights.extend(payloads::weights_of(session, weights).await?);
     }
     Ok(())
 }
 
-async fn runs<C: DerefMut<Target = MySqlConnection>>(
+async fn load_runs<C: DerefMut<Target = MySqlConnection>>(
     session: &mut MySqlSession<C>,
     ids: impl Iterator<Item = RunId>,
     rows: &mut Rows,

@@ -22,8 +22,9 @@ pub(crate) use statements::{Statement, all};
 /// How long the migration of another process is waited for.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// What a statement says that is applied for the second time: its table, column, index or row is there, or is gone.
-const DONE_BEFORE: &[u16] = &[1050, 1060, 1061, 1062, 1091];
+/// What a statement says that is applied for the second time: its table, column, index, row or constraint is there, or is gone. Of a
+/// constraint MariaDB says 1826 and 1091, MySQL 3822 and 3940.
+const DONE_BEFORE: &[u16] = &[1050, 1060, 1061, 1062, 1091, 1826, 3822, 3940];
 
 /// What the tables are like, compared with what this library knows; with what was edited by hand, if anything was.
 pub(crate) async fn look(

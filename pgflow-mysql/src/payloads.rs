@@ -49,6 +49,13 @@ const OUTPUT_WEIGHTS: &str = "
     select s.step, s.output_bytes from pgflow_steps s
      where s.run = ? and s.status = 'completed' and s.output_bytes is not null";
 
+/// Bytes that steps have put out, or their tasks so far.
+const WEIGHTS: &str = "
+    select s.run, s.step, s.output_bytes
+      from json_table(?, '$[*]' columns (run char(32) path '$.run', step int path '$.step')) k
+      straight_join pgflow_steps s force index (primary) on s.run = unhex(k.run) and s.step = k.step
+     where s.output_bytes is not null";
+
 const IS_COMPLETED: &str = "
     select r.flow, s.step from pgflow_runs r
       join pgflow_steps s on s.run = r.id and s.status = 'completed'
@@ -101,7 +108,6 @@ pub(crate) async fn weights<C: DerefMut<Target = MySqlConnection>>(
     session: &mut MySqlSession<C>,
     run: RunId,
 ) -> Result<HashMap<Payload, usize>> {
-    let size = |bytes: i64| usize::try_from(bytes).unwrap_or(usize::MAX);
     let query = sqlx::query_scalar(INPUT_WEIGHT).bind(run.0);
     let input: Option<i64> = query.fetch_optional(session.connection()).await?;
     let query = sqlx::query_as(OUTPUT_WEIGHTS).bind(run.0);
@@ -111,6 +117,24 @@ pub(crate) async fn weights<C: DerefMut<Target = MySqlConnection>>(
         steps.into_iter().map(|(step, bytes)| (Payload::StepOutput(step.into()), size(bytes)));
     let run = input.map(|bytes| (Payload::RunInput, size(bytes)));
     Ok(steps.chain(run).chain([(Payload::RunOutput, all)]).collect())
+}
+
+/// How many bytes these steps have put out so far, and a little more.
+pub(crate) async fn weights_of<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    steps: &[(RunId, usize)],
+) -> Result<Vec<((RunId, usize), usize)>> {
+    let wanted = steps.iter().map(|&(run, step)| StepRow { run: Hex(run), step });
+    let query = sqlx::query_as(WEIGHTS).bind(json_rows(&wanted.collect::<Vec<_>>())?);
+    let found: Vec<(Uuid, u16, i64)> = query.fetch_all(session.connection()).await?;
+    Ok(found
+        .into_iter()
+        .map(|(run, step, bytes)| ((RunId(run), step.into()), size(bytes)))
+        .collect())
+}
+
+fn size(bytes: i64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
 fn ids(runs: &BTreeSet<RunId>) -> Result<String> {

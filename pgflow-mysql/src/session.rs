@@ -24,7 +24,7 @@ use pgflow_machine::schedule::Schedule;
 use pgflow_machine::wait::{Child, ChildEnd, Glance, HookToken, WaitRow};
 use pgflow_machine::{
     Candidate, Catalog, FlowVersion, Lane, Limits, Needs, Payload, Ready, Rows, RunId, TaskKey,
-    TaskLease, Ties, Timestamp, Version, WorkerId, Writes,
+    TaskLease, TaskRef, Ties, Timestamp, Version, WorkerId, Writes,
 };
 use pgflow_model::FlowMigration;
 use pgflow_model::FlowShape;
@@ -71,9 +71,17 @@ pub struct MySqlSession<C> {
 }
 
 impl<C: DerefMut<Target = MySqlConnection>> MySqlSession<C> {
-    pub(crate) async fn begin(mut connection: C, known: &Known, locks: bool) -> Result<Self> {
-        let begun = known.read(&mut connection).await?;
-        Ok(Self::new(connection, begun, locks))
+    /// An answer that takes longer than this counts as none, from the first look on.
+    pub(crate) async fn begin(
+        mut connection: C,
+        known: &Known,
+        locks: bool,
+        answer_within: Duration,
+    ) -> Result<Self> {
+        let late = |_| Err(timed_out("a first look", answer_within).into());
+        let look = timeout(answer_within, known.read(&mut connection));
+        let begun = look.await.unwrap_or_else(late)?;
+        Ok(Self { answer_within, ..Self::new(connection, begun, locks) })
     }
 
     /// In the application's transaction.
@@ -83,8 +91,12 @@ impl<C: DerefMut<Target = MySqlConnection>> MySqlSession<C> {
     }
 
     /// In the transaction of a step, which has come to its end.
-    pub(crate) async fn of_step(connection: C, known: &Known) -> Result<Self> {
-        let session = Self::begin(connection, known, true).await?;
+    pub(crate) async fn of_step(
+        connection: C,
+        known: &Known,
+        answer_within: Duration,
+    ) -> Result<Self> {
+        let session = Self::begin(connection, known, true, answer_within).await?;
         Ok(Self { owner: Owner::Step, ..session })
     }
 
@@ -104,11 +116,6 @@ impl<C: DerefMut<Target = MySqlConnection>> MySqlSession<C> {
             answer_within,
             last_seqs,
         }
-    }
-
-    /// From now on, an answer that takes longer counts as none.
-    pub(crate) fn in_time(self, answer_within: Duration) -> Self {
-        Self { answer_within, ..self }
     }
 
     /// As it began, but what it loads is locked.
@@ -194,6 +201,10 @@ impl<C: DerefMut<Target = MySqlConnection> + Send> Session for MySqlSession<C> {
 
     async fn write(&mut self, rows: &Rows, writes: Writes<'_>) -> Stored<()> {
         answered!(self, write::write(self, rows, writes))
+    }
+
+    async fn drop_task_holds(&mut self, attempts: &[(TaskRef, u32)]) -> Stored<BTreeSet<String>> {
+        answered!(self, pipelines::drop_task_holds(self, attempts))
     }
 
     async fn ready(

@@ -1,15 +1,17 @@
 //! Steps that share a transaction with the record of their completion, and transactions of the application's.
 
 use std::pin::Pin;
+use std::time::Duration;
 
 use pgflow_machine::job::{JobProblem, NewJob, Submitted};
 use pgflow_machine::permit::Message;
 use pgflow_machine::wait::{Signal, Signalled};
 use pgflow_machine::{NewRun, Started};
 use sqlx::{MySqlConnection, Transaction};
+use tokio::time::timeout;
 
-use super::connections::PooledConnection;
-use super::error::{Result, is_duplicate, number, translate};
+use super::connections::{PooledConnection, in_time};
+use super::error::{Error, Result, is_duplicate, number, timed_out, translate};
 use super::jobs::submit_in;
 use super::pipelines::push_in;
 use super::session::MySqlSession;
@@ -34,11 +36,11 @@ const ANOTHER: &str = "commit a transaction of another database";
 const NO_SAVEPOINT: u16 = 1305;
 
 /// Hands a transaction to a step.
-pub(super) async fn lend(connection: PooledConnection) -> Result<StepTx> {
+pub(super) async fn lend(connection: PooledConnection, within: Duration) -> Result<StepTx> {
     let PooledConnection::Transaction(mut transaction) = connection else {
         return Err(BackendError::NoTransaction.into());
     };
-    sqlx::raw_sql(MARK).execute(&mut *transaction).await?;
+    in_time("a savepoint", within, sqlx::raw_sql(MARK).execute(&mut *transaction)).await?;
     Ok(Box::new(MySqlTx(transaction)))
 }
 
@@ -46,16 +48,22 @@ pub(super) async fn lend(connection: PooledConnection) -> Result<StepTx> {
 pub(super) async fn take_back(store: &MySql, tx: StepTx) -> Result<MySqlSession<PooledConnection>> {
     let another = BackendError::Unsupported { backend: "mysql", what: ANOTHER };
     let MySqlTx(mut transaction) = tx.downcast().ok_or(another)?;
-    match sqlx::raw_sql(MARKED).execute(&mut *transaction).await {
-        Ok(_) => {
-            store.connections.reset(&mut transaction).await?;
-            MySqlSession::of_step(PooledConnection::Transaction(transaction), &store.known).await
+    let within = store.connections.answer_within();
+    let taking = async {
+        sqlx::raw_sql(MARKED).execute(&mut *transaction).await?;
+        store.connections.reset(&mut transaction).await
+    };
+    let late = |_| Err(timed_out("a step's transaction", within).into());
+    match timeout(within, taking).await.unwrap_or_else(late) {
+        Ok(()) => {
+            let connection = PooledConnection::Transaction(transaction);
+            MySqlSession::of_step(connection, &store.known, within).await
         }
-        Err(error) if number(&error) == NO_SAVEPOINT => {
-            transaction.rollback().await?;
+        Err(Error::Sqlx(error)) if number(&error) == NO_SAVEPOINT => {
+            PooledConnection::Transaction(transaction).rollback(within).await?;
             Err(BackendError::TransactionEnded.into())
         }
-        Err(error) => Err(error.into()),
+        Err(error) => Err(error),
     }
 }
 

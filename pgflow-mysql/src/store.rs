@@ -9,6 +9,7 @@ use pgflow_backend::backend::{Abilities, BackendError, Wake, Wakes};
 use pgflow_backend::store::{Access, Cursors, Signed, Starts, Store, Stored};
 use pgflow_backend::tx::StepTx;
 use pgflow_machine::{Limits, WorkerId};
+use tokio::time::timeout;
 
 use crate::catalog::Known;
 use crate::connections::{Connections, PooledConnection};
@@ -98,12 +99,12 @@ impl Store for MySql {
             Access::Write => self.connections.begin().await?,
             Access::Step => self.connections.begin_step().await?,
         };
-        let session = MySqlSession::begin(held, &self.known, access == Access::Write).await?;
-        Ok(session.in_time(self.connections.answer_within()))
+        let within = self.connections.answer_within();
+        Ok(MySqlSession::begin(held, &self.known, access == Access::Write, within).await?)
     }
 
     async fn commit(&self, session: MySqlSession<PooledConnection>) -> Stored<()> {
-        Ok(session.into_connection().commit().await?)
+        Ok(session.into_connection().commit(self.connections.answer_within()).await?)
     }
 
     fn pause_before_retry(&self, error: &BackendError, tries: u32) -> Option<Duration> {
@@ -132,24 +133,24 @@ impl Store for MySql {
     }
 
     async fn lend(&self, session: MySqlSession<PooledConnection>) -> Stored<StepTx> {
-        Ok(step::lend(session.into_connection()).await?)
+        Ok(step::lend(session.into_connection(), self.connections.answer_within()).await?)
     }
 
     async fn take_back(&self, tx: StepTx) -> Stored<MySqlSession<PooledConnection>> {
-        let session = step::take_back(self, tx).await?;
-        Ok(session.in_time(self.connections.answer_within()))
+        Ok(step::take_back(self, tx).await?)
     }
 
     async fn commit_step(&self, session: MySqlSession<PooledConnection>) -> Stored<()> {
-        Ok(session.into_connection().commit_step().await?)
+        Ok(session.into_connection().commit_step(self.connections.answer_within()).await?)
     }
 
     async fn undo(&self, session: MySqlSession<PooledConnection>) -> Stored<()> {
-        Ok(session.into_connection().rollback().await?)
+        Ok(session.into_connection().rollback(self.connections.answer_within()).await?)
     }
 
     async fn beat(&self) {
-        upkeep::beat(self).await;
+        // Nothing depends on it.
+        let _ = timeout(self.connections.answer_within(), upkeep::beat(self)).await;
     }
 
     fn sign_off(&self, worker: WorkerId) -> impl Future<Output = Stored<()>> + Send {
@@ -157,7 +158,8 @@ impl Store for MySql {
         let leaving = self.signed.forget(worker).then(|| self.connections.leaving());
         async move {
             if leaving.is_some() {
-                upkeep::note_end(self, worker).await;
+                let end = upkeep::note_end(self, worker);
+                let _ = timeout(self.connections.answer_within(), end).await;
             }
             Ok(())
         }

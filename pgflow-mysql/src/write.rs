@@ -4,9 +4,10 @@ mod rows;
 mod spawn;
 mod tasks;
 
+use std::collections::BTreeMap;
 use std::ops::DerefMut;
 
-use pgflow_machine::{Effect, Rows, Writes};
+use pgflow_machine::{Change, Effect, Rows, RunId, Writes};
 use sqlx::MySqlConnection;
 
 use crate::error::{Result, broken};
@@ -20,23 +21,25 @@ pub(crate) async fn write<C: DerefMut<Target = MySqlConnection>>(
     rows: &Rows,
     writes: Writes<'_>,
 ) -> Result<()> {
-    let outputs = tasks::write(session, &writes.tasks).await?;
-    let written = Written::new(session, rows, &writes, &outputs)?;
-    written.write(session, &writes.started).await?;
-    for (run, reason) in &writes.cancelled {
+    // What is held is given up by itself.
+    let Writes { started, cancelled, tasks, changes, given_up: _ } = writes;
+    let outputs = tasks::write(session, &tasks).await?;
+    let written = Written::new(session, rows, &started, &changes, &outputs)?;
+    written.write(session, &started).await?;
+    for (run, reason) in &cancelled {
         rows::set_reason(session, *run, *reason).await?;
     }
-    effects(session, rows, &writes).await
+    effects(session, rows, &changes).await
 }
 
 /// A step that has lost its tasks gets no new ones in the same batch, so that all losses can come last.
 async fn effects<C: DerefMut<Target = MySqlConnection>>(
     session: &mut MySqlSession<C>,
     rows: &Rows,
-    writes: &Writes<'_>,
+    changes: &BTreeMap<RunId, Change>,
 ) -> Result<()> {
     let (mut spawns, mut dropped, mut requeued) = (Spawns::default(), Vec::new(), Vec::new());
-    for (run, change) in &writes.changes {
+    for (run, change) in changes {
         let row = rows.runs.get(run).ok_or_else(|| broken("a run is gone"))?;
         let at = |step: usize| StepRow { run: Hex(*run), step };
         for effect in &change.effects {

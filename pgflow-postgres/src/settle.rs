@@ -4,7 +4,7 @@ use pgflow_machine::{Settle, Settled, settle_rounds};
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 
-use super::batch::Batch;
+use super::batch::{Batch, Leases};
 use super::claim::{Handout, Room, is_some};
 use super::ended::ended;
 use super::engine::Lane;
@@ -21,6 +21,8 @@ const SETTLE: &str = concat!(
          $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)"
 );
 const RELEASE: &str = "select outcome from pgflow.yield_tasks($1, $2, $3, $4, $5, $6)";
+
+const GIVE_UP: &str = "select pgflow.give_up_holds($1, $2, $3, $4) as freed";
 
 const RESUME: &str = "select pgflow.resume_tasks($1) as resumed";
 
@@ -49,7 +51,35 @@ impl Postgres {
             work.claimed = self.claim_tasks(next).await?;
         }
         self.ring_for(settles, &work.settled);
+        self.give_up_holds(settles, &work.settled).await?;
         Ok(work)
+    }
+
+    /// Attempts that ended after their steps or runs hold nothing any more. Nearly always there are none.
+    async fn give_up_holds(
+        &self,
+        settles: &[Settle],
+        settled: &[Settled],
+    ) -> Result<(), BackendError> {
+        let mut late = Leases::default();
+        for (settle, outcome) in settles.iter().zip(settled) {
+            let is_late = matches!(outcome, Settled::RunEnded | Settled::AlreadySettled);
+            if let Some(lease) = settle.lease.task().filter(|_| is_late) {
+                late.push(lease);
+            }
+        }
+        if late.len() == 0 {
+            return Ok(());
+        }
+        let statement = || late.bind(sqlx::query(GIVE_UP));
+        let rows = self.engine.ask(Lane::Worker, statement).await.map_err(translate)?;
+        for row in rows {
+            let freed: Vec<String> = row.try_get("freed").map_err(translate)?;
+            for resource in &freed {
+                self.bell.ring_permit(resource);
+            }
+        }
+        Ok(())
     }
 
     /// Completions and failures go with the claim. Releases and waits, which are rare, come on their own and before it:

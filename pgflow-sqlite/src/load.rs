@@ -79,13 +79,15 @@ pub(super) async fn load<C: Conn>(
     needs: &Needs,
     rows: &mut Rows,
 ) -> Result<()> {
-    if !needs.runs.is_empty() {
-        runs(session, &needs.runs, rows).await?;
+    // Payloads are asked for by themselves.
+    let Needs { runs, tasks, attempted, payloads: _, map_outputs, weights } = needs;
+    if !runs.is_empty() {
+        load_runs(session, runs, rows).await?;
     }
-    if !needs.tasks.is_empty() {
-        tasks(session, &needs.tasks, rows).await?;
+    if !tasks.is_empty() {
+        load_tasks(session, tasks, rows).await?;
     }
-    for run in &needs.attempted {
+    for run in attempted {
         let query = sqlx::query_as(ATTEMPTED).bind(session.place(*run)?.id);
         let found: Vec<FoundTask> = query.fetch_all(&mut *session.connection).await?;
         for found in found {
@@ -93,16 +95,16 @@ pub(super) async fn load<C: Conn>(
             rows.tasks.insert(TaskRef { run: *run, step, index }, task(&found)?);
         }
     }
-    for &(run, step) in &needs.map_outputs {
-        map_outputs(session, run, step, rows).await?;
+    for &(run, step) in map_outputs {
+        load_map_outputs(session, run, step, rows).await?;
     }
-    if !needs.weights.is_empty() {
-        weights(session, &needs.weights, rows).await?;
+    if !weights.is_empty() {
+        load_weights(session, weights, rows).await?;
     }
     Ok(())
 }
 
-async fn runs<C: Conn>(
+async fn load_runs<C: Conn>(
     session: &mut SqliteSession<C>,
     wanted: &BTreeSet<RunId>,
     rows: &mut Rows,
@@ -164,7 +166,7 @@ fn step(row: FoundStep) -> Result<StepState> {
     })
 }
 
-async fn tasks<C: Conn>(
+async fn load_tasks<C: Conn>(
     session: &mut SqliteSession<C>,
     wanted: &BTreeSet<TaskKey>,
     rows: &mut Rows,
@@ -200,7 +202,7 @@ fn task(row: &FoundTask) -> Result<TaskRow> {
     })
 }
 
-async fn map_outputs<C: Conn>(
+async fn load_map_outputs<C: Conn>(
     session: &mut SqliteSession<C>,
     run: RunId,
     step: usize,
@@ -215,7 +217,7 @@ async fn map_outputs<C: Conn>(
     Ok(())
 }
 
-async fn weights<C: Conn>(
+async fn load_weights<C: Conn>(
     session: &mut SqliteSession<C>,
     wanted: &[(RunId, usize)],
     rows: &mut Rows,

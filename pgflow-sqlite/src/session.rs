@@ -1,6 +1,6 @@
 //! A transaction: what of the database it has seen, and the contract of stores.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::DerefMut;
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use sqlx::{Sqlite, SqliteConnection, Transaction};
 
 use super::definitions::{SPAN, step_in};
 use super::error::{Result, broken};
-use super::{claim, definitions, list, load, lost, payloads, prune, read, write};
+use super::{claim, definitions, list, load, lost, payloads, pipelines, prune, read, write};
 use pgflow_backend::backend::{Parts, RunQuery, RunRecord, RunSummary};
 use pgflow_backend::store::{Logged, OpenWork, Session, Stored, Take, Taken};
 use pgflow_model::FlowMigration;
@@ -107,6 +107,10 @@ impl<C: Conn> Session for SqliteSession<C> {
 
     async fn write(&mut self, rows: &Rows, writes: Writes<'_>) -> Stored<()> {
         Ok(write::write(self, rows, writes).await?)
+    }
+
+    async fn drop_task_holds(&mut self, attempts: &[(TaskRef, u32)]) -> Stored<BTreeSet<String>> {
+        Ok(pipelines::drop_task_holds(self, attempts).await?)
     }
 
     async fn ready(&mut self, lanes: &[Lane], max: u32) -> Stored<Vec<Ready<Candidate<i64>>>> {

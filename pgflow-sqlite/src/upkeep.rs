@@ -10,4 +10,4 @@ use super::Sqlite;
 
 pub(super) use workers::{beat, note_end};
 
-pgflow_backend::store::upkeep!(Sqlite);
+pgflow_backend::store::upkeep!(Sqlite, pgflow_backend::store::upkeep::untimed);

@@ -86,20 +86,22 @@ pub(super) async fn write<C: Conn>(
     rows: &Rows,
     writes: Writes<'_>,
 ) -> Result<()> {
-    if !writes.started.is_empty() {
-        insert(session, rows, &writes.started).await?;
+    // What is held is given up by itself.
+    let Writes { started, cancelled, tasks, changes, given_up: _ } = writes;
+    if !started.is_empty() {
+        insert(session, rows, &started).await?;
     }
-    for (run, reason) in writes.cancelled {
+    for (run, reason) in cancelled {
         let query = sqlx::query(REASON).bind(reason).bind(session.place(run)?.id);
         query.execute(&mut *session.connection).await?;
     }
-    tasks::write(session, &writes.tasks).await?;
-    if writes.changes.is_empty() {
+    tasks::write(session, &tasks).await?;
+    if changes.is_empty() {
         return Ok(());
     }
-    let spawns = Spawns::plan(session, &writes.changes).await?;
-    changed(session, rows, &writes.changes).await?;
-    effects(session, rows, &writes.changes, spawns).await
+    let spawns = Spawns::plan(session, &changes).await?;
+    changed(session, rows, &changes).await?;
+    effects(session, rows, &changes, spawns).await
 }
 
 async fn insert<C: Conn>(

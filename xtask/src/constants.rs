@@ -73,18 +73,44 @@ mod tests {
         assert!(check(&file(), &other).unwrap_err().contains("cargo xtask constants"));
     }
 
-    /// A constant that SQL spells out beside the function that has it would not follow.
-    #[test]
-    fn sql_uses_every_constant() {
+    /// The functions that people write.
+    fn functions() -> Vec<(PathBuf, String)> {
         let core = file();
         let functions = core.parent().and_then(Path::parent).unwrap();
         let folders = functions.read_dir().unwrap().map(|folder| folder.unwrap().path());
         let files = folders.filter(|folder| !folder.ends_with("generated"));
         let files = files.flat_map(|folder| folder.read_dir().unwrap());
-        let text: String =
-            files.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap()).collect();
+        let files = files.map(|file| file.unwrap().path());
+        files.map(|path| (path.clone(), std::fs::read_to_string(path).unwrap())).collect()
+    }
+
+    #[test]
+    fn sql_uses_every_constant() {
+        let text: String = functions().into_iter().map(|(_, text)| text).collect();
         for (name, ..) in SHARED {
             assert!(text.contains(&format!("pgflow._{name}()")), "{name}");
         }
+    }
+
+    /// Whether SQL spells a constant out as a time. A bare number may mean anything.
+    fn spelled_out(sql: &str, value: Constant) -> bool {
+        sql.contains(&match value {
+            Constant::Number(number) => format!("interval '{number} second"),
+            Constant::Hours(hours) => format!("interval '{hours} hour"),
+        })
+    }
+
+    /// A constant that SQL spells out beside the function that has it would not follow.
+    #[test]
+    fn sql_spells_no_constant_out() {
+        for (path, text) in functions() {
+            let code = text.lines().filter(|line| !line.trim_start().starts_with("--"));
+            let sql = code.collect::<Vec<_>>().join("\n");
+            for (name, value, _) in SHARED {
+                assert!(!spelled_out(&sql, *value), "{}: pgflow._{name}()", path.display());
+            }
+        }
+        assert!(spelled_out("t + interval '2 seconds' end", Constant::Number(2)));
+        assert!(!spelled_out("t + interval '12 seconds' end", Constant::Number(2)));
     }
 }

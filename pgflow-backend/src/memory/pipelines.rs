@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use pgflow_machine::job::{JobId, JobRow, JobToken, Seq};
 use pgflow_machine::payload_bytes;
 use pgflow_machine::permit::{PermitKey, PermitKind, Waiting};
-use pgflow_machine::{TaskKey, TaskLease, TaskRef, TaskStatus, Timestamp};
+use pgflow_machine::{TaskKey, TaskRef, TaskStatus, Timestamp, outlives};
 use serde_json::Value;
 
 use super::data::Data;
 use super::session::MemorySession;
+use super::upkeep::step_times;
 use crate::backend::{Hold, JobSummary, MessageRow, TaskHold};
 use crate::store::{PipelineSession, Stored};
 
@@ -78,14 +79,34 @@ impl Data {
         found
     }
 
-    /// Whether the attempt goes on.
-    fn is_at_it(&self, lease: &TaskLease) -> bool {
-        let TaskKey { run, step, index } = &lease.task;
-        let row = self.runs.get(run).and_then(|found| {
-            let step = found.version.plan.index(step)?;
-            Some(self.task(TaskRef { run: *run, step, index: *index })?.row)
-        });
-        row.is_some_and(|row| row.status == TaskStatus::Started && row.attempts == lease.attempt)
+    /// Where the task of a hold is.
+    fn held_task(&self, hold: &TaskHold) -> Option<TaskRef> {
+        let TaskKey { run, step, index } = &hold.lease.task;
+        let step = self.runs.get(run)?.version.plan.index(step)?;
+        Some(TaskRef { run: *run, step, index: *index })
+    }
+
+    /// Whether the attempt may be worked on: it goes on, or nothing was heard of it since its step ended.
+    fn is_at_it(&self, hold: &TaskHold) -> bool {
+        let Some(at) = self.held_task(hold) else { return false };
+        let (run, row) = (self.runs.get(&at.run), self.task(at).map(|task| task.row));
+        let Some((run, row)) = run.zip(row) else { return false };
+        let has_it = row.status == TaskStatus::Started && row.attempts == hold.lease.attempt;
+        let ended_at = step_times(run)[at.step].ended_at.or(run.ended_at);
+        let lasts = outlives(run.plan().step(at.step));
+        has_it && ended_at.is_none_or(|ended| self.clock.now() < ended + lasts)
+    }
+
+    /// Deletes what these attempts hold; of which resources.
+    pub(super) fn drop_task_holds(&mut self, attempts: &[(TaskRef, u32)]) -> BTreeSet<String> {
+        let mut holds = std::mem::take(&mut self.pipelines.task_holds);
+        let is_given_up = |hold: &mut TaskHold| {
+            let task = self.held_task(hold);
+            task.is_some_and(|at| attempts.contains(&(at, hold.lease.attempt)))
+        };
+        let given_up = holds.extract_if(.., is_given_up).map(|hold| hold.resource).collect();
+        self.pipelines.task_holds = holds;
+        given_up
     }
 }
 
@@ -135,7 +156,7 @@ impl PipelineSession for MemorySession {
         let of_jobs = of_these.filter(|hold| data.is_held(hold)).cloned();
         let of_tasks = data.pipelines.task_holds.iter();
         let of_tasks = of_tasks.filter(|hold| resources.contains(&hold.resource));
-        let of_tasks = of_tasks.filter(|hold| data.is_at_it(&hold.lease)).map(Hold::from);
+        let of_tasks = of_tasks.filter(|hold| data.is_at_it(hold)).map(Hold::from);
         Ok(of_jobs.chain(of_tasks).collect())
     }
 
@@ -151,7 +172,7 @@ impl PipelineSession for MemorySession {
     async fn add_task_holds(&mut self, holds: &[TaskHold]) -> Stored<()> {
         let mut data = self.data();
         let mut all = std::mem::take(&mut data.pipelines.task_holds);
-        all.retain(|hold| data.is_at_it(&hold.lease));
+        all.retain(|hold| data.is_at_it(hold));
         all.extend_from_slice(holds);
         data.pipelines.task_holds = all;
         Ok(())

@@ -1,6 +1,6 @@
 //! A transaction, which is a turn: nothing is undone, because nothing fails once it is written.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, MutexGuard};
 
 use pgflow_machine::{
@@ -84,6 +84,10 @@ impl Session for MemorySession {
     async fn write(&mut self, rows: &Rows, writes: Writes<'_>) -> Stored<()> {
         self.data().write(self.now, rows, writes);
         Ok(())
+    }
+
+    async fn drop_task_holds(&mut self, attempts: &[(TaskRef, u32)]) -> Stored<BTreeSet<String>> {
+        Ok(self.data().drop_task_holds(attempts))
     }
 
     async fn ready(&mut self, lanes: &[Lane], max: u32) -> Stored<Vec<Ready<Candidate<TaskRef>>>> {

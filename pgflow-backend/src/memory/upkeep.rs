@@ -305,7 +305,7 @@ impl Data {
 }
 
 /// When its steps began and ended, from its log.
-fn step_times(run: &Run) -> Vec<StepTimes> {
+pub(super) fn step_times(run: &Run) -> Vec<StepTimes> {
     use pgflow_machine::Entry::{StepCompleted, StepFailed, StepSkipped, StepStarted};
 
     let plan = run.plan();

@@ -14,7 +14,9 @@ use super::run::{Run, StepData, Task};
 
 impl Data {
     pub(super) fn load(&self, needs: &Needs, rows: &mut Rows) {
-        for id in &needs.runs {
+        // Payloads are asked for by themselves.
+        let Needs { runs, tasks, attempted, payloads: _, map_outputs, weights } = needs;
+        for id in runs {
             if let Some(run) = self.runs.get(id) {
                 let (version, state) = (run.version.clone(), run.state.clone());
                 rows.runs.insert(*id, RunRow { version, state });
@@ -23,18 +25,18 @@ impl Data {
                 }
             }
         }
-        for key in &needs.tasks {
+        for key in tasks {
             let found = rows.find(key).and_then(|at| Some((at, self.task(at)?.row)));
             rows.tasks.extend(found);
         }
-        for id in &needs.attempted {
+        for id in attempted {
             rows.tasks.extend(self.tasks_of(*id).filter(|(_, row)| is_attempted(row)));
         }
-        for &(id, step) in &needs.map_outputs {
+        for &(id, step) in map_outputs {
             let outputs = self.runs.get(&id).map(|run| outputs(run, step)).unwrap_or_default();
             rows.map_outputs.insert((id, step), outputs);
         }
-        for &(id, step) in &needs.weights {
+        for &(id, step) in weights {
             let weight = self.runs.get(&id).map_or(0, |run| run.steps[step].weight());
             rows.weights.insert((id, step), weight);
         }
@@ -53,18 +55,20 @@ impl Data {
     }
 
     pub(super) fn write(&mut self, now: Timestamp, rows: &Rows, writes: Writes<'_>) {
-        for new in writes.started {
+        // What is held is given up by itself.
+        let Writes { started, cancelled, tasks, changes, given_up: _ } = writes;
+        for new in started {
             self.insert(now, &rows.runs[&new.run], new);
         }
-        for (id, reason) in writes.cancelled {
+        for (id, reason) in cancelled {
             if let Some(run) = self.runs.get_mut(&id) {
                 run.cancel_reason = reason.map(str::to_owned);
             }
         }
-        for write in writes.tasks {
+        for write in tasks {
             self.write_task(write);
         }
-        for (id, change) in writes.changes {
+        for (id, change) in changes {
             self.change(now, id, &rows.runs[&id].state, change);
         }
     }

@@ -42,8 +42,9 @@ pub(crate) async fn execute<S: Session, C: Command>(
     if !more.is_empty() {
         load(session, &more, &mut rows).await?;
     }
-    let (answer, writes) = command.decide(&mut rows, session.now())?;
+    let (answer, mut writes) = command.decide(&mut rows, session.now())?;
     let mut news = news(&rows, &writes);
+    let given_up = std::mem::take(&mut writes.given_up);
     if !writes.is_empty() {
         let ended = writes.ended(&rows);
         let ties = if rows.ties.is_empty() { Ends::default() } else { Ends::of(&rows, &writes) };
@@ -51,6 +52,9 @@ pub(crate) async fn execute<S: Session, C: Command>(
         news.waits = waits::untie(session, &ties).await?;
         // Jobs may wait for runs: they are told in the same transaction.
         news.ready = jobs::runs_ended(session, &ended).await?;
+    }
+    if !given_up.is_empty() {
+        news.ready.permits.extend(session.drop_task_holds(&given_up).await?);
     }
     Ok((answer, news))
 }

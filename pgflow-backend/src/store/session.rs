@@ -1,6 +1,6 @@
 //! A transaction of a store: rows in, rows out.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::future::Future;
 use std::sync::Arc;
 
@@ -93,6 +93,12 @@ pub trait Session:
     /// run's log get the next numbers of that run.
     fn write(&mut self, rows: &Rows, writes: Writes<'_>)
     -> impl Future<Output = Stored<()>> + Send;
+
+    /// Deletes what these attempts hold. Says of which resources they held something.
+    fn drop_task_holds(
+        &mut self,
+        attempts: &[(TaskRef, u32)],
+    ) -> impl Future<Output = Stored<BTreeSet<String>>> + Send;
 
     /// Tasks that may be claimed, up to `max` of each lane in each of two ranges: bulk, and what is not
     /// ([`bulk_until`](pgflow_machine::bulk_until)). The oldest ones, in that order. A store that locks rows passes over

@@ -23,8 +23,8 @@ pub const FORGOTTEN: Duration = Duration::from_hours(24 * 30);
 #[macro_export]
 #[doc(hidden)]
 macro_rules! __upkeep {
-    ($store:ty) => {
-        $crate::__upkeep! { $store =>
+    ($store:ty, $in_time:path) => {
+        $crate::__upkeep! { $store, $in_time =>
             checkup::schema() -> $crate::backend::SchemaState;
             checkup::now() -> pgflow_machine::Timestamp;
             checkup::check() -> Vec<String>;
@@ -51,7 +51,7 @@ macro_rules! __upkeep {
                 -> $crate::backend::Activity;
         }
     };
-    ($store:ty => $($room:ident :: $method:ident($($name:ident: $type:ty),*) -> $reply:ty;)+) => {
+    ($store:ty, $in_time:path => $($room:ident :: $method:ident($($name:ident: $type:ty),*) -> $reply:ty;)+) => {
         #[allow(
             clippy::elidable_lifetime_names,
             clippy::needless_lifetimes,
@@ -60,7 +60,7 @@ macro_rules! __upkeep {
         )]
         impl $crate::backend::Upkeep for $store {
             $(fn $method<'a>(&'a self, $($name: $type),*) -> $crate::backend::Reply<'a, $reply> {
-                Box::pin(async move { Ok($room::$method(self, $($name),*).await?) })
+                Box::pin(async move { Ok($in_time(self, $room::$method(self, $($name),*)).await?) })
             })+
         }
     };
@@ -68,6 +68,11 @@ macro_rules! __upkeep {
 
 #[doc(inline)]
 pub use crate::__upkeep as upkeep;
+
+/// A call that takes as long as it takes.
+pub async fn untimed<S, F: Future>(_store: &S, call: F) -> F::Output {
+    call.await
+}
 
 /// A time in microseconds, as stores have them.
 pub fn micros(time: Duration) -> i64 {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{JobId, JobProblem, JobToken, Moment, NewJob, Wait};
+use crate::work::back_off;
 
 /// A claimed job and the token of its lease.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -68,6 +69,24 @@ pub enum JobRetry {
     After(Duration),
     /// No.
     Never,
+}
+
+impl JobRetry {
+    /// After a failure that says nothing about that: twice as long each time, from so many seconds on, and a day at most.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use pgflow_machine::job::JobRetry;
+    ///
+    /// assert_eq!(JobRetry::later(5, 0), JobRetry::After(Duration::from_secs(5)));
+    /// assert_eq!(JobRetry::later(5, 2), JobRetry::After(Duration::from_secs(20)));
+    /// assert_eq!(JobRetry::later(1, u32::MAX), JobRetry::After(Duration::from_hours(24)));
+    /// assert_eq!(JobRetry::later(0, 9), JobRetry::After(Duration::ZERO));
+    /// ```
+    pub fn later(base_delay: u32, failures: u32) -> Self {
+        Self::After(Duration::from_secs(back_off(base_delay, failures)))
+    }
 }
 
 /// What a job needs next. Its place in line, key and expiry stay.

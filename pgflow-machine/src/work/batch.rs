@@ -45,6 +45,7 @@ impl Command for SettleBatch<'_> {
         batch.check_fanouts()?;
         let mut outcomes = vec![Settled::Unknown; settles.len()];
         for round in settle_rounds(settles) {
+            batch.give_up_outlived(&round);
             batch.settle_round(&round)?;
             for at in round {
                 let outcome = if batch.applied[at] { Settled::Applied } else { batch.refusal(at) };
@@ -225,6 +226,18 @@ impl<'c, 'r> Batch<'c, 'r> {
             })?;
         }
         Ok(())
+    }
+
+    /// Whoever says how an attempt ended does not work on it any more, also if that changes nothing.
+    fn give_up_outlived(&mut self, round: &[usize]) {
+        for &item in round {
+            let Some((standing, lease)) = self.standing(item).zip(self.lease(item)) else {
+                continue;
+            };
+            if standing.outlived(lease.attempt) {
+                self.writes.given_up.extend(self.find(item).map(|at| (at, lease.attempt)));
+            }
+        }
     }
 
     /// Settles each task once.

@@ -122,6 +122,8 @@ pub struct Writes<'c> {
     pub tasks: Vec<TaskWrite<'c>>,
     /// What changed in each run.
     pub changes: BTreeMap<RunId, Change>,
+    /// Attempts that are over, of tasks that stay as they are because their steps had ended before: they hold nothing any more.
+    pub given_up: Vec<(TaskRef, u32)>,
 }
 
 /// A run to insert.
@@ -155,6 +157,7 @@ impl Writes<'_> {
             && self.cancelled.is_empty()
             && self.tasks.is_empty()
             && self.changes.is_empty()
+            && self.given_up.is_empty()
     }
 
     /// Runs in which something happened that others may wait for: events, or tasks that can be claimed.

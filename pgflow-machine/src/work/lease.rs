@@ -39,6 +39,25 @@ pub fn lost_after(
     promised.map_or(by_start, |until| by_start.max(until + GRACE))
 }
 
+/// How long an attempt may still be worked on after its step, or its run, has ended, if nothing is heard of it: no lease that it was
+/// given before lasts longer. Until then it holds what its step holds.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use pgflow_machine::{Plan, outlives};
+/// use pgflow_model::{FlowShape, StepShape};
+///
+/// let mut flow = FlowShape::new("orders");
+/// flow.steps = vec![StepShape::new("pay")];
+/// let plan = Plan::new(&flow)?;
+/// assert_eq!(outlives(plan.step(0)), Duration::from_secs(64));
+/// # Ok::<(), pgflow_machine::InvalidShape>(())
+/// ```
+pub fn outlives(step: &PlanStep) -> Duration {
+    Duration::from_secs(step.timeout.into()) + 2 * GRACE
+}
+
 /// When a held task counts as lost after a heartbeat at `now`, if it did at `before`: never earlier.
 pub(super) fn extended(now: Timestamp, before: Option<Timestamp>, step: &PlanStep) -> Timestamp {
     let promised = promise(now, step) + GRACE;

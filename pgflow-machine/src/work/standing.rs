@@ -75,6 +75,11 @@ impl Standing {
         }
     }
 
+    /// Whether this attempt has its task, but nothing that is said with it takes effect, because the step or the run has ended.
+    pub(crate) fn outlived(self, attempt: u32) -> bool {
+        self.is_held(attempt) && !self.applies(attempt)
+    }
+
     fn is_held(self, attempt: u32) -> bool {
         self.task == TaskStatus::Started && attempt == self.attempts
     }
@@ -128,7 +133,8 @@ pub fn whole_seconds(delay: Duration) -> u32 {
     u32::try_from(seconds.min(i32::MAX.unsigned_abs().into())).unwrap_or(u32::MAX)
 }
 
-fn back_off(base_delay: u32, counted: u32) -> u64 {
+/// In how many seconds work is tried again that has failed before: twice as many each time, and a day at most.
+pub(crate) fn back_off(base_delay: u32, counted: u32) -> u64 {
     // 2^17 seconds are more than a day.
     (u64::from(base_delay) << counted.min(17)).min(MAX_DELAY)
 }

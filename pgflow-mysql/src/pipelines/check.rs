@@ -11,7 +11,9 @@ pub(crate) const INVARIANTS: &[&str] = &[
          select h.resource, null, h.units
            from pgflow_task_holds h
            join pgflow_tasks t on t.run = h.run and t.step = h.step and t.task_index = h.task_index
-          where t.status = 'started' and t.attempts = h.attempt
+           join pgflow_steps s on s.run = h.run and s.step = h.step
+           join pgflow_runs r on r.id = h.run
+          where t.status = 'started' and t.attempts = h.attempt and r.status = 'started' and s.status = 'started'
        ) b
        join pgflow_permits p on p.kind = 'resource' and p.name = b.resource
       where coalesce(json_unquote(json_extract(p.state, '$.lowered')), 'false') <> 'true'

@@ -26,11 +26,15 @@ const HOLDS: &str = "
       straight_join pgflow_job_leases l force index (primary) on l.job = h.job and l.token = h.token
      where h.resource = ?";
 
+/// What attempts at tasks hold that may be worked on: they go on, or nothing was heard of them since their steps or runs ended.
 const HOLDS_OF_TASKS: &str = "
     select concat(hex(h.run), '/', h.step, '/', h.task_index, '/', h.attempt), h.units, h.fence
       from pgflow_task_holds h
       straight_join pgflow_tasks t force index (primary) on t.run = h.run and t.step = h.step and t.task_index = h.task_index
-     where h.resource = ? and t.status = 'started' and t.attempts = h.attempt";
+      straight_join pgflow_steps s force index (primary) on s.run = h.run and s.step = h.step
+      straight_join pgflow_runs r force index (primary) on r.id = h.run
+     where h.resource = ? and t.status = 'started' and t.attempts = h.attempt
+       and (r.status = 'started' and s.status = 'started' or coalesce(s.ended_at, r.ended_at) + h.lasts > ?)";
 
 macro_rules! waiting {
     ($after:literal) => {
@@ -140,6 +144,7 @@ pub(crate) async fn holds<C: DerefMut<Target = MySqlConnection>>(
             fence: fence.unsigned_abs(),
         }));
         let query = sqlx::query_as(HOLDS_OF_TASKS).bind(resource.as_bytes());
+        let query = query.bind(session.now.micros());
         let found: Vec<(String, u32, i64)> = query.fetch_all(session.connection()).await?;
         holds.extend(found.into_iter().map(|(token, units, fence)| Hold {
             resource: resource.clone(),

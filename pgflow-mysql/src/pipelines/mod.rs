@@ -9,6 +9,6 @@ pub(crate) use check::INVARIANTS;
 pub(crate) use look::{holds, kept, next_change, permits, permits_of, time, waiting};
 pub use push_in::push_in;
 pub(crate) use write::{
-    add_holds, add_task_holds, defer, drop_holds, drop_messages, drop_turns, forget_dead,
-    write_messages, write_permits,
+    add_holds, add_task_holds, defer, drop_holds, drop_messages, drop_task_holds, drop_turns,
+    forget_dead, write_messages, write_permits,
 };

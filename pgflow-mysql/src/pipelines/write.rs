@@ -6,9 +6,10 @@ use std::ops::DerefMut;
 use pgflow_backend::backend::{Hold, MessageRow, TaskHold};
 use pgflow_machine::job::{JobId, JobOutcome, JobToken};
 use pgflow_machine::permit::{PermitKey, Units};
-use pgflow_machine::{TaskLease, Timestamp};
+use pgflow_machine::{TaskLease, TaskRef, Timestamp, outlives};
 use serde_json::{Value, json};
 use sqlx::MySqlConnection;
+use uuid::Uuid;
 
 use crate::error::{Result, broken};
 use crate::session::MySqlSession;
@@ -31,14 +32,26 @@ const STALE: &str = "
 const HOLD: &str = "
     insert into pgflow_permit_holds (resource, job, token, batch, units, fence) values (?, ?, ?, ?, ?, ?)";
 
+/// Looked for without a lock: a delete that joins would wait for whoever has those runs.
 const STALE_OF_TASKS: &str = "
-    delete h from pgflow_task_holds h
+    select h.run, h.step, h.task_index, h.attempt from pgflow_task_holds h
       left join pgflow_tasks t on t.run = h.run and t.step = h.step and t.task_index = h.task_index
                               and t.status = 'started' and t.attempts = h.attempt
-     where h.resource = ? and t.run is null";
+      left join pgflow_steps s on s.run = t.run and s.step = t.step
+      left join pgflow_runs r on r.id = t.run
+     where h.resource = ?
+       and (t.run is null
+            or (r.status <> 'started' or s.status <> 'started') and coalesce(s.ended_at, r.ended_at) + h.lasts <= ?)";
+
+const FORGET_TASK_HOLD: &str = "
+    delete from pgflow_task_holds where resource = ? and run = ? and step = ? and task_index = ? and attempt = ?";
 
 const TASK_HOLD: &str = "
-    insert into pgflow_task_holds (resource, run, step, task_index, attempt, units, fence) values (?, ?, ?, ?, ?, ?, ?)";
+    insert into pgflow_task_holds (resource, run, step, task_index, attempt, units, fence, lasts) values (?, ?, ?, ?, ?, ?, ?, ?)";
+
+const HELD_BY_TASK: &str = "
+    select resource from pgflow_task_holds force index (pgflow_task_holds_task)
+     where run = ? and step = ? and task_index = ? and attempt = ?";
 
 const HELD_BY: &str = "select resource from pgflow_permit_holds where token = ?";
 
@@ -93,20 +106,59 @@ pub(crate) async fn add_task_holds<C: DerefMut<Target = MySqlConnection>>(
 ) -> Result<()> {
     let resources: BTreeSet<_> = holds.iter().map(|hold| hold.resource.as_bytes()).collect();
     for resource in resources {
-        sqlx::query(STALE_OF_TASKS).bind(resource).execute(session.connection()).await?;
+        let query = sqlx::query_as(STALE_OF_TASKS).bind(resource).bind(session.now.micros());
+        let stale: Vec<AttemptAt> = query.fetch_all(session.connection()).await?;
+        for attempt in stale {
+            forget_task_hold(session, resource, attempt).await?;
+        }
     }
     for hold in holds {
         let TaskLease { task, attempt } = &hold.lease;
         let version = session.catalog.by_slug(&hold.flow);
-        let step = version.and_then(|version| version.plan.index(&task.step));
-        let step = step.and_then(|step| u16::try_from(step).ok());
-        let step = step.ok_or_else(|| broken(format!("there is no step {}", task.step)))?;
+        let found = version.and_then(|it| {
+            let step = it.plan.index(&task.step)?;
+            Some((outlives(it.plan.step(step)), u16::try_from(step).ok()?))
+        });
+        let (lasts, step) =
+            found.ok_or_else(|| broken(format!("there is no step {}", task.step)))?;
         let query = sqlx::query(TASK_HOLD).bind(hold.resource.as_bytes()).bind(task.run.0);
         let query = query.bind(step).bind(task.index).bind(attempt).bind(hold.units);
         let fence = i64::try_from(hold.fence).unwrap_or(i64::MAX);
-        query.bind(fence).execute(session.connection()).await?;
+        let lasts = i64::try_from(lasts.as_micros()).unwrap_or(i64::MAX);
+        query.bind(fence).bind(lasts).execute(session.connection()).await?;
     }
     Ok(())
+}
+
+/// Run, step, index, attempt.
+type AttemptAt = (Uuid, u16, u32, u32);
+
+async fn forget_task_hold<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    resource: &[u8],
+    (run, step, index, attempt): AttemptAt,
+) -> Result<()> {
+    let query = sqlx::query(FORGET_TASK_HOLD).bind(resource).bind(run).bind(step);
+    query.bind(index).bind(attempt).execute(session.connection()).await?;
+    Ok(())
+}
+
+pub(crate) async fn drop_task_holds<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    attempts: &[(TaskRef, u32)],
+) -> Result<BTreeSet<String>> {
+    let mut dropped = BTreeSet::new();
+    for (at, attempt) in attempts {
+        let attempt = (at.run.0, u16::try_from(at.step).map_err(broken)?, at.index, *attempt);
+        let query = sqlx::query_scalar(HELD_BY_TASK).bind(attempt.0).bind(attempt.1);
+        let query = query.bind(attempt.2).bind(attempt.3);
+        let held: Vec<Vec<u8>> = query.fetch_all(session.connection()).await?;
+        for resource in held {
+            forget_task_hold(session, &resource, attempt).await?;
+            dropped.insert(String::from_utf8(resource).map_err(broken)?);
+        }
+    }
+    Ok(dropped)
 }
 
 pub(crate) async fn drop_holds<C: DerefMut<Target = MySqlConnection>>(

@@ -1,11 +1,10 @@
 //! Rows of runs and steps, and their logs.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::DerefMut;
 
 use pgflow_machine::{
     Change, Effect, NewRow, Rows, RunId, RunRow, RunStatus, SkipReason, StepState, StepStatus,
-    Writes,
 };
 use serde::Serialize;
 use sqlx::MySqlConnection;
@@ -148,12 +147,13 @@ impl<'r> Written<'r> {
     pub(super) fn new<C>(
         session: &mut MySqlSession<C>,
         rows: &'r Rows,
-        writes: &Writes<'_>,
+        started: &[NewRow<'_>],
+        changes: &BTreeMap<RunId, Change>,
         outputs: &Outputs,
     ) -> Result<Self> {
-        let started: HashSet<RunId> = writes.started.iter().map(|new| new.run).collect();
+        let started: HashSet<RunId> = started.iter().map(|new| new.run).collect();
         let mut written = Self::default();
-        for (id, change) in &writes.changes {
+        for (id, change) in changes {
             let row = rows.runs.get(id).ok_or_else(|| broken("a run is gone"))?;
             let last_seq = session.last_seqs.entry(*id).or_default();
             for entry in &change.log {

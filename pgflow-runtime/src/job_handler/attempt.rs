@@ -19,9 +19,6 @@ use crate::worker::excuses::Excuse;
 use crate::worker::{Ended, Signals, panic_text, tidy};
 use crate::{Error, Retry, States};
 
-/// The longest pause between two attempts.
-const LONGEST_DELAY: Duration = Duration::from_hours(24);
-
 /// An attempt that is about to run.
 #[derive(Debug)]
 pub(crate) struct Attempt {
@@ -105,7 +102,7 @@ impl Attempt {
         if (JobRow { max_attempts, ..row.clone() }).is_out_of_attempts() {
             return JobRetry::Never;
         }
-        JobRetry::After(back_off(self.code.base_delay(), row.failures))
+        JobRetry::later(self.code.base_delay(), row.failures)
     }
 
     /// Who claimed it.
@@ -150,10 +147,4 @@ fn failed(error: &Error, later: JobRetry) -> JobVerdict {
         Retry::Never | Retry::Skip => JobRetry::Never,
     };
     JobVerdict::Failed { error: tidy(&with_causes(error.as_source())), retry }
-}
-
-/// Twice as long each time.
-pub(crate) fn back_off(base: u32, failures: u32) -> Duration {
-    let factor = 2_u32.checked_pow(failures).unwrap_or(u32::MAX);
-    Duration::from_secs(base.into()).saturating_mul(factor).min(LONGEST_DELAY)
 }

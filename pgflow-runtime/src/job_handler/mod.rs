@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use pgflow_machine::{Quota, Source, Want};
 
-pub(crate) use attempt::{Attempt, back_off};
+pub(crate) use attempt::Attempt;
 pub(crate) use excuses::JobExcuses;
 pub(crate) use kinds::Kinds;
 

@@ -15,7 +15,6 @@ use super::items::Outcome;
 use super::{OnFailure, Queue};
 use crate::check::Emits;
 use crate::data_error::{What, write};
-use crate::job_handler::back_off;
 use crate::worker::tidy;
 use crate::{DataError, Error, Result, Retry};
 
@@ -91,7 +90,7 @@ impl<U: Serialize> Onward<U> {
             Retry::Skip => return JobVerdict::Finished(Value::Null).into(),
             Retry::Never => JobRetry::Never,
             Retry::After(delay) => JobRetry::After(delay.min(LONGEST)),
-            Retry::Later => JobRetry::After(back_off(1, row.failures)),
+            Retry::Later => JobRetry::later(1, row.failures),
         };
         self.on_failure.end(&with_causes(error.as_source()), retry, row)
     }

@@ -14,7 +14,7 @@ use super::OnFailure;
 use super::code::{BoxFuture, StageCode, Work, Worked, caught};
 use super::dead::{DeadMessage, OnDead, why_dead};
 use crate::backend::{Backend, BackendError, ClaimedJob};
-use crate::job_handler::{JobExcuses, back_off};
+use crate::job_handler::JobExcuses;
 use crate::tx::{Lent, Tx, TxSlot};
 use crate::worker::excuses::Excuse;
 use crate::worker::{Ended, panic_text, tidy};
@@ -218,7 +218,7 @@ fn rows(work: &Work) -> Vec<JobRow> {
 }
 
 fn failed(on_failure: OnFailure, error: &str, row: &JobRow) -> MessageEnd {
-    on_failure.end(error, JobRetry::After(back_off(1, row.failures)), row)
+    on_failure.end(error, JobRetry::later(1, row.failures), row)
 }
 
 fn not_possible(problem: &JobProblem) -> String {

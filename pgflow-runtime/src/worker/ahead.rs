@@ -64,6 +64,13 @@ impl Engine {
         }
     }
 
+    /// Its run has ended: what it holds is free when that is said.
+    pub(super) fn return_ahead(&mut self, lease: &Lease) {
+        if let Some(work) = self.ahead.remove(lease) {
+            self.return_unused(&work);
+        }
+    }
+
     /// Others have it.
     pub(super) fn lose_ahead(&mut self, lease: &Lease) {
         if let Some(work) = self.ahead.remove(lease) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pgflow_machine::{Settle, Verdict, WorkerId};
+use pgflow_machine::{Settle, Settled, Verdict, WorkerId};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{Instant, sleep_until};
 
@@ -215,13 +215,19 @@ impl Engine {
             // What came of it was said before.
             _ if holding.is_settled => {}
             // Also if a heartbeat found the task completed before we heard of it.
-            Ended::Recorded(outcome) => {
+            Ended::Recorded(outcome)
+                if outcome != Settled::RunEnded || done.lease.task().is_none() =>
+            {
                 self.recorded(&done.lease, &Verdict::Completed(().into()), outcome);
             }
             Ended::Verdict(verdict) if !holding.is_unwanted => {
                 self.settles.push(Settle { lease: done.lease, verdict });
             }
-            Ended::Verdict(_) | Ended::Nothing => {
+            // Its run has ended, and what it holds is free when that is said.
+            _ if !holding.is_lost && done.lease.task().is_some() => {
+                self.settles.push(Settle { lease: done.lease, verdict: Verdict::Released });
+            }
+            _ => {
                 self.leases.remove(&done.lease);
                 self.report.superseded += 1;
             }

@@ -23,6 +23,8 @@ pub(super) struct RunningAttempt {
     pub(super) handler: AbortHandle,
     /// The lease is gone, or the run has ended: the result would be refused.
     pub(super) is_unwanted: bool,
+    /// The lease is gone: another worker may have it, and nobody asks when this one is done.
+    pub(super) is_lost: bool,
     /// The worker has ended it, and waits for the handler to give its thread back.
     pub(super) is_settled: bool,
     /// It was said that the handler blocks its thread.
@@ -39,7 +41,7 @@ impl RunningAttempt {
         handler: AbortHandle,
         timeout: Duration,
     ) -> Self {
-        let (is_unwanted, is_settled, is_named) = (false, false, false);
+        let (is_unwanted, is_lost, is_settled, is_named) = (false, false, false, false);
         let since = Instant::now();
         Self {
             label,
@@ -47,6 +49,7 @@ impl RunningAttempt {
             signals,
             handler,
             is_unwanted,
+            is_lost,
             is_settled,
             is_named,
             since,
@@ -100,6 +103,14 @@ impl RunningAttempts {
     /// It is not ours any more: its handler is told to stop.
     pub(super) fn lose(&mut self, now: Instant, lease: &Lease) {
         if let Some(holding) = self.tasks.get_mut(lease) {
+            holding.is_lost = true;
+        }
+        self.end(now, lease);
+    }
+
+    /// Its run has ended: its handler is told to stop, and nothing comes of it.
+    pub(super) fn end(&mut self, now: Instant, lease: &Lease) {
+        if let Some(holding) = self.tasks.get_mut(lease) {
             holding.is_unwanted = true;
         }
         self.call_off(now, lease);
@@ -134,7 +145,7 @@ impl RunningAttempts {
             holding.handler.abort();
             holding.count_given_up();
             let settle = Settle { lease, verdict: Verdict::Released };
-            (!holding.is_unwanted && !holding.is_settled).then_some(settle)
+            (!holding.is_lost && !holding.is_settled).then_some(settle)
         });
         released.collect()
     }

@@ -37,7 +37,11 @@ impl Engine {
                         Beat::Cancelled if lease.job().is_some() => {
                             self.running.call_off(now, lease);
                         }
-                        Beat::Cancelled | Beat::Lost => {
+                        Beat::Cancelled => {
+                            self.running.end(now, lease);
+                            self.return_ahead(lease);
+                        }
+                        Beat::Lost => {
                             self.running.lose(now, lease);
                             self.lose_ahead(lease);
                         }

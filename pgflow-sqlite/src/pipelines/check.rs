@@ -13,7 +13,7 @@ pub(crate) const INVARIANTS: &[&str] = &[
            join pgflow_runs r on r.run_id = h.run
            join pgflow_steps s on s.id = (r.id << 16) + h.step
            join pgflow_tasks t on t.id = s.first_task + h.task_index
-          where t.status = 'started' and t.attempts = h.attempt
+          where t.status = 'started' and t.attempts = h.attempt and r.status = 'started' and s.status = 'started'
        ) b
        join pgflow_permits p on p.kind = 'resource' and p.name = b.resource
       where not coalesce(p.state ->> 'lowered', 0)

@@ -21,20 +21,33 @@ const PERMITS: &str = "
 
 const OF_KIND: &str = "select name, state from pgflow_permits where kind = ?1";
 
-const HOLDS: &str = "
-    select h.resource, h.job, h.token, h.batch, h.units, h.fence
+/// What attempts at tasks hold that may be worked on: they go on, or nothing was heard of them since their steps or runs ended. Of
+/// resources (`?1`), at a moment (`?2`).
+macro_rules! task_holds {
+    () => {
+
+"json_each(?1) k
+      cross join pgflow_task_holds h on h.resource = k.value
+      cross join pgflow_runs r on r.run_id = h.run
+      cross join pgflow_steps s on s.id = (r.id << 16) + h.step
+      cross join pgflow_tasks t on t.id = s.first_task + h.task_index and t.status = 'started' and t.attempts = h.attempt
+                               and (r.status = 'started' and s.status = 'started'
+                                    or coalesce(s.ended_at, r.ended_at) + h.lasts > ?2)"
+    };
+}
+pub(super) use task_holds;
+
+const HOLDS: &str = concat!(
+    "select h.resource, h.job, h.token, h.batch, h.units, h.fence
       from json_each(?1) k
       cross join pgflow_permit_holds h on h.resource = k.value
       cross join pgflow_job_leases l on l.job = h.job and l.token = h.token
     union all
     select h.resource, 0, hex(h.run) || '/' || h.step || '/' || h.task_index || '/' || h.attempt,
            hex(h.run) || '/' || h.step || '/' || h.task_index || '/' || h.attempt, h.units, h.fence
-      from json_each(?1) k
-      cross join pgflow_task_holds h on h.resource = k.value
-      cross join pgflow_runs r on r.run_id = h.run
-      cross join pgflow_steps s on s.id = (r.id << 16) + h.step
-      cross join pgflow_tasks t on t.id = s.first_task + h.task_index
-     where t.status = 'started' and t.attempts = h.attempt";
+      from ",
+    task_holds!()
+);
 
 /// The first of a queue, as far as the index goes: their order is its order.
 macro_rules! waiting {
@@ -135,8 +148,11 @@ pub(super) async fn holds<C: Conn>(
     resources: &BTreeSet<String>,
 ) -> Result<Vec<Hold>> {
     let wanted = parameter(resources.iter().map(|slug| json!(slug)));
-    let found: Vec<FoundHold> =
-        sqlx::query_as(HOLDS).bind(wanted).fetch_all(&mut *session.connection).await?;
+    let found: Vec<FoundHold> = sqlx::query_as(HOLDS)
+        .bind(wanted)
+        .bind(session.now.micros())
+        .fetch_all(&mut *session.connection)
+        .await?;
     let hold = |found: FoundHold| Hold {
         resource: found.resource,
         job: found.job,

@@ -16,6 +16,7 @@ use serde_json::Value;
 
 pub(super) use check::INVARIANTS;
 pub use push_in::push_in;
+pub(super) use write::drop_task_holds;
 
 use super::session::{Conn, SqliteSession};
 

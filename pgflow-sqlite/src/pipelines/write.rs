@@ -1,13 +1,15 @@
 //! What was decided about messages and permits, with a statement each.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use pgflow_backend::backend::{Hold, MessageRow, TaskHold};
 use pgflow_machine::job::{JobId, JobOutcome, JobToken};
 use pgflow_machine::permit::{PermitKey, Units};
-use pgflow_machine::{TaskLease, Timestamp};
+use pgflow_machine::{TaskLease, TaskRef, Timestamp, outlives};
 use serde_json::{Value, json};
 
+use super::look::task_holds;
 use super::parameter;
 use crate::definitions::place;
 use crate::error::{Result, broken};
@@ -35,17 +37,20 @@ const HOLDS: &str = "
     insert into pgflow_permit_holds (resource, job, token, batch, units, fence)
     select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5 from json_each(?1)";
 
-const STALE_OF_TASKS: &str = "
-    delete from pgflow_task_holds
-     where resource in (select value from json_each(?1))
-       and not exists (
-         select 1 from pgflow_runs r
-           join pgflow_steps s on s.id = (r.id << 16) + pgflow_task_holds.step
-           join pgflow_tasks t on t.id = s.first_task + pgflow_task_holds.task_index
-          where r.run_id = pgflow_task_holds.run and t.status = 'started' and t.attempts = pgflow_task_holds.attempt)";
+const STALE_OF_TASKS: &str = concat!(
+    "delete from pgflow_task_holds
+      where resource in (select value from json_each(?1))
+        and (resource, run, step, task_index) not in (select h.resource, h.run, h.step, h.task_index from ",
+    task_holds!(),
+    ")"
+);
 
 const TASK_HOLD: &str = "
-    insert into pgflow_task_holds (resource, run, step, task_index, attempt, units, fence) values (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    insert into pgflow_task_holds (resource, run, step, task_index, attempt, units, fence, lasts)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+
+const DROP_TASK_HOLDS: &str = "
+    delete from pgflow_task_holds where run = ?1 and step = ?2 and task_index = ?3 and attempt = ?4 returning resource";
 
 const DROP_HOLDS: &str = "delete from pgflow_permit_holds where token in (select value from json_each(?1)) returning resource";
 
@@ -118,18 +123,39 @@ pub(super) async fn add_task_holds<C: Conn>(
     holds: &[TaskHold],
 ) -> Result<()> {
     let resources: BTreeSet<_> = holds.iter().map(|hold| hold.resource.as_str()).collect();
-    execute(session, STALE_OF_TASKS, resources.into_iter().map(Value::from)).await?;
+    let stale = sqlx::query(STALE_OF_TASKS).bind(parameter(resources.into_iter().map(Value::from)));
+    stale.bind(session.now.micros()).execute(&mut *session.connection).await?;
     for hold in holds {
         let TaskLease { task, attempt } = &hold.lease;
         let version = session.catalog.by_slug(&hold.flow);
-        let step = version.and_then(|version| version.plan.index(&task.step));
-        let step = step.ok_or_else(|| broken(format!("there is no step {}", task.step)))?;
+        let found = version.and_then(|it| Some((it, it.plan.index(&task.step)?)));
+        let (version, step) =
+            found.ok_or_else(|| broken(format!("there is no step {}", task.step)))?;
+        let lasts = micros(outlives(version.plan.step(step)));
         let query = sqlx::query(TASK_HOLD).bind(&hold.resource).bind(task.run.0);
         let query = query.bind(place(step)).bind(task.index).bind(attempt).bind(hold.units);
         let fence = i64::try_from(hold.fence).unwrap_or(i64::MAX);
-        query.bind(fence).execute(&mut *session.connection).await?;
+        query.bind(fence).bind(lasts).execute(&mut *session.connection).await?;
     }
     Ok(())
+}
+
+fn micros(duration: Duration) -> i64 {
+    i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
+}
+
+pub(crate) async fn drop_task_holds<C: Conn>(
+    session: &mut SqliteSession<C>,
+    attempts: &[(TaskRef, u32)],
+) -> Result<BTreeSet<String>> {
+    let mut dropped = BTreeSet::new();
+    for (at, attempt) in attempts {
+        let query = sqlx::query_scalar(DROP_TASK_HOLDS).bind(at.run.0).bind(place(at.step));
+        let query = query.bind(at.index).bind(attempt);
+        let held: Vec<String> = query.fetch_all(&mut *session.connection).await?;
+        dropped.extend(held);
+    }
+    Ok(dropped)
 }
 
 pub(super) async fn drop_holds<C: Conn>(

@@ -14,10 +14,7 @@ begin
           select distinct h.resource, h.batch, h.units
             from pgflow.permit_holds h join pgflow.jobs j on j.id = h.job and j.token = h.token
           union all
-          select h.resource, null, h.units
-            from pgflow.task_holds h
-            join pgflow.step_tasks t on t.run_id = h.run_id and t.step_slug = h.step_slug and t.task_index = h.task_index
-             and t.status = 'started' and t.attempts_count = h.attempt
+          select h.resource, null, h.units from pgflow._holds_of_tasks(null) h
         ) b group by 1
     ) h
     join pgflow.permits p on p.kind = 'resource' and p.name = h.resource

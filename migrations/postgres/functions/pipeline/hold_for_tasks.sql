@@ -13,12 +13,19 @@ set plan_cache_mode = force_generic_plan
 set jit = off
 as $$
 begin
-  delete from pgflow.task_holds h
-   where h.resource = any (hold_for_tasks.resources)
-     and not exists (
-       select from pgflow.step_tasks t
-        where t.run_id = h.run_id and t.step_slug = h.step_slug and t.task_index = h.task_index
-          and t.status = 'started' and t.attempts_count = h.attempt);
+  -- Who gives one of them up deletes it.
+  with kept as materialized (
+    select k.resource, k.run_id, k.step_slug, k.task_index from pgflow._holds_of_tasks(hold_for_tasks.resources) k
+  ), gone as materialized (
+    select h.resource, h.run_id, h.step_slug, h.task_index from pgflow.task_holds h
+     where h.resource = any (hold_for_tasks.resources)
+       and not exists (
+         select from kept k
+          where k.resource = h.resource and k.run_id = h.run_id and k.step_slug = h.step_slug and k.task_index = h.task_index)
+       for update skip locked
+  )
+  delete from pgflow.task_holds h using gone g
+   where h.resource = g.resource and h.run_id = g.run_id and h.step_slug = g.step_slug and h.task_index = g.task_index;
   insert into pgflow.task_holds (resource, run_id, step_slug, task_index, attempt, units, fence)
   select i.resource, t.run_id, t.step_slug, t.task_index, t.attempts_count, i.units, i.fence
     from unnest(hold_for_tasks.resources, run_ids, step_slugs, task_indexes, attempts, hold_for_tasks.units, fences)

@@ -19,11 +19,7 @@ begin
      where h.resource = any (load_holds.resources)
     union all
     select h.resource, a.attempt, 0::bigint, a.attempt, a.attempt, h.units, h.fence
-      from pgflow.task_holds h
-      join pgflow.step_tasks t
-        on t.run_id = h.run_id and t.step_slug = h.step_slug and t.task_index = h.task_index
-       and t.status = 'started' and t.attempts_count = h.attempt
-      cross join lateral (select concat_ws('/', h.run_id, h.step_slug, h.task_index, h.attempt) as attempt offset 0) a
-     where h.resource = any (load_holds.resources);
+      from pgflow._holds_of_tasks(load_holds.resources) h
+      cross join lateral (select concat_ws('/', h.run_id, h.step_slug, h.task_index, h.attempt) as attempt offset 0) a;
 end;
 $$;

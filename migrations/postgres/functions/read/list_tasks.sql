@@ -53,7 +53,7 @@ begin
            t.started_at, coalesce(t.completed_at, t.failed_at),
            case when v_is_open and t.status = 'started' then
              greatest(t.lease_until, t.started_at + make_interval(secs => coalesce(d.opt_timeout, f.opt_timeout)))
-               + interval '2 seconds' end
+               + make_interval(secs => pgflow._lease_grace()) end
       from unnest(v_page) t
       join pgflow.steps d on d.flow_slug = t.flow_slug and d.step_slug = t.step_slug
       join pgflow.flows f on f.flow_slug = t.flow_slug

@@ -1,5 +1,6 @@
 //! What only MySQL and MariaDB have to prove.
 
+mod frozen;
 mod held;
 mod hints;
 mod inside;

@@ -1,12 +1,16 @@
 //! Migrations that end in the middle, and databases that are not ours.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use pgflow_machine::RunId;
+use pgflow_migrations::mysql::NUMBERED;
 use pgflow_mysql_tests::{Cut, Proxy, chain, ensure, text};
 use pgflow_runtime::backend::{Backend, BackendError, NewRun, Runs};
 use pgflow_runtime::mysql::MySql;
 use pgflow_test_support::{MariaDb, MariaDbDatabase, MariaDbOptions};
+use sqlx::mysql::{MySqlConnectOptions, MySqlDatabaseError};
+use sqlx::{Connection as _, MySqlConnection};
 
 async fn open(url: &str) -> MySql {
     MySql::connect(url).await.unwrap_or_else(|error| panic!("{}", text(&error)))
@@ -64,6 +68,77 @@ async fn a_migration_that_is_cut_is_finished_by_the_next() {
         assert_eq!(shape(server, &database), expected, "{cut:?}");
     }
     assert!(cuts * 4 > tries * 3, "only {cuts} of {tries} were cut");
+}
+
+/// What a statement of the migrations leads to, if it is refused: the server's number of the error.
+async fn apply(connection: &mut MySqlConnection, sql: &'static str) -> Option<u16> {
+    let error = sqlx::raw_sql(sql).execute(connection).await.err()?;
+    let refused = error.as_database_error().expect("the server answers");
+    Some(refused.downcast_ref::<MySqlDatabaseError>().number())
+}
+
+/// As the backend makes them: views keep the collation of the session.
+async fn session(database: &MariaDbDatabase) -> MySqlConnection {
+    let options: MySqlConnectOptions = database.url().parse().expect("a URL");
+    let options = options.charset("utf8mb4").collation("utf8mb4_bin");
+    MySqlConnection::connect_with(&options).await.expect("it is there")
+}
+
+/// Notes that a database has all statements up to one, and whether that was noted as done.
+fn note(
+    server: &MariaDb,
+    (from, to): (&MariaDbDatabase, &MariaDbDatabase),
+    last: &str,
+    done: bool,
+) {
+    let (from, to) = (from.name(), to.name());
+    let sql = format!(
+        "drop table if exists {to}.pgflow_migrations;
+         create table {to}.pgflow_migrations like {from}.pgflow_migrations;
+         insert into {to}.pgflow_migrations
+         select name, checksum, begun_at, case when name < '{last}' or {done} then done_at end
+           from {from}.pgflow_migrations where name <= '{last}'"
+    );
+    server.sql(&sql).expect("it can be noted");
+}
+
+/// Whichever statement was applied and not noted as done: applied again, it changes nothing, and is taken for done.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_statement_can_be_applied_again() {
+    let server = MariaDb::shared().await;
+    let (whole, twice) = (MariaDbDatabase::new().await, MariaDbDatabase::new().await);
+    open(&whole.url()).await.migrate().await.expect("it gets its schema");
+    let expected = shape(server, &whole);
+    let names = format!("select name from {}.pgflow_migrations order by name", whole.name());
+    let names = server.sql(&names).expect("it can be read");
+    let statements = NUMBERED.iter().flat_map(|(_, text)| text.split_inclusive(";\n"));
+    let statements: Vec<_> = statements.map(str::trim).filter(|sql| !sql.is_empty()).collect();
+    assert_eq!(names.lines().count(), statements.len());
+
+    let mut connection = session(&twice).await;
+    let mut refusals = BTreeMap::new();
+    for (at, (name, sql)) in names.lines().zip(&statements).enumerate() {
+        assert_eq!(apply(&mut connection, sql).await, None, "{name}");
+        if let Some(number) = apply(&mut connection, sql).await {
+            refusals.entry(number).or_insert((at, name));
+        }
+    }
+    note(server, (&whole, &twice), names.lines().last().expect("some"), true);
+    assert_eq!(shape(server, &twice), expected);
+
+    assert!(refusals.len() > 3, "{refusals:?}");
+    for (number, (at, name)) in refusals {
+        let cut = MariaDbDatabase::new().await;
+        let mut connection = session(&cut).await;
+        for sql in &statements[..=at] {
+            assert_eq!(apply(&mut connection, sql).await, None, "{sql}");
+        }
+        note(server, (&whole, &cut), name, false);
+        let finished = open(&cut.url()).await.migrate().await;
+        finished
+            .unwrap_or_else(|error| panic!("{name} is refused with {number}: {}", text(&error)));
+        assert_eq!(shape(server, &cut), expected, "{name}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

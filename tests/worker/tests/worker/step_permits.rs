@@ -35,7 +35,43 @@ mod render {
     }
 }
 
-everywhere!(one_at_a_time_over_workers, what_was_never_declared_is_refused_by_its_name);
+#[flow(input = bool, timeout = 3600)]
+mod long {
+    use super::*;
+
+    #[step(resources = ["gpu"])]
+    pub(crate) async fn hold(run: bool) -> Result<u32> {
+        if run {
+            std::future::pending::<()>().await;
+        }
+        Ok(1)
+    }
+}
+
+everywhere!(
+    one_at_a_time_over_workers,
+    what_was_never_declared_is_refused_by_its_name,
+    what_a_cancelled_run_held_is_had_by_the_next
+);
+
+/// No lease lapses in time here: the worker is told that the run has ended, and says when its handler has.
+async fn what_a_cancelled_run_held_is_had_by_the_next(fresh: Fresh) -> Outcome {
+    let db = &fresh.db;
+    db.resource("gpu").capacity(1).await?;
+    db.register(long::Flow).await?;
+    let worker = Working::start(Worker::new(db).flow(long::Flow));
+    let first = db.start(long::Flow, &true).await?;
+    let held = async || Outcome::Ok(db.resource("gpu").get().await?.expect("it is there").1);
+    while held().await? == 0 {
+        sleep(Duration::from_millis(20)).await;
+    }
+    let second = db.start(long::Flow, &false).await?;
+    first.cancel(None).await?;
+    assert_eq!(timeout(Duration::from_mins(1), second.output()).await??.hold, 1);
+    assert_eq!(held().await?, 0);
+    assert!(worker.stop().await?.is_clean());
+    Ok(())
+}
 
 async fn one_at_a_time_over_workers(fresh: Fresh) -> Outcome {
     let db = &fresh.db;

@@ -37,7 +37,7 @@ pub(super) const ALL: &[Mutation] = &[
     },
     Mutation {
         name: "task-hold-of-the-gone",
-        file: "functions/load_holds.sql",
+        file: "functions/_holds_of_tasks.sql",
         find: "and t.status = 'started' and t.attempts_count = h.attempt",
         replace: "and t.attempts_count = h.attempt",
         why: "tasks that are done would hold for ever",
@@ -46,9 +46,33 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "task-hold-never-forgotten",
         file: "functions/hold_for_tasks.sql",
-        find: "where h.resource = any (hold_for_tasks.resources)\n     and not exists",
+        find: "where h.resource = any (hold_for_tasks.resources)\n       and not exists",
         replace: "where false and not exists",
         why: "holds of attempts that are over would pile up",
+        tests: &["pipelines::permits"],
+    },
+    Mutation {
+        name: "task-hold-outlives-its-lease",
+        file: "functions/_holds_of_tasks.sql",
+        find: "s.skipped_at, r.completed_at, r.failed_at, r.cancelled_at)\n               > clock",
+        replace: "s.skipped_at, r.completed_at, r.failed_at, r.cancelled_at)\n               <> clock",
+        why: "a worker that was killed after its run was cancelled would hold for ever",
+        tests: &["pipelines::permits"],
+    },
+    Mutation {
+        name: "task-hold-ends-with-its-run",
+        file: "functions/_holds_of_tasks.sql",
+        find: "> clock_timestamp() - make_interval",
+        replace: "> clock_timestamp() + make_interval",
+        why: "two would work with what only one can have, because the run of one was cancelled",
+        tests: &["pipelines::permits"],
+    },
+    Mutation {
+        name: "task-hold-given-up-early",
+        file: "functions/give_up_holds.sql",
+        find: "where r.run_id = h.run_id and r.status = 'started' and s.status = 'started')",
+        replace: "where false)",
+        why: "an attempt that goes on would lose what it holds",
         tests: &["pipelines::permits"],
     },
     Mutation {

@@ -3,20 +3,23 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pgflow_machine::WorkerId;
 use pgflow_machine::permit::{PermitProblem, Rate, Stage};
-use pgflow_runtime::backend::{BackendError, Claimed, StepClaim};
+use pgflow_machine::{Beat, Settled, WorkerId};
+use pgflow_runtime::backend::{BackendError, Cancelled, Claimed, StepClaim};
 use serde_json::json;
 
 use super::{QueueKit, held};
 use crate::Check;
 use crate::check::check;
-use crate::kit::{Cx, RELEASED, completed, names, single};
+use crate::kit::{Cx, RELEASED, completed, failed, fatal, names, single};
 
 pub(super) const CHECKS: &[Check] = &[
     check!("Q25", "attempts at tasks hold what their step says", holding, Pipelines),
     check!("Q26", "claims of a step at the same time share a resource", sharing, Pipelines),
     check!("Q27", "tasks keep to a rate", rated, Pipelines),
+    check!("Q36", "who works for a cancelled run holds until it says so", cancelled, Pipelines),
+    check!("Q37", "who works for a run that fails holds until it says so", failing, Pipelines),
+    check!("Q38", "who is not heard of holds as long as its lease may last", unheard, Pipelines),
 ];
 
 /// Up to so many tasks of step `held`.
@@ -106,4 +109,77 @@ async fn rated(cx: Arc<Cx>) {
     cx.advance(&flow, 1).await;
     assert_eq!(claim(&kit, &wish).await.tasks.len(), 3);
     assert_eq!(claim(&kit, &wish).await.next_in, None, "there are no more");
+}
+
+/// Units of a resource that are held.
+async fn units(kit: &QueueKit, resource: &str) -> u32 {
+    kit.queues().resource(resource).await.expect("a look").expect("it is there").1
+}
+
+/// A handler does not stop because somebody cancels its run, and its GPU is as full as before.
+async fn cancelled(cx: Arc<Cx>) {
+    let kit = QueueKit::new(&cx);
+    let gpu = kit.jobs.name("gpu");
+    kit.queues().set_capacity(&gpu, 1).await.expect("a resource");
+    let flow = cx.flow([single("free"), single("held").map()]).await;
+    let wish = wish(&flow, 9, held(&gpu));
+    for verdict in [completed(1), RELEASED, failed("told to stop")] {
+        let run = cx.start(&flow, json!([1])).await;
+        let first = claim(&kit, &wish).await.tasks;
+        assert_eq!(run.cancel(None).await, Cancelled::Cancelled);
+        let next = cx.start(&flow, json!([1])).await;
+        assert_eq!(units(&kit, &gpu).await, 1, "it is worked on");
+        assert!(claim(&kit, &wish).await.is_empty(), "so nobody else does");
+        assert_eq!(cx.beat(&[&first[0].lease]).await, [Beat::Cancelled], "it is told");
+        assert_eq!(units(&kit, &gpu).await, 1, "and has not answered");
+        assert_eq!(cx.settle(&first[0].lease, verdict.clone()).await, Settled::RunEnded);
+        assert_eq!(units(&kit, &gpu).await, 0, "{verdict:?}");
+        let second = claim(&kit, &wish).await.tasks;
+        assert_eq!(names(&second), ["held#0"], "{verdict:?}");
+        assert_eq!(cx.settle(&first[0].lease, RELEASED).await, Settled::RunEnded);
+        assert_eq!(units(&kit, &gpu).await, 1, "what is said again frees nothing of others");
+        next.done(&second[0], 1).await;
+        assert_eq!(units(&kit, &gpu).await, 0);
+    }
+}
+
+async fn failing(cx: Arc<Cx>) {
+    let kit = QueueKit::new(&cx);
+    let gpu = kit.jobs.name("gpu");
+    kit.queues().set_capacity(&gpu, 2).await.expect("a resource");
+    let flow = cx.flow([single("free"), single("held").map()]).await;
+    let wish = wish(&flow, 9, held(&gpu));
+    let run = cx.start(&flow, json!([1, 2, 3])).await;
+    let first = claim(&kit, &wish).await.tasks;
+    assert_eq!(names(&first), ["held#0", "held#1"]);
+    run.apply(&first[0], fatal("no")).await;
+    assert_eq!(units(&kit, &gpu).await, 1, "who failed holds nothing, and the other works on");
+    cx.start(&flow, json!([1, 2])).await;
+    let second = claim(&kit, &wish).await.tasks;
+    assert_eq!(second.len(), 1, "there is one unit");
+    assert_eq!(cx.settle(&first[1].lease, completed(1)).await, Settled::RunEnded);
+    assert_eq!(claim(&kit, &wish).await.tasks.len(), 1, "there is one again");
+    assert_eq!(units(&kit, &gpu).await, 2);
+}
+
+/// Its process was killed, say.
+async fn unheard(cx: Arc<Cx>) {
+    let kit = QueueKit::new(&cx);
+    let gpu = kit.jobs.name("gpu");
+    kit.queues().set_capacity(&gpu, 1).await.expect("a resource");
+    let flow = cx.flow([single("free"), single("held").map()]).await;
+    let wish = wish(&flow, 9, held(&gpu));
+    for _ in 0..2 {
+        let run = cx.start(&flow, json!([1])).await;
+        assert_eq!(claim(&kit, &wish).await.tasks.len(), 1);
+        run.cancel(None).await;
+        cx.age(&flow, 102).await;
+        assert_eq!(units(&kit, &gpu).await, 1, "a heartbeat may have promised more than that");
+        assert!(claim(&kit, &wish).await.is_empty());
+        cx.age(&flow, 3).await;
+        assert_eq!(units(&kit, &gpu).await, 0, "no lease lasts that long");
+    }
+    cx.start(&flow, json!([1])).await;
+    assert_eq!(claim(&kit, &wish).await.tasks.len(), 1);
+    assert_eq!(units(&kit, &gpu).await, 1);
 }

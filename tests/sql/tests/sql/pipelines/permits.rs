@@ -221,4 +221,26 @@ async fn tasks_hold_while_their_attempts_go_on() {
     db.run(&hold(2, 1, 3)).await;
     assert_eq!(db.one("select count(*) from pgflow.task_holds").await, "2", "it is forgotten");
     db.check().await;
+
+    let give_up = |index: u32| {
+        format!(
+            "select pgflow.give_up_holds(array['{}'::uuid], '{{m}}', '{{{index}}}', '{{1}}')",
+            run.id
+        )
+    };
+    assert_eq!(db.one(&give_up(1)).await, "{}", "who goes on gives up nothing");
+    db.run(&format!("select pgflow.cancel_run('{}')", run.id)).await;
+    assert_eq!(db.rows(holders).await, ["0|1|2", "0|1|3"], "workers do not know yet");
+    assert_eq!(db.one(&give_up(1)).await, "{gpu}");
+    assert_eq!(db.rows(holders).await, ["0|1|3"], "one has said that it is done");
+    let later = |seconds: u32| {
+        format!(
+            "update pgflow.runs set started_at = started_at - interval '{seconds} s', cancelled_at = cancelled_at - interval '{seconds} s'"
+        )
+    };
+    // 60 s, and twice the grace.
+    db.run(&later(60)).await;
+    assert_eq!(db.rows(holders).await, ["0|1|3"], "a heartbeat may have promised more");
+    db.run(&later(5)).await;
+    assert!(db.rows(holders).await.is_empty(), "no lease lasts that long");
 }

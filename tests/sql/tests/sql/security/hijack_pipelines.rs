@@ -27,6 +27,7 @@ pub(super) const CALLS: &[(&str, &str)] = &[
     ("lease_messages", "select pgflow.lease_messages('w', '{q1,q2}', 60)"),
     ("claim_messages", "select pgflow.claim_messages('w', 'q', 60, 9)"),
     ("hold_permits", "select pgflow.hold_permits('{gpu}', '{q1}', '{x}', '{b}', '{1}', '{1}')"),
+    ("give_up_holds", "select pgflow.give_up_holds(array[gen_random_uuid()], '{a}', '{0}', '{1}')"),
     (
         "hold_for_tasks",
         "select pgflow.hold_for_tasks('{gpu}', array[gen_random_uuid()], '{a}', '{0}', '{1}', '{1}', '{1}')",

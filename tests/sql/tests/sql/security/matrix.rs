@@ -84,6 +84,7 @@ const DECISIONS: &[(&str, u8)] = &[
     ("get_step_times", CLIENT | VIEWER),
     ("grant_roles", OWNER_ONLY),
     ("heartbeat", WORKER),
+    ("give_up_holds", WORKER),
     ("hold_for_tasks", WORKER),
     ("hold_permits", WORKER),
     ("holds_job", WORKER),

@@ -1,0 +1,4 @@
+-- How long the units of an attempt stay held after its step or run has ended, in microseconds, when its worker is not heard of: as long as
+-- a lease may last. Its worker gives them up when it says that the attempt is over.
+
+alter table pgflow_task_holds add column lasts bigint not null default 0, add key pgflow_task_holds_task (run, step, task_index);
