@@ -15,7 +15,7 @@ use super::leases::Leases;
 use super::lost_claim::LostClaim;
 use super::pace::{POLL, Pace};
 use super::report::WorkerReport;
-use super::running::RunningAttempts;
+use super::running::{RunningAttempts, Wanted};
 use super::settles::Settles;
 use super::shutdown::Stage;
 use super::slots::Slots;
@@ -220,11 +220,11 @@ impl Engine {
             {
                 self.recorded(&done.lease, &Verdict::Completed(().into()), outcome);
             }
-            Ended::Verdict(verdict) if !holding.is_unwanted => {
+            Ended::Verdict(verdict) if holding.wanted == Wanted::Result => {
                 self.settles.push(Settle { lease: done.lease, verdict });
             }
             // Its run has ended, and what it holds is free when that is said.
-            _ if !holding.is_lost && done.lease.task().is_some() => {
+            _ if holding.wanted != Wanted::Nothing && done.lease.task().is_some() => {
                 self.settles.push(Settle { lease: done.lease, verdict: Verdict::Released });
             }
             _ => {

@@ -13,6 +13,17 @@ use super::handler::{Label, Signals};
 /// A handler that was told to stop has this long to tidy up.
 pub(super) const TIDY_UP: Duration = Duration::from_secs(1);
 
+/// What of an attempt is to be recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// What came of it.
+    Result,
+    /// That it is over: its run has ended, so its result would be refused, and until then it holds what its step holds.
+    End,
+    /// Nothing: its lease is gone, and another worker may have the task.
+    Nothing,
+}
+
 /// A task whose handler runs.
 #[derive(Debug)]
 pub(super) struct RunningAttempt {
@@ -21,10 +32,7 @@ pub(super) struct RunningAttempt {
     _permits: (Permit, Option<Permit>),
     pub(super) signals: Signals,
     pub(super) handler: AbortHandle,
-    /// The lease is gone, or the run has ended: the result would be refused.
-    pub(super) is_unwanted: bool,
-    /// The lease is gone: another worker may have it, and nobody asks when this one is done.
-    pub(super) is_lost: bool,
+    pub(super) wanted: Wanted,
     /// The worker has ended it, and waits for the handler to give its thread back.
     pub(super) is_settled: bool,
     /// It was said that the handler blocks its thread.
@@ -41,15 +49,14 @@ impl RunningAttempt {
         handler: AbortHandle,
         timeout: Duration,
     ) -> Self {
-        let (is_unwanted, is_lost, is_settled, is_named) = (false, false, false, false);
+        let (wanted, is_settled, is_named) = (Wanted::Result, false, false);
         let since = Instant::now();
         Self {
             label,
             _permits: permits,
             signals,
             handler,
-            is_unwanted,
-            is_lost,
+            wanted,
             is_settled,
             is_named,
             since,
@@ -100,18 +107,10 @@ impl RunningAttempts {
         self.stopping.front().map(|(at, _)| *at)
     }
 
-    /// It is not ours any more: its handler is told to stop.
-    pub(super) fn lose(&mut self, now: Instant, lease: &Lease) {
+    /// It is not ours any more, or its run has ended: its handler is told to stop.
+    pub(super) fn lose(&mut self, now: Instant, lease: &Lease, wanted: Wanted) {
         if let Some(holding) = self.tasks.get_mut(lease) {
-            holding.is_lost = true;
-        }
-        self.end(now, lease);
-    }
-
-    /// Its run has ended: its handler is told to stop, and nothing comes of it.
-    pub(super) fn end(&mut self, now: Instant, lease: &Lease) {
-        if let Some(holding) = self.tasks.get_mut(lease) {
-            holding.is_unwanted = true;
+            holding.wanted = wanted;
         }
         self.call_off(now, lease);
     }
@@ -145,7 +144,7 @@ impl RunningAttempts {
             holding.handler.abort();
             holding.count_given_up();
             let settle = Settle { lease, verdict: Verdict::Released };
-            (!holding.is_lost && !holding.is_settled).then_some(settle)
+            (holding.wanted != Wanted::Nothing && !holding.is_settled).then_some(settle)
         });
         released.collect()
     }
@@ -186,7 +185,7 @@ mod tests {
     #[tokio::test]
     async fn what_is_lost_is_told_and_then_aborted() {
         let (mut held, now) = (held(2), Instant::now());
-        held.lose(now, &lease(1));
+        held.lose(now, &lease(1), Wanted::Nothing);
         assert!(
             held.tasks[&lease(1)].signals.cancel.is_set()
                 && !held.tasks[&lease(0)].signals.cancel.is_set()

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::engine::Engine;
 use super::handler::{Ended, Label};
 use super::metrics;
-use super::running::RunningAttempt;
+use super::running::{RunningAttempt, Wanted};
 use super::trip::Upkeep;
 use super::trouble::Call;
 use crate::backend::{BackendError, Swept};
@@ -38,11 +38,11 @@ impl Engine {
                             self.running.call_off(now, lease);
                         }
                         Beat::Cancelled => {
-                            self.running.end(now, lease);
+                            self.running.lose(now, lease, Wanted::End);
                             self.return_ahead(lease);
                         }
                         Beat::Lost => {
-                            self.running.lose(now, lease);
+                            self.running.lose(now, lease, Wanted::Nothing);
                             self.lose_ahead(lease);
                         }
                     }
@@ -140,7 +140,7 @@ impl RunningAttempt {
         let Label { flow, step } = self.label;
         let outcome = match ended {
             Ended::Recorded(_) => "completed",
-            _ if self.is_unwanted => "dropped",
+            _ if self.wanted != Wanted::Result => "dropped",
             Ended::Verdict(Verdict::Completed(_)) => "completed",
             Ended::Verdict(Verdict::Failed { .. }) => "failed",
             Ended::Verdict(Verdict::Released) => "released",
@@ -158,7 +158,7 @@ impl RunningAttempt {
     /// Counts an attempt that the worker gave up when it stopped.
     pub(super) fn count_given_up(&self) {
         let released = Ended::Verdict(Verdict::Released);
-        let ended = if self.is_unwanted { Ended::Nothing } else { released };
+        let ended = if self.wanted == Wanted::Result { released } else { Ended::Nothing };
         self.count(&ended, self.since.elapsed());
     }
 }

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::engine::Engine;
 use super::handler::Label;
-use super::running::RunningAttempt;
+use super::running::{RunningAttempt, Wanted};
 use super::{metrics, verdict};
 
 /// How often it is looked.
@@ -96,11 +96,13 @@ impl RunningAttempt {
         let is_blocked =
             self.signals.pulse.blocked_for().is_some_and(|blocked| blocked >= BLOCKING);
         let ran = self.signals.pulse.running_for().unwrap_or_default();
-        let is_open = !self.is_unwanted && !self.is_settled;
+        let is_open = self.wanted == Wanted::Result && !self.is_settled;
         is_open && is_blocked && ran >= self.timeout.saturating_add(LATE)
     }
 
     fn has_no_thread(&self) -> bool {
-        !self.is_unwanted && !self.signals.pulse.has_begun() && self.since.elapsed() >= NO_THREAD
+        self.wanted == Wanted::Result
+            && !self.signals.pulse.has_begun()
+            && self.since.elapsed() >= NO_THREAD
     }
 }
