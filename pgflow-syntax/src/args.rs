@@ -12,7 +12,7 @@ use syn::{Attribute, Ident, LitInt, LitStr, Meta, Path, Token, Type, bracketed, 
 
 use crate::errors::Errors;
 use crate::options;
-use crate::owned::owned_type;
+use crate::owned::{has_reference, owned_type};
 use crate::pattern::ConditionArg;
 use crate::permits::Permits;
 use crate::pretty::pretty;
@@ -154,6 +154,10 @@ pub(crate) fn each_option(
 ) -> syn::Result<()> {
     let mut seen = HashSet::new();
     while !args.is_empty() {
+        if let Some(comma) = args.parse::<Option<Token![,]>>()? {
+            errors.at(comma, "there is no option before this `,`");
+            continue;
+        }
         let Ok(name) = args.call(Ident::parse_any) else {
             errors.keep(Err::<(), _>(nameless(args, known)?));
             continue;
@@ -225,7 +229,7 @@ fn input_type(args: ParseStream<'_>, name: &Ident) -> syn::Result<Type> {
     }
     let ty = value(args, name, INPUT)?;
     match &ty {
-        Type::Reference(_) => {
+        _ if has_reference(&ty) => {
             let help = owned_type(&ty).map(|owned| format!("\nhelp: write `input = {owned}`"));
             let message = "a run's input is stored and read back, so it must own its data";
             Err(syn::Error::new_spanned(&ty, message.to_owned() + &help.unwrap_or_default()))
