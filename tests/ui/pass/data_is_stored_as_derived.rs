@@ -70,16 +70,14 @@ macro_rules! types {
         pub struct Tag(String);
 
         $(#[$attribute])+
+        #[derive(Default)]
         #[serde(transparent)]
         pub struct Note(Option<String>);
 
         $(#[$attribute])+
-        #[serde(default = "made")]
+        #[derive(Default)]
+        #[serde(default)]
         pub struct Limits(u8, Note);
-
-        fn made() -> Limits {
-            Limits(7, Note(None))
-        }
 
         $(#[$attribute])+
         pub enum Event {
@@ -97,6 +95,18 @@ macro_rules! types {
             High = 7,
         }
     };
+}
+
+/// With a default that a function makes, which derives in a macro would not find.
+#[pgflow::data]
+#[serde(default = "made")]
+struct Made {
+    level: u8,
+    name: String,
+}
+
+fn made() -> Made {
+    Made { level: 7, name: "seven".to_owned() }
 }
 
 /// Is never stored.
@@ -152,6 +162,9 @@ fn main() {
         read::<data::Order>(order),
         r#"{"price":"9","tags":["a"],"limits":[3,null],"event":{"Outer":1}}"#
     );
+    assert_eq!(read::<Made>(r#"{"level":8}"#), r#"{"level":8,"name":"seven"}"#);
+    let schema = serde_json::to_value(schemars::schema_for!(Made)).unwrap();
+    assert_eq!(schema["properties"]["level"]["default"], 7);
     assert_eq!(read::<data::Order>("[]"), read::<derived::Order>("[]"));
     assert_eq!(schemars::schema_for!(data::Order), schemars::schema_for!(derived::Order));
     assert_eq!(
