@@ -12,7 +12,7 @@ use syn::{Attribute, Ident, LitInt, LitStr, Meta, Path, Token, Type, bracketed, 
 
 use crate::errors::Errors;
 use crate::options;
-use crate::owned::{has_reference, owned_type};
+use crate::owned::{has_reference, is_punct, owned_type};
 use crate::pattern::ConditionArg;
 use crate::permits::Permits;
 use crate::pretty::pretty;
@@ -171,6 +171,7 @@ pub(crate) fn each_option(
             let fork = args.fork();
             read(&name, &fork).map(|()| args.advance_to(&fork))
         };
+        let result = result.map_err(|why| semicolon(&args.fork()).unwrap_or(why));
         if errors.keep(result).is_none() {
             up_to_comma(args)?;
             skip_names(args, known)?;
@@ -190,6 +191,13 @@ fn nameless(args: ParseStream<'_>, known: &[&str]) -> syn::Result<syn::Error> {
     let error = syn::Error::new_spanned(up_to_comma(args)?, message + &help.unwrap_or_default());
     args.parse::<Option<Token![,]>>()?;
     Ok(error)
+}
+
+/// A `;` after an option is what is wrong with it, whatever its value was taken for.
+fn semicolon(args: ParseStream<'_>) -> Option<syn::Error> {
+    let mut value = up_to_comma(args).ok()?.into_iter();
+    let semicolon = value.find(|token| is_punct(token, ';'))?;
+    Some(syn::Error::new_spanned(semicolon, "options are separated by `,`"))
 }
 
 fn comma(args: ParseStream<'_>) -> syn::Result<()> {
@@ -293,11 +301,12 @@ fn mapped_over(args: ParseStream<'_>) -> Option<Ident> {
 }
 
 /// What other libraries call it.
-const OTHER_WORDS: [(&str, &str); 21] = [
+const OTHER_WORDS: [(&str, &str); 22] = [
     ("retries", "max_attempts"),
     ("retry", "max_attempts"),
     ("attempts", "max_attempts"),
     ("max_retries", "max_attempts"),
+    ("retry_limit", "max_attempts"),
     ("backoff", "base_delay"),
     ("retry_delay", "base_delay"),
     ("delay", "start_delay"),

@@ -11,7 +11,7 @@ use crate::flow::{Dependency, Step};
 use crate::names::Outline;
 use crate::param_shape::{
     self, check_arguments, check_attributes, check_owned, check_stream, is_no_state,
-    is_transaction, no_state,
+    is_transaction, lent, no_state,
 };
 use crate::pretty::pretty;
 use crate::{unknown_param, waits};
@@ -142,7 +142,7 @@ fn param<'a>(
     let unknown = |why| Problem::Unknown(&pat.ident, why);
     let source = source(step, word, ty, bindings.get(word).copied(), outline);
     // What is to be owned depends on what it is.
-    let is_known = source.is_ok() || is_state(ty);
+    let is_known = source.is_ok() || is_state(lent(ty));
     if !is_known && !is_bound && ![RUN, ITEM].contains(&word) {
         return Err(unknown(source.err().unwrap_or_default()));
     }

@@ -166,6 +166,9 @@ fn array(input: ParseStream<'_>, parts: &mut Parts) -> syn::Result<Value> {
 }
 
 fn comma(input: ParseStream<'_>) -> syn::Result<()> {
+    if let Some(and) = input.parse::<Option<Token![&&]>>()? {
+        return Err(syn::Error::new_spanned(and, "fields are separated by `,`"));
+    }
     if !input.is_empty() {
         let at = input.span();
         input

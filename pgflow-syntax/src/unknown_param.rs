@@ -7,7 +7,7 @@ use crate::flow::{Dependency, Step};
 use crate::item::StepItem;
 use crate::names::{Outline, listed};
 use crate::param_shape::lent;
-use crate::params::{CONTEXT, ITEM, RUN, TRANSACTION, is_called, is_state, matched_name};
+use crate::params::{CONTEXT, ITEM, RUN, TRANSACTION, is_called, matched_name};
 use crate::pretty::pretty;
 use crate::scalars::is_scalar;
 use crate::suggest::closest;
@@ -207,11 +207,8 @@ fn is_context(ty: &Type) -> bool {
     is_called(ty, "Context") && before.is_none_or(|module| module.ident == "pgflow")
 }
 
-/// The `State<T>` behind a reference, in an `Option<State<T>>`, or in another type of one argument.
+/// The `State<T>` in an `Option<State<T>>`, or in another type of one argument.
 fn held_state(ty: &Type) -> Option<String> {
-    if is_state(ty) {
-        return Some(pretty(ty));
-    }
     let Type::Path(path) = ty else { return None };
     let PathArguments::AngleBracketed(held) = &path.path.segments.last()?.arguments else {
         return None;

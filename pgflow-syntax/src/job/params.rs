@@ -85,7 +85,7 @@ fn source(item: &StepItem, arg: &PatType) -> syn::Result<NeedSource> {
         let message = param_shape::transaction_called(item, ty);
         return Err(syn::Error::new_spanned(&pat.ident, message));
     }
-    if ![PAYLOAD, CONTEXT].contains(&word) && !is_state(ty) {
+    if ![PAYLOAD, CONTEXT].contains(&word) && !is_state(lent(ty)) {
         return Err(syn::Error::new_spanned(&pat.ident, unknown(item, word, ty)));
     }
     check_owned(item, ty).and_then(|()| check_arguments(item, word, ty)).map_err(at_type)?;

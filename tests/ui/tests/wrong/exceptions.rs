@@ -70,6 +70,7 @@ pub(crate) const EXCEPTIONS: &[(&str, &str)] = &[
     ("loan_hook_awaited", OWN_WORDS),
     ("loan_output_not_awaited", OWN_WORDS),
     ("question_mark_on_an_own_struct", BOUND),
+    ("care_submitted_a_visit", BOUND),
     ("ride_error_of_a_question_mark", BOUND),
     ("visit_pipeline_that_returns_a_plain_value", BOUND),
     ("data_transparent_and_an_opaque_field", TRANSPARENT),
