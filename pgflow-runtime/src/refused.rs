@@ -19,18 +19,7 @@ pub const fn refused_keys(what: &str, key: &Json) -> Option<Text> {
 
 /// The same for the only value of a variant whose name goes into it as a field, `tag`.
 pub const fn refused_tagged(what: &str, json: &Json) -> Option<Text> {
-    let is_no_object = match json {
-        Json::Boolean
-        | Json::Integer(..)
-        | Json::Number
-        | Json::Text
-        | Json::Character
-        | Json::Optional(_)
-        | Json::Array(_)
-        | Json::Tuple(_) => true,
-        _ => false,
-    };
-    if !is_no_object {
+    if !is_no_object(json) && !matches!(json, Json::Optional(_)) {
         return None;
     }
     let text = Text::EMPTY.with(what).with(", and its `tag` would go into it, which is no object");
@@ -39,22 +28,27 @@ pub const fn refused_tagged(what: &str, json: &Json) -> Option<Text> {
 
 /// The same for what is to be among the fields of what holds it.
 pub const fn refused_flattened(what: &str, json: &Json) -> Option<Text> {
-    let is_no_object = match json {
-        Json::Optional(json) => return refused_flattened(what, json),
-        Json::Boolean
-        | Json::Integer(..)
-        | Json::Number
-        | Json::Text
-        | Json::Character
-        | Json::Array(_)
-        | Json::Tuple(_) => true,
-        _ => false,
-    };
-    if !is_no_object {
+    if let Json::Optional(json) = json {
+        return refused_flattened(what, json);
+    }
+    if !is_no_object(json) {
         return None;
     }
     let text = Text::EMPTY.with(what).with(", and only the fields of an object can be flattened");
     Some(text.with("\nhelp: leave `flatten` away"))
+}
+
+const fn is_no_object(json: &Json) -> bool {
+    matches!(
+        json,
+        Json::Boolean
+            | Json::Integer(..)
+            | Json::Number
+            | Json::Text
+            | Json::Character
+            | Json::Array(_)
+            | Json::Tuple(_)
+    )
 }
 
 const fn explained(what: &str, why: Refusal) -> Text {

@@ -81,9 +81,9 @@ pub(crate) fn check_hook(item: &StepItem, word: &str, ty: &Type) -> Result<(), S
         return Err("a hook has a type\nhelp: write `Hook<Answer>`, with yours".to_owned());
     }
     if let Some(answer) = argument(held).filter(|it| is_hook && has_reference(it)) {
-        let help = owned_type(answer).map(|owned| format!("\nhelp: take `Hook<{owned}>`"));
+        let instead = owned_type(answer).map(|owned| format!("\nhelp: take `Hook<{owned}>`"));
         let message = "what is sent to a hook is stored and read back, so it must own its data";
-        return Err(message.to_owned() + &help.unwrap_or_default());
+        return Err(message.to_owned() + &instead.unwrap_or_default());
     }
     if word == HOOK && !is_hook && !is_state(ty) {
         let (ty, held) = (pretty(ty), pretty(held));
