@@ -150,10 +150,18 @@ const CASES: &[Case] = &[
         emptied,
         &["migrate"],
         0,
-        &["`billing` is no longer in the source", "cargo pgflow migrate --retire billing"],
+        &[
+            "`billing` is no longer in the source",
+            "help: if it was renamed, give it `slug = \"billing\"`; otherwise `cargo pgflow migrate --retire billing`",
+        ],
     ),
     (emptied, &["migrate", "--drop", "billing"], 0, &["wrote migrations/0002_drop_billing.sql"]),
-    (migrated, &["migrate", "--drop", "billing"], 1, &["flow `billing` is still in the source"]),
+    (
+        migrated,
+        &["migrate", "--drop", "billing"],
+        1,
+        &["flow `billing` is still in the source\nhelp: remove its module first"],
+    ),
     (migrated, &["migrate", "--drop", "bill"], 1, &["there is no flow `bill`"]),
     (migrated, &["migrate", "--drop", "billing", "--core"], 2, &["cannot be used with"]),
     (broken, &["migrate"], 1, &["error: src/lib.rs:10:26: there is no step `fetched`"]),
@@ -167,7 +175,7 @@ const CASES: &[Case] = &[
         &[
             "error: src/lib.rs:4:9: flow `billing` has changed since version 1\n  step `sum`: kind was single, now map",
             "note: incompatible: a new version",
-            "help: run `cargo pgflow migrate`",
+            "help: run `cargo pgflow migrate`, and commit what it writes",
         ],
     ),
     (

@@ -73,7 +73,17 @@ fn a_workspace_whose_root_is_a_package_is_checked_as_a_whole() {
     let ran = cargo_pgflow(&scratch.dir, &["check"]);
     assert_eq!((ran.code(), &*ran.stdout()), (Some(0), "2 flows, up to date\n"), "{}", ran.text());
     let ran = cargo_pgflow(&scratch.dir, &["undo"]);
-    assert!(ran.code() != Some(0) && ran.text().contains("--package"), "{}", ran.text());
+    let words = "there are several crates here\nhelp: choose one with `--package`";
+    assert!(ran.code() != Some(0) && ran.text().contains(words), "{}", ran.text());
+}
+
+#[test]
+fn a_workspace_without_flows_says_how_it_gets_some() {
+    let scratch = Scratch::new(&[("app/Cargo.toml", MANIFEST), ("app/src/lib.rs", "")]);
+    scratch.write("Cargo.toml", "[workspace]\nmembers = [\"app\"]\n");
+    let ran = cargo_pgflow(&scratch.dir, &["check"]);
+    let help = "\nhelp: one that does calls `pgflow_build` in its build.rs";
+    assert!(ran.code() == Some(1) && ran.text().contains(help), "{}", ran.text());
 }
 
 #[test]

@@ -52,6 +52,8 @@ fn changes_are_shown_with_their_place_until_they_are_accepted() {
     let unknown = schema(&dir, LIB, &[]);
     assert_eq!(unknown.code(), Some(1));
     assert!(unknown.text().contains("error: no flow of this crate is in pgflow.lock"));
+    let help = "\nhelp: write migrations with `cargo pgflow migrate`, or add `pgflow::schema_test!(my_flow::Flow);`";
+    assert!(unknown.text().contains(help), "{}", unknown.text());
     // With a migration, the flow has a test of what it stores.
     pgflow_build::migrations("migrations").in_crate(&dir).migrate().expect("migrated");
     let changed = LIB.replace("text: String", "text: Vec<u8>");
@@ -75,7 +77,13 @@ fn changes_are_shown_with_their_place_until_they_are_accepted() {
             1,
             "input of the run: breaking\n    $.text: type was string, now array",
         ),
-        ("advice", &changed, &[], 1, "give the flow another `format = …`"),
+        (
+            "advice",
+            &changed,
+            &[],
+            1,
+            "  help: let the new type read the old form too, or give the flow another `format = …`",
+        ),
         (
             "readable",
             &more,

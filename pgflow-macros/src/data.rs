@@ -5,13 +5,13 @@ mod copy;
 mod known;
 mod silenced;
 
-use pgflow_syntax::{DataArgs, Errors, data_mistakes, held, held_beside, pretty};
-use proc_macro2::TokenStream;
+use pgflow_syntax::{DataArgs, Errors, data_mistakes, held, held_at_least, held_beside, pretty};
+use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Data, DeriveInput, Token, Visibility};
 
-use crate::pgflow_crate;
+use crate::{pgflow_crate, storable};
 
 /// The item with its derives, and what the compiler can know of its fields.
 pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
@@ -67,15 +67,46 @@ fn mistake(item: TokenStream, why: syn::Error) -> syn::Error {
 
 fn derives(args: &DataArgs, item: &DeriveInput, pgflow: &TokenStream) -> TokenStream {
     let known = known::expand(item, pgflow);
-    let data = if let (true, Some(held)) = (args.has_schema, held(item)) {
-        copy::expand(item, &held, pgflow)
+    let named = by_name(item);
+    let data = if let Some(held) = held(&named) {
+        copy::Copy { item, named: &named, held: &held, has_schema: args.has_schema, pgflow }
+            .expand()
     } else if let (true, Some(beside)) = (args.has_schema, held_beside(item)) {
         beside::expand(item, &beside, pgflow)
     } else {
-        let derives = derive(args.has_schema, pgflow);
-        quote!(#derives #item)
+        let (derives, private) = (derive(args.has_schema, pgflow), quote!(#pgflow::__private));
+        let fields = held_at_least(item);
+        let checks = fields.iter().map(|held| storable::check_field(held, &private));
+        let checks: Vec<_> = checks.filter(|check| !check.is_empty()).collect();
+        let checks = storable::constants(&checks, &private);
+        quote!(#derives #item #checks)
     };
     quote!(#data #known)
+}
+
+/// The item with its own name for `Self`, which is another type elsewhere. A generic one has parameters beside its name.
+fn by_name(item: &DeriveInput) -> DeriveInput {
+    if !item.generics.params.is_empty() {
+        return item.clone();
+    }
+    syn::parse2(named(item.to_token_stream(), &item.ident)).unwrap_or_else(|_| item.clone())
+}
+
+fn named(tokens: TokenStream, name: &Ident) -> TokenStream {
+    let renamed = tokens.into_iter().map(|token| match token {
+        TokenTree::Ident(word) if word == "Self" => {
+            let mut name = name.clone();
+            name.set_span(word.span());
+            TokenTree::Ident(name)
+        }
+        TokenTree::Group(group) => {
+            let mut new = Group::new(group.delimiter(), named(group.stream(), name));
+            new.set_span(group.span());
+            TokenTree::Group(new)
+        }
+        other => other,
+    });
+    renamed.collect()
 }
 
 /// The derives, found through `pgflow`.

@@ -58,7 +58,7 @@ pub fn data(args: TokenStream, item: TokenStream) -> TokenStream {
 /// Derives nothing: it makes the attributes of serde known on a type whose traits are derived for a
 /// copy of it.
 #[doc(hidden)]
-#[proc_macro_derive(__Attributes, attributes(serde))]
+#[proc_macro_derive(__Attributes, attributes(serde, schemars))]
 pub fn attributes(_item: TokenStream) -> TokenStream {
     TokenStream::new()
 }

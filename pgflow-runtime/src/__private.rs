@@ -16,8 +16,8 @@ use crate::Error;
 pub use crate::aliased::{Alias, Aliased, NoResult, no_result};
 pub use crate::check::*;
 pub use crate::derived::{
-    Believed, Defaulted, Derived, Described, Held, Holdable, NotDerived, NotDescribed, NotHeld,
-    impl_data, missing, no_default,
+    Believed, Defaulted, Derived, Described, Held, Holdable, HoldableWithoutSchema, NotDerived,
+    NotDescribed, NotHeld, impl_data, impl_described, missing, no_default, not_defaulted,
 };
 #[cfg(feature = "engine")]
 pub use crate::emit::{EmitOf, Emits, IsEmit};
@@ -30,7 +30,7 @@ pub use crate::kept::{AnyKept, Kept, Reader, Unread};
 pub use crate::known::{Field, Json, Known, Probe, Unknown};
 pub use crate::never::{is_never, refuse_value};
 pub use crate::options_described::{flow_options, step_options};
-pub use crate::refused::{refused, refused_keys};
+pub use crate::refused::{refused, refused_flattened, refused_keys, refused_tagged};
 pub use crate::schedule_def::{ScheduleDef, scheduled};
 pub use crate::schema::{outputs_name, outputs_schema};
 pub use crate::step_index::{D0, D1, D2, D3, D4, D5, D6, D7, D8, D9};

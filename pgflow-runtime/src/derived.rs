@@ -18,11 +18,15 @@ use crate::text::Text;
 pub trait Holdable<'a>: Serialize + DeserializeOwned + JsonSchema {}
 impl<T: Serialize + DeserializeOwned + JsonSchema> Holdable<'_> for T {}
 
+/// The same for a field of a type without a schema.
+pub trait HoldableWithoutSchema<'a>: Serialize + DeserializeOwned {}
+impl<T: Serialize + DeserializeOwned> HoldableWithoutSchema<'_> for T {}
+
 /// The same for a field of a generic type, which is derived itself: the check of its fields is mentioned here.
 pub trait Believed<'a, Checked>: Serialize + DeserializeOwned + JsonSchema {}
 impl<T: Serialize + DeserializeOwned + JsonSchema, Checked> Believed<'_, Checked> for T {}
 
-/// The same for a field that is left out.
+/// The same for a field that is left out, and for a type whose default stands in for fields that are not there.
 pub trait Defaulted<'a>: Default {}
 impl<T: Default> Defaulted<'_> for T {}
 
@@ -137,14 +141,24 @@ pub const fn no_default(what: &str, has_default: bool) -> Option<Text> {
     ))
 }
 
+/// What to say about a type whose fields are those of its default where they are not there, if it has none.
+pub const fn not_defaulted(name: &str, has_default: bool) -> Option<Text> {
+    if has_default {
+        return None;
+    }
+    let text =
+        Text::EMPTY.with("`").with(name).with("` says `#[serde(default)]`, and has no default");
+    Some(text.with("\nhelp: derive `Default` for it, or say so at the fields that may be missing"))
+}
+
 /// The traits of a `#[data]` type, by way of the copy that they were derived for.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! __impl_data {
-    ($type:ident, $copy:ident, $checked:ident, [$($held:ty),*], [$($skipped:ty),*]) => {
+    ($type:ident, $copy:ident, $checked:ident, $holdable:ident, [$($held:ty),*], [$($skipped:ty),*]) => {
         impl $crate::__private::Derived<$type> for $checked
         where
-            $(for<'a> $held: $crate::__private::Holdable<'a>,)*
+            $(for<'a> $held: $crate::__private::$holdable<'a>,)*
             $(for<'a> $skipped: $crate::__private::Defaulted<'a>,)*
         {
             fn serialize<S: $crate::__private::serde::Serializer>(
@@ -183,14 +197,22 @@ macro_rules! __impl_data {
                 <$checked as $crate::__private::Derived<$type>>::deserialize(deserializer)
             }
         }
+    };
+}
+pub use crate::__impl_data as impl_data;
 
+/// The schema of a `#[data]` type, by way of the copy that it was derived for.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __impl_described {
+    ($type:ident, $checked:ident, $name:literal) => {
         impl $crate::__private::schemars::JsonSchema for $type {
             fn schema_name() -> ::std::borrow::Cow<'static, str> {
-                ::std::borrow::Cow::Borrowed(::core::stringify!($type))
+                ::std::borrow::Cow::Borrowed($name)
             }
 
             fn schema_id() -> ::std::borrow::Cow<'static, str> {
-                let name = ::core::concat!(::core::module_path!(), "::", ::core::stringify!($type));
+                let name = ::core::concat!(::core::module_path!(), "::", $name);
                 ::std::borrow::Cow::Borrowed(name)
             }
 
@@ -202,4 +224,4 @@ macro_rules! __impl_data {
         }
     };
 }
-pub use crate::__impl_data as impl_data;
+pub use crate::__impl_described as impl_described;

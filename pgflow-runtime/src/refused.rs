@@ -17,6 +17,40 @@ pub const fn refused_keys(what: &str, key: &Json) -> Option<Text> {
     if can_be_key(key) { None } else { Some(explained(what, Refusal::Keys)) }
 }
 
+/// The same for the only value of a variant whose name goes into it as a field, `tag`.
+pub const fn refused_tagged(what: &str, json: &Json) -> Option<Text> {
+    if !is_no_object(json) && !matches!(json, Json::Optional(_)) {
+        return None;
+    }
+    let text = Text::EMPTY.with(what).with(", and its `tag` would go into it, which is no object");
+    Some(text.with("\nhelp: give it a place of its own, `#[serde(tag = \"…\", content = \"…\")]`, or name the field"))
+}
+
+/// The same for what is to be among the fields of what holds it.
+pub const fn refused_flattened(what: &str, json: &Json) -> Option<Text> {
+    if let Json::Optional(json) = json {
+        return refused_flattened(what, json);
+    }
+    if !is_no_object(json) {
+        return None;
+    }
+    let text = Text::EMPTY.with(what).with(", and only the fields of an object can be flattened");
+    Some(text.with("\nhelp: leave `flatten` away"))
+}
+
+const fn is_no_object(json: &Json) -> bool {
+    matches!(
+        json,
+        Json::Boolean
+            | Json::Integer(..)
+            | Json::Number
+            | Json::Text
+            | Json::Character
+            | Json::Array(_)
+            | Json::Tuple(_)
+    )
+}
+
 const fn explained(what: &str, why: Refusal) -> Text {
     let text = Text::EMPTY.with(what).with(", which cannot be stored: ");
     text.with(match why {

@@ -1,6 +1,8 @@
 //! Flows in simulations: what a user's own tests look like, and that they notice what is wrong.
 
 mod sim_jobs;
+#[cfg(feature = "sqlite")]
+mod sim_tx;
 mod sim_waits;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -12,7 +12,7 @@ use syn::{Attribute, Ident, LitInt, LitStr, Meta, Path, Token, Type, bracketed, 
 
 use crate::errors::Errors;
 use crate::options;
-use crate::owned::owned_type;
+use crate::owned::{has_reference, is_punct, owned_type};
 use crate::pattern::ConditionArg;
 use crate::permits::Permits;
 use crate::pretty::pretty;
@@ -154,6 +154,10 @@ pub(crate) fn each_option(
 ) -> syn::Result<()> {
     let mut seen = HashSet::new();
     while !args.is_empty() {
+        if let Some(comma) = args.parse::<Option<Token![,]>>()? {
+            errors.at(comma, "there is no option before this `,`");
+            continue;
+        }
         let Ok(name) = args.call(Ident::parse_any) else {
             errors.keep(Err::<(), _>(nameless(args, known)?));
             continue;
@@ -167,6 +171,7 @@ pub(crate) fn each_option(
             let fork = args.fork();
             read(&name, &fork).map(|()| args.advance_to(&fork))
         };
+        let result = result.map_err(|why| semicolon(&args.fork()).unwrap_or(why));
         if errors.keep(result).is_none() {
             up_to_comma(args)?;
             skip_names(args, known)?;
@@ -186,6 +191,13 @@ fn nameless(args: ParseStream<'_>, known: &[&str]) -> syn::Result<syn::Error> {
     let error = syn::Error::new_spanned(up_to_comma(args)?, message + &help.unwrap_or_default());
     args.parse::<Option<Token![,]>>()?;
     Ok(error)
+}
+
+/// A `;` after an option is what is wrong with it, whatever its value was taken for.
+fn semicolon(args: ParseStream<'_>) -> Option<syn::Error> {
+    let mut value = up_to_comma(args).ok()?.into_iter();
+    let semicolon = value.find(|token| is_punct(token, ';'))?;
+    Some(syn::Error::new_spanned(semicolon, "options are separated by `,`"))
 }
 
 fn comma(args: ParseStream<'_>) -> syn::Result<()> {
@@ -225,7 +237,7 @@ fn input_type(args: ParseStream<'_>, name: &Ident) -> syn::Result<Type> {
     }
     let ty = value(args, name, INPUT)?;
     match &ty {
-        Type::Reference(_) => {
+        _ if has_reference(&ty) => {
             let help = owned_type(&ty).map(|owned| format!("\nhelp: write `input = {owned}`"));
             let message = "a run's input is stored and read back, so it must own its data";
             Err(syn::Error::new_spanned(&ty, message.to_owned() + &help.unwrap_or_default()))
@@ -289,11 +301,12 @@ fn mapped_over(args: ParseStream<'_>) -> Option<Ident> {
 }
 
 /// What other libraries call it.
-const OTHER_WORDS: [(&str, &str); 21] = [
+const OTHER_WORDS: [(&str, &str); 22] = [
     ("retries", "max_attempts"),
     ("retry", "max_attempts"),
     ("attempts", "max_attempts"),
     ("max_retries", "max_attempts"),
+    ("retry_limit", "max_attempts"),
     ("backoff", "base_delay"),
     ("retry_delay", "base_delay"),
     ("delay", "start_delay"),

@@ -1,16 +1,16 @@
 //! `#[data]`: what is wrong with a type, as far as its tokens show it.
 
-use proc_macro2::{TokenStream, TokenTree};
-use quote::{ToTokens as _, quote};
+use quote::quote;
 use syn::ext::IdentExt as _;
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Data, DeriveInput, Field, Meta, Path, Token, Type, parse_quote};
 
 use crate::errors::Errors;
 use crate::item::is_attr;
-use crate::owned::owned_type;
+use crate::owned::{has_reference, owned_type};
 use crate::pretty::pretty;
-use crate::serde_options::{options, unknown_option};
+use crate::scalars::is_scalar;
+use crate::serde_options::{is_by_function, options, unknown_option};
 
 /// What `#[data]` derives.
 const DERIVED: [&str; 3] = ["Serialize", "Deserialize", "JsonSchema"];
@@ -24,6 +24,8 @@ pub fn data_mistakes(item: &mut DeriveInput, any: Option<&str>, errors: &mut Err
     report_tag(item, errors);
     check_attributes(&mut item.attrs, any.is_some(), errors);
     report_options(&item.attrs, errors);
+    let is_plain = ["default", "transparent", "from", "try_from", "into", "remote"];
+    let is_plain = !is_plain.iter().any(|option| has_option(&item.attrs, option));
     let fields: Vec<&mut Field> = match &mut item.data {
         Data::Struct(data) => data.fields.iter_mut().collect(),
         Data::Enum(data) => {
@@ -35,6 +37,9 @@ pub fn data_mistakes(item: &mut DeriveInput, any: Option<&str>, errors: &mut Err
     for field in fields {
         report_options(&field.attrs, errors);
         report_borrowed(&name, field, errors);
+        if is_plain {
+            report_unread(&name, field, errors);
+        }
         if let Some(any) = any.filter(|_| is_stored_by_function(field)) {
             field.attrs.push(parse_quote!(#[schemars(with = #any)]));
         }
@@ -110,11 +115,7 @@ fn report_tag(item: &DeriveInput, errors: &mut Errors) {
 
 /// A field that borrows can be written, but not read back.
 fn report_borrowed(owner: &str, field: &Field, errors: &mut Errors) {
-    let mut has_reference = false;
-    each(field.ty.to_token_stream(), &mut |token| {
-        has_reference |= matches!(token, TokenTree::Punct(mark) if mark.as_char() == '&');
-    });
-    if !has_reference || matches!(field.ty, Type::FnPtr(_)) {
+    if !has_reference(&field.ty) {
         return;
     }
     let help = owned_type(&field.ty).map(|owned| format!("\nhelp: store `{owned}`"));
@@ -128,29 +129,51 @@ fn report_borrowed(owner: &str, field: &Field, errors: &mut Errors) {
     );
 }
 
-fn each(tokens: TokenStream, look: &mut impl FnMut(&TokenTree)) {
-    for token in tokens {
-        look(&token);
-        if let TokenTree::Group(group) = token {
-            each(group.stream(), look);
-        }
+/// A field that is not always written, and has to be there when it is read. An `Option` need not be, nor what is one behind a name.
+fn report_unread(owner: &str, field: &Field, errors: &mut Errors) {
+    const MAY_BE_MISSING: [&str; 4] = ["default", "skip", "skip_deserializing", "flatten"];
+    let Some(name) = &field.ident else { return };
+    let is_read = !MAY_BE_MISSING.iter().any(|option| has_option(&field.attrs, option));
+    if !is_read || !(is_by_function(&field.attrs) || is_never_missing(&field.ty)) {
+        return;
     }
+    let left_out = ["skip_serializing", "skip_serializing_if"];
+    let mut metas = field.attrs.iter().flat_map(metas);
+    let found = metas.find(|meta| left_out.iter().any(|option| meta.path().is_ident(option)));
+    if let Some(meta) = found {
+        let message = format!(
+            "`{owner}` is stored without `{name}` by this, and then cannot be read back\n\
+             help: say what it is where it is missing: `#[serde(default, {} …)]`",
+            pretty(meta.path())
+        );
+        errors.at(meta, message);
+    }
+}
+
+/// Whether serde asks for a field of this type, as far as its spelling tells.
+fn is_never_missing(ty: &Type) -> bool {
+    const KNOWN: [&str; 7] =
+        ["String", "Vec", "VecDeque", "HashMap", "BTreeMap", "HashSet", "BTreeSet"];
+    let Type::Path(path) = ty else { return matches!(ty, Type::Tuple(_) | Type::Array(_)) };
+    let last = path.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
+    is_scalar(&last) || KNOWN.contains(&&*last)
+}
+
+fn has_option(attrs: &[Attribute], option: &str) -> bool {
+    attrs.iter().flat_map(metas).any(|meta| meta.path().is_ident(option))
+}
+
+/// The options of a `#[serde(…)]`; none if they cannot be read.
+fn metas(attr: &Attribute) -> Vec<Meta> {
+    if !is_attr(attr, "serde") {
+        return Vec::new();
+    }
+    let metas = attr.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
+    metas.map(|all| all.into_iter().collect()).unwrap_or_default()
 }
 
 /// Whether a field is written by a function of its own, and its schema says nothing about that.
 fn is_stored_by_function(field: &Field) -> bool {
-    const FUNCTIONS: [&str; 3] = ["with", "serialize_with", "deserialize_with"];
     let is_described = field.attrs.iter().any(|attr| is_attr(attr, "schemars"));
-    let mut found = false;
-    for attr in field.attrs.iter().filter(|attr| is_attr(attr, "serde")) {
-        let Meta::List(list) = &attr.meta else { continue };
-        let _ = list.parse_nested_meta(|meta| {
-            found |= FUNCTIONS.iter().any(|name| meta.path.is_ident(name));
-            if meta.input.peek(Token![=]) {
-                meta.value()?.parse::<syn::Expr>()?;
-            }
-            Ok(())
-        });
-    }
-    found && !is_described
+    is_by_function(&field.attrs) && !is_described
 }

@@ -13,8 +13,8 @@ const UNNAMED: [&str; 3] = ["impl", "_", "Self"];
 pub(crate) fn check(what: &str, output: &Type, errors: &mut Errors) -> bool {
     let is_named = has_name(output);
     let message = format!("{what} must name the type of its output");
-    if matches!(output, Type::Infer(_) | Type::Never(_)) {
-        // The compiler says so of `_` and `!` itself.
+    if !is_named && !has_word(output.to_token_stream(), &["impl"]) {
+        // The compiler says so of `_`, `Self` and `!` itself.
         errors.left_to_compiler(syn::Error::new_spanned(output, message));
     } else if !is_named {
         errors.at(output, message);
@@ -24,13 +24,13 @@ pub(crate) fn check(what: &str, output: &Type, errors: &mut Errors) -> bool {
 
 /// Whether a type can be written down a second time.
 pub fn has_name(ty: &Type) -> bool {
-    !matches!(ty, Type::Never(_)) && !has_unnamed(ty.to_token_stream())
+    !matches!(ty, Type::Never(_)) && !has_word(ty.to_token_stream(), &UNNAMED)
 }
 
-fn has_unnamed(tokens: TokenStream) -> bool {
+fn has_word(tokens: TokenStream, words: &[&str]) -> bool {
     tokens.into_iter().any(|token| match token {
-        TokenTree::Group(group) => has_unnamed(group.stream()),
-        TokenTree::Ident(word) => UNNAMED.iter().any(|unnamed| word == unnamed),
+        TokenTree::Group(group) => has_word(group.stream(), words),
+        TokenTree::Ident(word) => words.iter().any(|it| word == it),
         TokenTree::Punct(_) | TokenTree::Literal(_) => false,
     })
 }

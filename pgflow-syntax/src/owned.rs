@@ -37,6 +37,18 @@ pub(crate) fn owned_type(ty: &Type) -> Option<String> {
     owned(ty.to_token_stream()).filter(|owned| !borrows(owned.clone())).map(pretty)
 }
 
+/// Whether there is a `&` in a type.
+pub(crate) fn has_reference(ty: &Type) -> bool {
+    !matches!(ty, Type::FnPtr(_)) && holds_reference(ty.to_token_stream())
+}
+
+fn holds_reference(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Group(group) => holds_reference(group.stream()),
+        other => is_punct(&other, '&'),
+    })
+}
+
 /// Whether there is a `&` or a lifetime. A `Cow` is read back as an owned one, whatever its lifetime.
 fn borrows(tokens: TokenStream) -> bool {
     let mut before = [const { String::new() }; 2];
@@ -63,10 +75,11 @@ fn owned(tokens: TokenStream) -> Option<TokenStream> {
             owned.extend([inside(token)?]);
             continue;
         }
-        if tokens.next_if(|token| is_punct(token, '\'')).is_some() {
-            tokens.next();
+        while let Some(mark) = tokens.next_if(is_of_reference) {
+            if is_punct(&mark, '\'') {
+                tokens.next();
+            }
         }
-        tokens.next_if(|token| is_word(token, "mut"));
         owned.extend(pointee(tokens.next()?)?);
     }
     Some(owned)
@@ -81,10 +94,14 @@ fn pointee(token: TokenTree) -> Option<TokenStream> {
             Some(if is_array { quote!([#item]) } else { quote!(Vec<#item>) })
         }
         token if is_word(&token, "str") => Some(quote!(String)),
-        token if is_word(&token, "dyn") => None,
-        token if is_punct(&token, '&') => None,
+        token if is_word(&token, "dyn") || is_word(&token, "impl") => None,
         token => inside(token).map(TokenTree::into_token_stream),
     }
+}
+
+/// What may come between a `&` and the type: another one, a lifetime, `mut`.
+fn is_of_reference(token: &TokenTree) -> bool {
+    is_punct(token, '&') || is_punct(token, '\'') || is_word(token, "mut")
 }
 
 fn inside(token: TokenTree) -> Option<TokenTree> {
@@ -131,7 +148,9 @@ mod tests {
             ("&'static Page", Some("Page")),
             ("Vec<(u8, &'static str)>", Some("Vec<(u8, String)>")),
             ("&'static [&'static str]", Some("Vec<String>")),
+            ("&&'static mut &str", Some("String")),
             ("&'static dyn Any", None),
+            ("&impl Clone", None),
             ("Page<'static>", None),
         ] {
             assert_eq!(help(ty).as_deref(), owned, "{ty}");

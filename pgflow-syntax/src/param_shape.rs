@@ -1,11 +1,12 @@
 //! What a parameter must look like, whatever its name means.
 
 use proc_macro2::{TokenStream, TokenTree};
-use quote::{ToTokens, quote};
+use quote::ToTokens;
 use syn::{Attribute, GenericArgument, Lifetime, Pat, PatType, Path, PathArguments, Type};
 
 use crate::errors::Errors;
 use crate::item::{StepItem, is_attr};
+use crate::owned::{has_reference, owned_type};
 use crate::params::{CONTEXT, HOOK, STREAM, TRANSACTION, is_called, is_state};
 use crate::pretty::pretty;
 use crate::unknown_param::taken;
@@ -149,6 +150,11 @@ pub(crate) fn check_stream(item: &StepItem, word: &str, ty: &Type) -> Result<(),
     if is_bare(lent(ty), "Emit") {
         return Err("a stream has a type\nhelp: write `Emit<Chunk>`, with yours".to_owned());
     }
+    if let Some(chunk) = argument(lent(ty)).filter(|it| is_stream && has_reference(it)) {
+        let help = owned_type(chunk).map(|owned| format!("\nhelp: take `Emit<{owned}>`"));
+        let message = "what is sent through a stream is kept, so it must own its data";
+        return Err(message.to_owned() + &help.unwrap_or_default());
+    }
     if word == STREAM && !is_stream && !is_state(ty) {
         return Err(format!(
             "{} takes `{}` as its `{STREAM}`, which is its stream\nhelp: write `{STREAM}: Emit<{}>`, or give it another name",
@@ -172,25 +178,12 @@ pub(crate) fn check_owned(item: &StepItem, ty: &Type) -> Result<(), String> {
     match ty {
         // That there are lifetimes is reported.
         Type::Reference(reference) if is_declared(item, reference.lifetime.as_ref()) => Ok(()),
-        Type::Reference(reference) => Err(format!(
-            "{} must own its parameters\nhelp: take `{}`",
-            item.what(),
-            pretty(owned(&reference.elem)),
-        )),
+        Type::Reference(_) => {
+            let help = owned_type(ty).map(|owned| format!("\nhelp: take `{owned}`"));
+            Err(format!("{} must own its parameters{}", item.what(), help.unwrap_or_default()))
+        }
         Type::ImplTrait(_) => Err(format!("{} must name the type of its parameters", item.what())),
         _ => Ok(()),
-    }
-}
-
-/// What owns the data of a borrowed type.
-fn owned(borrowed: &Type) -> TokenStream {
-    match borrowed {
-        Type::Path(ty) if ty.path.is_ident("str") => quote!(String),
-        Type::Slice(slice) => {
-            let item = &slice.elem;
-            quote!(Vec<#item>)
-        }
-        other => other.to_token_stream(),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::flow::{Dependency, Step};
 use crate::names::Outline;
 use crate::param_shape::{
     self, check_arguments, check_attributes, check_owned, check_stream, is_no_state,
-    is_transaction, no_state,
+    is_transaction, lent, no_state,
 };
 use crate::pretty::pretty;
 use crate::{unknown_param, waits};
@@ -139,10 +139,16 @@ fn param<'a>(
             return Err(Problem::Unknown(&pat.ident, why));
         }
     }
+    let unknown = |why| Problem::Unknown(&pat.ident, why);
+    let source = source(step, word, ty, bindings.get(word).copied(), outline);
+    // What is to be owned depends on what it is.
+    let is_known = source.is_ok() || is_state(lent(ty));
+    if !is_known && !is_bound && ![RUN, ITEM].contains(&word) {
+        return Err(unknown(source.err().unwrap_or_default()));
+    }
     let shape = check_owned(step.item, ty).and_then(|()| check_arguments(step.item, word, ty));
     shape.map_err(|why| Problem::Shape(ty.to_token_stream(), why))?;
-    let source = source(step, word, ty, bindings.get(word).copied(), outline);
-    source.map(|source| Param { ty, source }).map_err(|why| Problem::Unknown(&pat.ident, why))
+    source.map(|source| Param { ty, source }).map_err(unknown)
 }
 
 fn source(

@@ -1,7 +1,7 @@
 //! `only_if` and `unless`: JSON in quotes, or JSON as tokens.
 
 use pgflow_model::Pattern;
-use proc_macro2::{Span, TokenTree};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use serde_json::{Map, Number, Value};
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
@@ -74,6 +74,10 @@ fn object(input: ParseStream<'_>, parts: &mut Parts) -> syn::Result<Value> {
         let at = braces.span();
         let colon = format!("a `:` comes after a key: `{:?}: …`", key.value());
         braces.parse::<Token![:]>().map_err(|_| syn::Error::new(at, colon))?;
+        if braces.is_empty() || braces.peek(Token![,]) {
+            let message = format!("`{:?}` has no value: `{0:?}: \"…\"`", key.value());
+            return Err(syn::Error::new(key.span(), message));
+        }
         let place = PathSegment::Field(key.value());
         let value =
             parts.add(place, key.span(), extent(&braces)?, |parts| value(&braces, parts))?;
@@ -87,10 +91,28 @@ fn object(input: ParseStream<'_>, parts: &mut Parts) -> syn::Result<Value> {
 
 fn key(input: ParseStream<'_>) -> syn::Result<LitStr> {
     if let Ok(word) = input.fork().call(Ident::parse_any) {
+        if let Some(value) = compared(input) {
+            let whole = up_to_comma(input)?;
+            let value = pretty(&value);
+            let message = format!(
+                "a condition is JSON, which is compared as a whole\nhelp: write `\"{word}\": {value}`"
+            );
+            return Err(syn::Error::new_spanned(whole, message));
+        }
         let message = format!("a key is a text in quotes\nhelp: write `\"{word}\"`");
         return Err(syn::Error::new(word.span(), message));
     }
     input.parse().map_err(|why| syn::Error::new(why.span(), "a key is a text in quotes"))
+}
+
+/// The value in `key == value` or `key = value`.
+fn compared(input: ParseStream<'_>) -> Option<TokenStream> {
+    let ahead = input.fork();
+    ahead.call(Ident::parse_any).ok()?;
+    if ahead.parse::<Option<Token![==]>>().ok()?.is_none() {
+        ahead.parse::<Token![=]>().ok()?;
+    }
+    up_to_comma(&ahead).ok().filter(|value| !value.is_empty())
 }
 
 fn value(input: ParseStream<'_>, parts: &mut Parts) -> syn::Result<Value> {
@@ -144,6 +166,9 @@ fn array(input: ParseStream<'_>, parts: &mut Parts) -> syn::Result<Value> {
 }
 
 fn comma(input: ParseStream<'_>) -> syn::Result<()> {
+    if let Some(and) = input.parse::<Option<Token![&&]>>()? {
+        return Err(syn::Error::new_spanned(and, "fields are separated by `,`"));
+    }
     if !input.is_empty() {
         let at = input.span();
         input
@@ -169,7 +194,10 @@ fn a_path(path: &Path) -> syn::Error {
     let help = match path.segments.last() {
         Some(last) if last.ident == "None" => "\nhelp: what is not there is `null`".to_owned(),
         Some(variant) if path.segments.len() > 1 => {
-            format!("\nhelp: a variant is stored under its name: write `\"{}\"`", variant.ident)
+            format!(
+                "\nhelp: a variant is stored as a text: write `\"{}\"`, or what `rename` or `rename_all` makes of it",
+                variant.ident
+            )
         }
         _ => String::new(),
     };

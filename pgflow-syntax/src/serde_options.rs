@@ -33,6 +33,45 @@ pub(crate) fn options(
     Some(())
 }
 
+/// Whether a field is written or read by a function of its own.
+pub(crate) fn is_by_function(attrs: &[Attribute]) -> bool {
+    const FUNCTIONS: [&str; 3] = ["with", "serialize_with", "deserialize_with"];
+    let mut found = false;
+    for attr in attrs.iter().filter(|attr| is_attr(attr, "serde")) {
+        let Meta::List(list) = &attr.meta else { continue };
+        let _ = list.parse_nested_meta(|meta| {
+            found |= FUNCTIONS.iter().any(|name| meta.path.is_ident(name));
+            if meta.input.peek(Token![=]) {
+                meta.value()?.parse::<syn::Expr>()?;
+            }
+            Ok(())
+        });
+    }
+    found
+}
+
+/// Whether fields that are missing are those of the type's `Default`, and not of what a function makes. `None` if that cannot be read.
+pub(crate) fn container_default(attrs: &[Attribute]) -> Option<bool> {
+    let mut is_trait = false;
+    options(attrs, |name, value| {
+        is_trait |= name == "default" && value.is_none();
+        true
+    })?;
+    Some(is_trait)
+}
+
+/// The name after `rename = `.
+pub(crate) fn renamed(attrs: &[Attribute]) -> Option<String> {
+    let mut renamed = None;
+    options(attrs, |name, value| {
+        if name == "rename" {
+            renamed = value;
+        }
+        true
+    })?;
+    renamed
+}
+
 /// Everything that serde understands, on a type, a variant or a field.
 const KNOWN: [&str; 31] = [
     "alias",

@@ -6,7 +6,8 @@ use syn::{FnArg, GenericArgument, Pat, PathArguments, Type};
 use crate::flow::{Dependency, Step};
 use crate::item::StepItem;
 use crate::names::{Outline, listed};
-use crate::params::{CONTEXT, ITEM, RUN, is_called, matched_name};
+use crate::param_shape::lent;
+use crate::params::{CONTEXT, ITEM, RUN, TRANSACTION, is_called, matched_name};
 use crate::pretty::pretty;
 use crate::scalars::is_scalar;
 use crate::suggest::closest;
@@ -111,7 +112,13 @@ impl Unknown<'_> {
 
     /// The type tells: a context, the run's input, or something that no step outputs.
     fn by_type(&self) -> Option<String> {
-        let (ty, state) = (self.ty, pretty(self.ty));
+        let ty = lent(self.ty);
+        if is_connection(self.ty) && self.is_free(TRANSACTION) {
+            return Some(format!(
+                "\nhelp: the transaction that records the completion of `{}` is called `{TRANSACTION}`: take `{TRANSACTION}: &mut Tx`",
+                self.step.name(),
+            ));
+        }
         if is_context(ty) && self.is_free(CONTEXT) {
             return Some(format!("\nhelp: the context is called `{CONTEXT}`"));
         }
@@ -121,12 +128,12 @@ impl Unknown<'_> {
         if !is_own(ty) || self.is_given() {
             return None;
         }
-        Some(format!("\nhelp: application state is taken as `State<{state}>`"))
+        Some(format!("\nhelp: application state is taken as `State<{}>`", held_as_state(ty)))
     }
 
     /// Whether the type is spelled like something that the step can take.
     fn is_given(&self) -> bool {
-        let (flow, ty) = (self.outline.flow, pretty(self.ty));
+        let (flow, ty) = (self.outline.flow, pretty(lent(self.ty)));
         let input = flow.input.as_ref().map(|(_, input)| pretty(input));
         let returned =
             self.step.depends_on.iter().map(|dep| pretty(self.outline.returns[dep.step]));
@@ -212,11 +219,29 @@ fn held_state(ty: &Type) -> Option<String> {
     }
 }
 
+/// What an application holds: a trait's object is shared, so that it has a size and can be cloned.
+pub(crate) fn held_as_state(ty: &Type) -> String {
+    let text = pretty(ty);
+    if matches!(ty, Type::TraitObject(_)) { format!("std::sync::Arc<{text}>") } else { text }
+}
+
+/// Whether this is lent by something like a transaction of a database.
+fn is_connection(ty: &Type) -> bool {
+    let Type::Reference(reference) = ty else { return false };
+    let names = ["Connection", "Transaction"];
+    let Type::Path(path) = &*reference.elem else { return false };
+    let last = path.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
+    reference.mutability.is_some() && names.iter().any(|name| last.ends_with(name))
+}
+
 /// Types that steps pass on, and that no application has as its state.
 const PLAIN: [&str; 6] = ["String", "Vec", "Option", "Value", "HashMap", "BTreeMap"];
 
 /// Whether a type is of the application's own making.
-fn is_own(ty: &Type) -> bool {
+pub(crate) fn is_own(ty: &Type) -> bool {
+    if matches!(ty, Type::TraitObject(_)) {
+        return true;
+    }
     let Type::Path(path) = ty else { return false };
     let last = path.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
     !is_scalar(&last) && !PLAIN.contains(&&*last)

@@ -5,6 +5,7 @@ use syn::{GenericArgument, Ident, PathArguments, Type};
 use crate::errors::Errors;
 use crate::flow::{Output, Step};
 use crate::item::StepItem;
+use crate::owned::{has_reference, owned_type};
 use crate::param_shape::lent;
 use crate::params::{HOOK, Source, TRANSACTION, is_called, is_state};
 use crate::pretty::pretty;
@@ -67,12 +68,22 @@ pub(crate) fn argument(ty: &Type) -> Option<&Type> {
     }
 }
 
+/// What goes through a stream that is spelled `Emit<T>`.
+pub fn chunk_of(stream: &Type) -> Option<&Type> {
+    argument(stream).filter(|_| is_called(stream, "Emit"))
+}
+
 /// A hook is known by its name, as a type that says what is sent to it.
 pub(crate) fn check_hook(item: &StepItem, word: &str, ty: &Type) -> Result<(), String> {
     let (what, held) = (item.what(), lent(ty));
     let is_hook = is_called(held, "Hook");
     if is_hook && argument(held).is_none() {
         return Err("a hook has a type\nhelp: write `Hook<Answer>`, with yours".to_owned());
+    }
+    if let Some(answer) = argument(held).filter(|it| is_hook && has_reference(it)) {
+        let instead = owned_type(answer).map(|owned| format!("\nhelp: take `Hook<{owned}>`"));
+        let message = "what is sent to a hook is stored and read back, so it must own its data";
+        return Err(message.to_owned() + &instead.unwrap_or_default());
     }
     if word == HOOK && !is_hook && !is_state(ty) {
         let (ty, held) = (pretty(ty), pretty(held));

@@ -29,7 +29,8 @@ async fn a_flow_is_no_queue() -> Outcome {
     for place in each().await? {
         let ran = pgflow(&place.url, &["queue", "pause", "sums"]).await;
         assert_says(&ran, 2, "`sums` is a flow, and flows are not paused", &place.url);
-        assert_says(&ran, 2, "pgflow cancel --flow sums", &place.url);
+        let help = "\nhelp: stop the workers that serve it, pause its schedules with `pgflow schedule pause`, or end its runs with `pgflow cancel --flow sums`";
+        assert_says(&ran, 2, help, &place.url);
         let queues = pgflow(&place.url, &["ls", "--queues"]).await;
         assert!(queues.stdout().starts_with("flow  "), "{}", queues.text());
         assert!(

@@ -115,6 +115,8 @@ async fn databases_that_are_down() {
 async fn a_file_that_is_not_there_is_not_made() -> Outcome {
     let scratch = Scratch::new("missing")?;
     all_say(&scratch.sqlite("app.db"), COMMANDS.iter().chain([&DOCTOR]), "there is no file").await;
+    let help = "\nhelp: `pgflow install` makes one";
+    all_say(&scratch.sqlite("app.db"), COMMANDS.iter().take(1), help).await;
     assert!(!scratch.path().join("app.db").exists());
     let nowhere = scratch.sqlite("no/such/directory/app.db");
     all_say(&nowhere, MAKERS, "cannot use sqlite:").await;

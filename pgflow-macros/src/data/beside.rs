@@ -1,4 +1,5 @@
-//! A generic type, of which some fields can be checked before its parameters are known.
+//! A type whose derives have to be on the type itself: a generic one, of which some fields can be checked before its parameters are
+//! known, or one that is described as what it holds.
 
 use pgflow_syntax::{HeldBeside, pretty};
 use proc_macro2::TokenStream;
@@ -16,7 +17,7 @@ pub(super) fn expand(
     pgflow: &TokenStream,
 ) -> TokenStream {
     let checked = format_ident!("__{}_can_be_stored", item.ident.unraw());
-    let checks = beside.held.iter().map(|held| copy::check(held, pgflow));
+    let checks = beside.held.iter().map(|held| copy::check(held, true, pgflow));
     let private = format!("{}::__private", pretty(pgflow));
     let believed =
         |ty: &TokenStream| format!("for<'a> {}: {private}::Believed<'a, {checked}>", pretty(ty));

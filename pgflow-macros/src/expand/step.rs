@@ -79,7 +79,14 @@ impl Expand<'_> {
         };
         let rule = if self.flow.has_schema { "Stored" } else { "StoredWithoutSchema" };
         let (rule, shown) = (Rule(rule, &[step.name()]), Ends::of(output.written()));
-        Member { ty: &task_output(step), rule: &rule, name, shown }.to_token_stream()
+        let (step_rule, of) = (Rule("Step", &[]), step.name());
+        // Behind an alias, so that the alias is underlined.
+        let behind = Member { ty: of, rule: &step_rule, name: "TaskOutput", shown };
+        let ty: &dyn ToTokens = match &output {
+            Output::Spelled(ty) => ty,
+            Output::Behind(_) => &behind,
+        };
+        Member { ty, rule: &rule, name, shown }.to_token_stream()
     }
 
     fn call(&self, step: &Step<'_>) -> TokenStream {

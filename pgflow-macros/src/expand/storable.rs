@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use pgflow_syntax::{Output, pretty};
+use pgflow_syntax::{Output, Source, Step, chunk_of, is_suspect, pretty};
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote};
 
@@ -14,45 +14,48 @@ impl Expand<'_> {
     pub(super) fn storable(&self) -> Option<TokenStream> {
         let private = short().to_token_stream();
         let mut seen = HashSet::new();
-        let outputs = self.flow.steps.iter().filter(|step| !step.is_duplicate);
-        let outputs = outputs.filter_map(|step| match step.output? {
-            Output::Spelled(ty) => Some((step.name(), ty)),
-            Output::Behind(_) => None,
-        });
-        let checks = outputs.filter_map(|(name, ty)| {
-            let text = pretty(ty);
-            let what = format!("step `{name}` outputs `{text}`");
-            storable::check(&what, ty, &private).filter(|_| seen.insert(text))
-        });
-        constants(checks.collect(), &private)
+        let steps = self.flow.steps.iter().filter(|step| !step.is_duplicate);
+        let checks =
+            steps.flat_map(|step| output(step, &private).into_iter().chain(chunk(step, &private)));
+        let checks = checks.filter(|(text, _)| seen.insert(text.clone()));
+        let checks: Vec<_> = checks.map(|(_, check)| check).collect();
+        storable::constants(&checks, &private)
     }
 
     /// The same for the run's input, where its type means what it meant.
     pub(super) fn storable_input(&self, private: &TokenStream) -> Option<TokenStream> {
         let (_, ty) = self.flow.input.as_ref()?;
         let what = format!("the input of flow `{}` is `{}`", self.flow.item.ident, pretty(ty));
-        constants(storable::check(&what, ty, private).into_iter().collect(), private)
+        let check: Vec<_> = storable::check(&what, ty, private).into_iter().collect();
+        storable::constants(&check, private)
     }
 }
 
-/// The compiler shows the constants' name.
-fn constants(checks: Vec<TokenStream>, private: &TokenStream) -> Option<TokenStream> {
-    if checks.is_empty() {
+/// A check of what a step outputs, and the type it is about.
+fn output(step: &Step<'_>, private: &TokenStream) -> Option<(String, TokenStream)> {
+    let (name, output) = (step.name(), step.output?);
+    let text = pretty(output.written());
+    let check = match output {
+        Output::Spelled(ty) => {
+            storable::check(&format!("step `{name}` outputs `{text}`"), ty, private)?
+        }
+        Output::Behind(ty) => {
+            let of = quote!(<#name as #private::Step>::TaskOutput);
+            let what = format!("step `{name}` outputs what `{text}` holds");
+            storable::check_behind(&what, &of, ty, private)
+        }
+    };
+    Some((text, check))
+}
+
+/// The same for what it sends through its stream.
+fn chunk(step: &Step<'_>, private: &TokenStream) -> Option<(String, TokenStream)> {
+    let (name, stream) = (step.name(), step.params.iter().find(|it| it.source == Source::Stream)?);
+    let (text, ty) = (pretty(stream.ty), stream.ty);
+    if !chunk_of(ty).is_none_or(is_suspect) {
         return None;
     }
-    let checks = checks.into_iter().map(|check| {
-        quote! {
-            const _: () = {
-                #[allow(dead_code, non_upper_case_globals)]
-                const can_be_stored: () = { #check };
-            };
-        }
-    });
-    Some(quote! {
-        const _: () = {
-            #[allow(unused_imports)]
-            use #private::Unknown as _;
-            #(#checks)*
-        };
-    })
+    let of = quote!(<#name as #private::Emits>::Chunk);
+    let what = format!("the stream of step `{name}` is `{text}`");
+    Some((text, storable::check_behind(&what, &of, ty, private)))
 }

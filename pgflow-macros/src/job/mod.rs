@@ -2,12 +2,12 @@
 
 mod need;
 
-use pgflow_syntax::{Errors, FlowItem, Job, JobItem, Need, Piece, check_job};
+use pgflow_syntax::{Errors, FlowItem, Job, JobItem, Need, Piece, check_job, pretty};
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 
 use crate::expand::{Outside, as_written, late_errors, short, step_piece};
-use crate::pgflow_crate;
+use crate::{pgflow_crate, storable};
 
 /// The module as written, and what makes it a kind of job, or why it is none.
 pub(crate) fn job(args: TokenStream, item: &TokenStream) -> TokenStream {
@@ -59,14 +59,26 @@ impl Expand<'_> {
         let external: Vec<_> =
             needs().filter(|need| need.external.is_some()).map(Need::name).collect();
         let (job_type, next) = (self.job_type(), self.next());
-        let table = self.table();
+        let (table, storable) = (self.table(), self.storable());
         let needs = needs().map(|need| self.need(need));
         let more = quote! {
             #[allow(unused_imports)]
             use #pgflow::__private as #short;
-            #job_type #next #table #(#needs)*
+            #job_type #next #table #storable #(#needs)*
         };
         written(self.job.item, &external, &more)
+    }
+
+    /// Payloads that have all traits, and cannot be stored nevertheless.
+    fn storable(&self) -> Option<TokenStream> {
+        let private = short().to_token_stream();
+        let needs = self.job.needs.iter().filter(|need| !need.is_duplicate);
+        let checks = needs.filter_map(|need| {
+            let ty = need.payload()?;
+            let what = format!("the payload of need `{}` is `{}`", need.name(), pretty(ty));
+            storable::check(&what, ty, &private)
+        });
+        storable::constants(&checks.collect::<Vec<_>>(), &private)
     }
 
     fn job_type(&self) -> TokenStream {

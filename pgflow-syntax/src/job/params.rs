@@ -6,10 +6,12 @@ use syn::{FnArg, Pat, PatType, Type};
 use crate::errors::Errors;
 use crate::item::StepItem;
 use crate::param_shape::{
-    self, check_arguments, check_attributes, check_owned, is_no_state, is_transaction, no_state,
+    self, check_arguments, check_attributes, check_owned, is_no_state, is_transaction, lent,
+    no_state,
 };
 use crate::params::{CONTEXT, ITEM, RUN, TRANSACTION, is_state, matched_name};
 use crate::suggest::closest;
+use crate::unknown_param::{held_as_state, is_own};
 
 /// The parameter that takes the payload.
 pub(crate) const PAYLOAD: &str = "job";
@@ -83,17 +85,19 @@ fn source(item: &StepItem, arg: &PatType) -> syn::Result<NeedSource> {
         let message = param_shape::transaction_called(item, ty);
         return Err(syn::Error::new_spanned(&pat.ident, message));
     }
+    if ![PAYLOAD, CONTEXT].contains(&word) && !is_state(lent(ty)) {
+        return Err(syn::Error::new_spanned(&pat.ident, unknown(item, word, ty)));
+    }
     check_owned(item, ty).and_then(|()| check_arguments(item, word, ty)).map_err(at_type)?;
     match word {
         PAYLOAD => Ok(NeedSource::Payload),
         CONTEXT => Ok(NeedSource::Context),
-        _ if is_state(ty) => Ok(NeedSource::State),
-        _ => Err(syn::Error::new_spanned(&pat.ident, unknown(item, word))),
+        _ => Ok(NeedSource::State),
     }
 }
 
 /// A name that means nothing to a need.
-fn unknown(item: &StepItem, word: &str) -> String {
+fn unknown(item: &StepItem, word: &str, ty: &Type) -> String {
     let near = match word {
         RUN | ITEM | "input" | "payload" | "message" | "args" => Some(PAYLOAD),
         "context" => Some(CONTEXT),
@@ -101,6 +105,9 @@ fn unknown(item: &StepItem, word: &str) -> String {
     };
     let help = match near {
         Some(near) => format!("it is called `{near}`"),
+        None if matches!(ty, Type::Reference(_)) && is_own(lent(ty)) => {
+            format!("application state is taken as `State<{}>`", held_as_state(lent(ty)))
+        }
         None => format!(
             "a need takes its payload as `{PAYLOAD}`, and may take `{CONTEXT}`, `{TRANSACTION}` and \
              application state, `State(app): State<App>`"

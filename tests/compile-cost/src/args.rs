@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
@@ -20,9 +21,13 @@ pub(crate) struct Args {
     #[arg(long)]
     rounds: Option<usize>,
 
-    /// How the steps hang together.
-    #[arg(long, value_enum, default_value = "chain")]
-    pub(crate) shape: Shape,
+    /// How the steps hang together: one shape, or several with `,` between them.
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "chain")]
+    shape: Vec<Shape>,
+
+    /// Every shape, one after the other.
+    #[arg(long, conflicts_with = "shape")]
+    every_shape: bool,
 
     /// Also write all figures to this file.
     #[arg(long, value_name = "FILE")]
@@ -49,7 +54,18 @@ pub(crate) enum Shape {
     Conditions,
 }
 
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let value = self.to_possible_value();
+        f.write_str(value.as_ref().map_or("", |value| value.get_name()))
+    }
+}
+
 impl Args {
+    pub(crate) fn shapes(&self) -> &[Shape] {
+        if self.every_shape { Shape::value_variants() } else { &self.shape }
+    }
+
     pub(crate) fn sizes(&self) -> &'static [usize] {
         if self.quick { &[10, 100] } else { &[10, 100, 500] }
     }

@@ -57,7 +57,7 @@ impl Figures {
         let largest = self.situations.iter().filter_map(|it| Some((it.name, it.rows.last()?)));
         let dear = largest.filter(|(_, row)| row.cpu_per_step > MOST_PER_STEP);
         let dear = dear.map(|(name, row)| format!("{name}: {:.2} ms per step", row.cpu_per_step));
-        steep.chain(dear).collect()
+        steep.chain(dear).map(|it| format!("{}: {it}", self.shape)).collect()
     }
 }
 

@@ -6,7 +6,8 @@ use crate::figures::{Figures, Row};
 
 /// Markdown, in milliseconds.
 pub(crate) fn table(figures: &Figures) -> String {
-    let mut text = format!("`cargo check`, median of {} rounds, ms\n\n", figures.rounds);
+    let Figures { shape, rounds, .. } = figures;
+    let mut text = format!("{shape}: `cargo check`, median of {rounds} rounds, ms\n\n");
     text += "| | steps | plain CPU | flow CPU | ratio | CPU per step | plain wall | flow wall | wall per step |\n";
     text += "|---|--:|--:|--:|--:|--:|--:|--:|--:|\n";
     for situation in &figures.situations {

@@ -51,6 +51,43 @@ macro_rules! types {
         }
 
         $(#[$attribute])+
+        #[serde(rename = "order")]
+        pub struct Order {
+            #[serde(with = "crate::text")]
+            #[schemars(with = "String")]
+            pub price: u8,
+            #[serde(default, skip_serializing)]
+            pub secret: String,
+            #[serde(default, skip_serializing_if = "Vec::is_empty")]
+            pub tags: Vec<Tag>,
+            pub limits: Limits,
+            pub event: Event,
+        }
+
+        /// As what it holds.
+        $(#[$attribute])+
+        #[serde(transparent)]
+        pub struct Tag(String);
+
+        $(#[$attribute])+
+        #[derive(Default)]
+        #[serde(transparent)]
+        pub struct Note(Option<String>);
+
+        $(#[$attribute])+
+        #[derive(Default)]
+        #[serde(default)]
+        pub struct Limits(u8, Note);
+
+        $(#[$attribute])+
+        pub enum Event {
+            #[serde(skip)]
+            #[allow(dead_code)]
+            Inner(crate::Opaque),
+            Outer(u8),
+        }
+
+        $(#[$attribute])+
         #[derive(Clone, Copy, Default)]
         pub enum Level {
             #[default]
@@ -58,6 +95,31 @@ macro_rules! types {
             High = 7,
         }
     };
+}
+
+/// With a default that a function makes, which derives in a macro would not find.
+#[pgflow::data]
+#[serde(default = "made")]
+struct Made {
+    level: u8,
+    name: String,
+}
+
+fn made() -> Made {
+    Made { level: 7, name: "seven".to_owned() }
+}
+
+/// Is never stored.
+pub struct Opaque;
+
+mod text {
+    pub fn serialize<S: serde::Serializer>(value: &u8, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(value)
+    }
+    pub fn deserialize<'de, D: serde::Deserializer<'de>>(from: D) -> Result<u8, D::Error> {
+        let text = <String as serde::Deserialize>::deserialize(from)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
 }
 
 mod data {
@@ -94,6 +156,21 @@ fn main() {
     let options = r#"{"level":"High","in":[{}]}"#;
     assert_eq!(read::<data::Options>(options), read::<derived::Options>(options));
     assert_eq!(schemars::schema_for!(data::Options), schemars::schema_for!(derived::Options));
+    let order = r#"{"price":"9","secret":"x","tags":["a"],"limits":[3],"event":{"Outer":1}}"#;
+    assert_eq!(read::<data::Order>(order), read::<derived::Order>(order));
+    assert_eq!(
+        read::<data::Order>(order),
+        r#"{"price":"9","tags":["a"],"limits":[3,null],"event":{"Outer":1}}"#
+    );
+    assert_eq!(read::<Made>(r#"{"level":8}"#), r#"{"level":8,"name":"seven"}"#);
+    let schema = serde_json::to_value(schemars::schema_for!(Made)).unwrap();
+    assert_eq!(schema["properties"]["level"]["default"], 7);
+    assert_eq!(read::<data::Order>("[]"), read::<derived::Order>("[]"));
+    assert_eq!(schemars::schema_for!(data::Order), schemars::schema_for!(derived::Order));
+    assert_eq!(
+        <data::Order as schemars::JsonSchema>::schema_name(),
+        <derived::Order as schemars::JsonSchema>::schema_name(),
+    );
     assert_eq!(read::<data::Id>("{}"), read::<derived::Id>("{}"));
     assert_eq!(schemars::schema_for!(data::Page), schemars::schema_for!(derived::Page));
     assert_eq!(schemars::schema_for!(data::Unit), schemars::schema_for!(derived::Unit));

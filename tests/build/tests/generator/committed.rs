@@ -23,6 +23,18 @@ fn tuned() -> Scratch {
     scratch
 }
 
+/// What goes under all that is said of a file or a lock that somebody changed.
+const RESTORE_BOTH: &str = "\nhelp: restore both from version control";
+const RESTORE_FILE: &str =
+    "\nhelp: restore it from version control, and put your own statements into a file of your own";
+const RESTORE_ALL: &str = "\nhelp: restore the migrations from version control; of two branches that changed one flow, only one can keep its migration";
+
+fn refused_with(scratch: &Scratch, words: &str, help: &str) {
+    refused(scratch, words);
+    let why = scratch.migrations().migrate().expect_err(words).to_string();
+    assert!(why.contains(help), "`{help}` is not in: {why}");
+}
+
 fn refused(scratch: &Scratch, words: &str) {
     let before = (scratch.files(), scratch.read("pgflow.lock"));
     let why = scratch.migrations().migrate().expect_err(words).to_string();
@@ -32,20 +44,27 @@ fn refused(scratch: &Scratch, words: &str) {
 
 #[test]
 fn an_earlier_file_that_was_edited_or_lost_is_noticed() {
-    for (from, to, words) in [
-        ("'send'", "'sent'", "version 1 of flow `mail` do not make what `pgflow.lock` says"),
-        ("SELECT pgflow.create", "UPDATE x; SELECT pgflow.create", "was changed by hand"),
-        ("create_flow('mail')", "create_flow('male')", "was changed by hand"),
+    let of_version = "version 1 of flow `mail` do not make what `pgflow.lock` says";
+    for (from, to, words, help) in [
+        ("'send'", "'sent'", of_version, RESTORE_BOTH),
+        (
+            "SELECT pgflow.create",
+            "UPDATE x; SELECT pgflow.create",
+            "was changed by hand",
+            RESTORE_FILE,
+        ),
+        ("create_flow('mail')", "create_flow('male')", "was changed by hand", RESTORE_FILE),
     ] {
         let scratch = tuned();
         let text = scratch.read(FIRST);
         assert!(text.contains(from), "{text}");
         scratch.write(FIRST, &text.replace(from, to));
-        refused(&scratch, words);
+        refused_with(&scratch, words, help);
     }
     let scratch = tuned();
     scratch.remove(FIRST);
-    refused(&scratch, "`0002_tune_mail.sql` changes `mail`, which no migration before it creates");
+    let words = "`0002_tune_mail.sql` changes `mail`, which no migration before it creates";
+    refused_with(&scratch, words, RESTORE_ALL);
 }
 
 #[test]
@@ -86,13 +105,14 @@ fn a_file_that_the_lock_has_forgotten_is_not_written_twice() {
     // A file from another branch is not what would be written now.
     scratch.write("pgflow.lock", &lock);
     let words = "migration `0003_create_mail_v2.sql` is about flow `mail`, but `pgflow.lock` does not know it";
+    let help = "\nhelp: restore `pgflow.lock` from version control, or delete the file if no database has it";
     for source in [
         flow("mail", "(timeout = 9)", &step("wire")),
         flow("mail", "(timeout = 8)", &step("send")),
         flow("mail", "(timeout = 9)", &step("send")),
     ] {
         scratch.write("src/lib.rs", &source);
-        refused(&scratch, words);
+        refused_with(&scratch, words, help);
     }
 }
 
@@ -100,7 +120,9 @@ fn a_file_that_the_lock_has_forgotten_is_not_written_twice() {
 fn two_files_of_one_number_are_noticed_and_one_can_be_renamed() {
     let scratch = tuned();
     scratch.write("migrations/0002_users.sql", "create table users ();\n");
-    refused(&scratch, "`0002_tune_mail.sql` and `0002_users.sql` have the same number");
+    let words = "`0002_tune_mail.sql` and `0002_users.sql` have the same number";
+    let help = "\nhelp: give the one that no database has yet the next number: `pgflow.lock` follows when you build";
+    refused_with(&scratch, words, help);
     scratch.write("migrations/0003_tune_mail.sql", &scratch.read("migrations/0002_tune_mail.sql"));
     scratch.remove("migrations/0002_tune_mail.sql");
     assert_eq!(scratch.migrate(), ["pgflow.lock"]);
@@ -128,6 +150,9 @@ fn files_of_another_style_or_place_are_not_lost_silently() {
     ] {
         let why = moved.migrate().expect_err("moved").to_string();
         assert!(why.contains("`0002_tune_mail.sql` of flow `mail` is missing in `"), "{why}");
+        let help =
+            "\nhelp: restore it from version control: a changed flow gets a migration of its own";
+        assert!(why.contains(help), "{why}");
         assert!(why.contains("`pgflow.lock` was written for sqlx files in `migrations`"), "{why}");
     }
 }
@@ -141,7 +166,9 @@ fn a_directory_is_not_shared_by_two_crates() {
     }
     let words = "migration `0001_create_mail.sql` is about flow `mail`, which neither the source nor `pgflow.lock` knows";
     let why = scratch.migrations().migrate().expect_err(words).to_string();
-    assert!(why.contains(words) && why.contains("a directory of its own"), "{why}");
+    assert!(why.contains(words), "{why}");
+    let help = "\nhelp: if it is another crate's, give each crate a directory of its own; otherwise restore `pgflow.lock`, or delete the file";
+    assert!(why.contains(help), "{why}");
     assert_eq!(scratch.files(), other.files(), "nothing is written");
     // What this one wrote is taken back without what the other one did.
     other.files().keys().for_each(|name| scratch.remove(&format!("migrations/{name}")));

@@ -209,6 +209,11 @@ fn undo_goes_back_to_what_is_committed_and_no_further() {
         assert_eq!(scratch.read("pgflow.lock"), before.1, "{name}");
         let why = scratch.migrations().undo().expect_err("permanent").to_string();
         assert!(why.starts_with("migration `0001_create_mail.sql` is "), "{name}: {why}");
+        let helps = [
+            "help: undo it with git, or change the source: that writes another migration",
+            "help: change the source: that writes another migration",
+        ];
+        assert!(helps.iter().any(|help| why.ends_with(help)), "{name}: {why}");
     }
 }
 

@@ -4,6 +4,7 @@ mod committed;
 mod dags;
 mod drafts;
 mod edits;
+mod helps;
 mod in_flight;
 mod merges;
 mod schemas;

@@ -15,6 +15,8 @@ const REPEATED: &str =
     "a type that only rustc knows to be wrong, and says so wherever our code repeats it";
 /// What is derived for a generic type asks for the type of its field, so whoever uses the type is told of it as well.
 const GENERIC: &str = "the field is one error, and the step that outputs its generic type another";
+/// The type is described as what it holds, and the derive of schemars cannot be told to believe that this can be.
+const TRANSPARENT: &str = "the field is one error of ours, and another of the derive of schemars";
 /// An `async fn` that is given to us is such a type. No rule can name less: one about what the function takes would leave a closure's
 /// `|message, ctx|` without types, and a need or a step is given as a function, which has no other name.
 const LONG_NAME: &str = "rustc adds where it has written the long name of the type";
@@ -68,8 +70,10 @@ pub(crate) const EXCEPTIONS: &[(&str, &str)] = &[
     ("loan_hook_awaited", OWN_WORDS),
     ("loan_output_not_awaited", OWN_WORDS),
     ("question_mark_on_an_own_struct", BOUND),
+    ("care_submitted_a_visit", BOUND),
     ("ride_error_of_a_question_mark", BOUND),
     ("visit_pipeline_that_returns_a_plain_value", BOUND),
+    ("data_transparent_and_an_opaque_field", TRANSPARENT),
     ("a_generic_field_that_cannot_be_stored", GENERIC),
     ("submitted_without_the_need", "rustc asks for the need, and for its payload"),
     ("generic_flow_input_without_argument", REPEATED),

@@ -106,7 +106,12 @@ const PUT_TOGETHER: &[(&str, usize, &[&str])] = &[
     (
         "pgflow-syntax/src/job/params.rs",
         1,
-        &["it is called `job`", "it is called `ctx`", "a need takes its payload as `job`"],
+        &[
+            "it is called `job`",
+            "it is called `ctx`",
+            "application state is taken as `State<",
+            "a need takes its payload as `job`",
+        ],
     ),
 ];
 
