@@ -80,8 +80,7 @@ begin
   end if;
   if v_notify then
     perform pgflow._announce_jobs(array_agg(j.id), array_agg(j.need))
-       from unnest(v_inserted) n join pgflow.jobs j on j.id = p_ids[n] and j.state = 'ready' and j.key is null
-        and (j.expires_at is null or j.expires_at > p_now);
+       from unnest(v_inserted) n join pgflow.jobs j on j.id = p_ids[n] and j.state = 'ready' and j.key is null;
   end if;
   return v_inserted;
 end;

@@ -31,7 +31,7 @@ pub(super) async fn database() -> Db {
         "select pgflow.submit_jobs(array['waiting', 'cancelled'], array['o', 'o'], edge_jobs => array[1, 1, 2], dependencies => array['leased', 'ready', 'ready'])",
         "select pgflow.cancel_jobs(array['cancelled'], 'why', 'me')",
         "select pgflow.submit_jobs(array['unwanted'], array['o']); select pgwf.cancel_job('unwanted', 'me', 'why')",
-        "select pgflow.submit_jobs(array['late'], array['o'], lifetimes => array[0]); select pgflow.claim_jobs('w', array['nothing'], 60, 1)",
+        "select pgflow.submit_jobs(array['late'], array['o'], lifetimes => array[0]); select pgflow.claim_jobs('w', array['o'], 60, 1)",
         "select pgflow.create_flow('f'); select pgflow.add_step('f', 'a'); select pgflow.start_flow('f', '{}')",
         "select pgflow.submit_jobs(array['after'], array['o'], edge_jobs => array[1], edge_kinds => array['run'],
            dependencies => array(select run_id::text from pgflow.runs))",

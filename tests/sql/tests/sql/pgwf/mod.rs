@@ -3,6 +3,7 @@
 mod defects;
 mod errors;
 mod notifications;
+mod open_claims;
 mod signatures;
 mod status;
 mod trace;

@@ -69,6 +69,7 @@ const FUNCTIONS: &[(&str, &str, &str)] = &[
          p_expires_at timestamp with time zone DEFAULT NULL::timestamp with time zone",
         SUBMITTED,
     ),
+    ("submit_job", "text, text, text, text[], text", SUBMITTED),
     ("submit_job", "text, text, text, text[], text, text", SUBMITTED),
     ("submit_job", "text, text, text, text[], text, text, timestamp with time zone", SUBMITTED),
     ("submit_job", "text, text, text, text[], text, timestamp with time zone", SUBMITTED),
