@@ -112,7 +112,7 @@ const UNSEEN: &[Unseen] = &[
     (&["pgflow.job_settings.notify", "pgflow.job_settings.trace"], &["other"], "options"),
     (
         &["pgflow.job_settings.traced_since"],
-        &["null", "past", "now", "future"],
+        &["past", "now", "future"],
         "the trace may have been switched on at any moment",
     ),
     (&["pgflow.job_trace.*"], &["deleted"], "a trace may be switched off for a while"),

@@ -1,5 +1,6 @@
 //! The facade `pgwf`: what clients of the published one call, read and are told.
 
+mod by_hand;
 mod defects;
 mod errors;
 mod notifications;

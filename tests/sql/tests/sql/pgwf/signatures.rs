@@ -44,7 +44,9 @@ const FUNCTIONS: &[(&str, &str, &str)] = &[
          p_available_at timestamp with time zone",
         RESCHEDULED,
     ),
+    ("reschedule_job", "text, text, text, text, text[], text", RESCHEDULED),
     ("reschedule_job", "text, text, text, text, text[], text, text", RESCHEDULED),
+    ("reschedule_unheld_job", "text, text, text, text[], text", RESCHEDULED),
     ("reschedule_unheld_job", "text, text, text, text[], text, text", RESCHEDULED),
     (
         "reschedule_unheld_job",
