@@ -7,7 +7,8 @@ as $$
 declare
   v_keys text[] := array(
     select u.key
-      from (select k.key from pgflow.job_keys k where k.look union select n.key from pgflow.job_key_notes n) u
+      -- So many at most, of whatever needs: a claim can afford that, and the sweep sees the others.
+      from ((select k.key from pgflow.job_keys k where k.look limit 1000) union (select n.key from pgflow.job_key_notes n limit 1000)) u
      where p_needs is null or exists (
        select from pgflow.jobs p where p.key = u.key and p.state = 'parked' and p.need = any (p_needs) offset 0)
      order by u.key limit p_limit);
