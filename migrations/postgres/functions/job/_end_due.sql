@@ -26,8 +26,9 @@ begin
     update pgflow.jobs j
        set state = case when j.cancel_at is not null then 'cancelled' else 'crashed' end,
            lapses = j.lapses + 1, streak = j.streak + 1, token = null, lease_until = null, look_at = null
-      from pgflow.jobs o
-     where o.id = any (v_ids) and j.id = o.id and o.state = 'leased' and o.lease_until <= p_now
+      from unnest(v_ids) i(id)
+      cross join lateral (select o.ctid as place, o.* from pgflow.jobs o where o.id = i.id offset 0) o
+     where j.ctid = o.place and o.state = 'leased' and o.lease_until <= p_now
        and (o.cancel_at is not null or o.attempts - o.forgiven >= o.max_attempts)
     returning j.id, j.need, o.token, jsonb_build_object(
       'until', o.lease_until, 'by', j.worker, 'lapses', j.lapses, 'streak', j.streak, 'state', j.state) as detail

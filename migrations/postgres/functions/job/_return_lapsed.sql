@@ -10,7 +10,8 @@ declare
   v_threshold int := (select s.crash_threshold from pgflow.job_settings s);
   v_ids text[] := array(
     select j.id from pgflow.jobs j
-     where j.id = any (p_ids) and j.state = 'leased' and j.lease_until <= p_now order by j.id for no key update skip locked);
+     where j.id = any (array(select i from unnest(p_ids) i where (select o.lease_until <= p_now from pgflow.jobs o where o.id = i)))
+     order by j.id for no key update skip locked);
   v_lapsed record;
 begin
   if v_ids = '{}' then
@@ -28,8 +29,9 @@ begin
              else 'ready' end,
            lapses = j.lapses + 1, streak = j.streak + 1, token = null, lease_until = null, look_at = null,
            wake_at = greatest(j.wake_at, p_now)
-      from unnest(v_ids) i(id) join pgflow.jobs o on o.id = i.id
-     where j.id = i.id
+      from unnest(v_ids) i(id)
+      cross join lateral (select o.ctid as place, o.* from pgflow.jobs o where o.id = i.id offset 0) o
+     where j.ctid = o.place and o.state = 'leased' and o.lease_until <= p_now
     returning j.id, j.need, j.key, o.token, o.lease_until, o.worker, j.lapses, j.streak, j.state
   )
   select array_agg(l.id) as ids, array_agg(l.need) as needs, array_agg(l.token) as tokens,
@@ -42,6 +44,6 @@ begin
   perform pgflow._trace_jobs('lapsed', v_lapsed.ids, v_lapsed.needs, v_lapsed.tokens, p_worker, v_lapsed.details);
   perform pgflow._trace_jobs('concern', v_lapsed.aside, v_lapsed.aside_needs, null, p_worker);
   perform pgflow._line_up(v_lapsed.keys, array_fill(0, array[coalesce(cardinality(v_lapsed.keys), 0)]), false);
-  return query select cardinality(v_lapsed.ids), coalesce(cardinality(v_lapsed.aside), 0);
+  return query select coalesce(cardinality(v_lapsed.ids), 0), coalesce(cardinality(v_lapsed.aside), 0);
 end;
 $$;

@@ -1,7 +1,7 @@
 -- What has to happen before a claim of `limit` jobs looks: leases of its needs that ran out and sleepers whose moment has come are brought
--- back, jobs in its way whose time is over taken out, keys looked at again. No more of each than it may take, and nothing of other needs,
--- because all of that is locked until the claim's commit. A few looks at the front of an index when there is nothing to do. Returns
--- whether something was due.
+-- back, jobs in its way whose time is over taken out, keys looked at again. Nothing of other needs, because all of that is locked until the
+-- claim's commit; and through pgwf, whose clients may take their time until then, no more than it may take. Workers count all lapses at
+-- once. A few looks at the front of an index when there is nothing to do. Returns whether something was due.
 create or replace function pgflow._tidy_line(p_now timestamptz, p_needs text[], p_limit int, p_worker text, p_detail jsonb default null) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -9,6 +9,9 @@ as $$
 declare
   v_due record;
 begin
+  if p_detail is null then
+    p_limit := greatest(p_limit, 1000);
+  end if;
   select exists (select from pgflow.jobs j
                   where j.state = 'leased' and j.need = any (p_needs) and j.look_at <= p_now and j.lease_until <= p_now) as lapsed,
          exists (select from pgflow.jobs j where j.state = 'sleeping' and j.need = any (p_needs) and j.wake_at <= p_now) as awake,
