@@ -180,8 +180,8 @@ async fn a_key_that_is_taken_holds_up_nobody() {
         assert_eq!(other.rows(&work("n", 9)).await, [""; 0]);
         open.run(end).await;
         if end == "commit" {
-            let token = db.one("select lease_id from pgwf.jobs where job_id = 'first'").await;
-            db.run(&format!("select pgwf.reschedule_job('first', '{token}', 'w', 'n')")).await;
+            let held = db.one("select lease_id from pgwf.jobs where job_id = 'first'").await;
+            db.run(&format!("select pgwf.reschedule_job('first', '{held}', 'w', 'n')")).await;
         }
         db.check().await;
     }
