@@ -34,7 +34,7 @@ pub(crate) async fn flows(target: &mut Target) -> Result<()> {
 pub(crate) async fn jobs(target: &mut Target) -> Result<()> {
     let like = format!("like '{}%'", target.names.prefix);
     let script = match (target.abilities.jobs, target.owned) {
-        (true, true) => "truncate pgflow.jobs, pgflow.job_edges, pgflow.job_keys, pgflow.job_wakes, pgflow.job_archive, pgflow.job_trace, pgflow.job_messages".to_owned(),
+        (true, true) => "truncate pgflow.jobs, pgflow.job_edges, pgflow.job_keys, pgflow.job_key_notes, pgflow.job_wakes, pgflow.job_archive, pgflow.job_trace, pgflow.job_messages".to_owned(),
         (true, false) => format!(
             // The trace of a submission has no name, only the job's place.
             "delete from pgflow.job_trace where job {like} or job is null and trace_id in (

@@ -29,3 +29,15 @@ create or replace trigger jobs_end_waits
   after delete on pgflow.jobs
   for each row when (old.is_child)
   execute function pgflow._job_is_over();
+
+create or replace trigger jobs_are_changed
+  instead of insert or update or delete on pgwf.jobs
+  for each row execute function pgwf._change_jobs();
+
+create or replace trigger jobs_archive_is_changed
+  instead of insert or update or delete on pgwf.jobs_archive
+  for each row execute function pgwf._change_history();
+
+create or replace trigger jobs_trace_is_changed
+  instead of insert or update or delete on pgwf.jobs_trace
+  for each row execute function pgwf._change_history();

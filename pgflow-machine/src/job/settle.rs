@@ -203,7 +203,7 @@ pub(super) fn hand_over<'c>(
     limits: &Limits,
 ) -> Result<(), JobProblem> {
     to.check(id, limits)?;
-    let waits = transition.look_at(id, &to.after)?;
+    let waits = transition.look_around(id, &to.after)?;
     let token = settled(transition, id);
     let now = transition.now;
     if let Some(row) = transition.change(id) {

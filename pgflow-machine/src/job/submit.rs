@@ -207,7 +207,7 @@ pub(super) fn submit<'c>(
     if transition.rows.row(&new.id).is_some() {
         return Ok(Submitted::Exists);
     }
-    let waits = transition.look_at(&new.id, &new.after)?;
+    let waits = transition.look_at(&new.after)?;
     let seq = Seq::New(u32::try_from(transition.writes.inserted.len()).unwrap_or(u32::MAX));
     transition.rows.jobs.insert(new.id.clone(), new.row(seq, transition.now));
     transition.writes.inserted.push(new.id.clone());

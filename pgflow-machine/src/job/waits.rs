@@ -1,13 +1,13 @@
 //! Who waits for whom.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use serde_json::json;
 
 use super::transition::{End, Transition};
 use super::{
     Asked, Dependency, Edge, JobId, JobNeeds, JobOutcome, JobProblem, JobRows, JobSettle, JobState,
-    JobVerdict, NewJob, Policy, TraceKind, Wait,
+    JobVerdict, NewJob, Policy, Seq, TraceKind, Wait,
 };
 use crate::{Refusal, RunStatus};
 
@@ -84,23 +84,57 @@ impl JobNeeds {
     }
 }
 
-/// Jobs that these wait for, directly and in turn, as far as it is known. New jobs are not in the rows yet.
-fn walk<'r>(rows: &'r JobRows, new: &'r [NewJob], waits: &'r [Wait]) -> BTreeSet<&'r JobId> {
-    let mut found = BTreeSet::new();
-    let mut next: VecDeque<_> = waits.iter().filter_map(|wait| wait.on.job()).collect();
-    while let Some(id) = next.pop_front().filter(|_| found.len() < RING_WALK) {
-        if found.insert(id) {
-            next.extend(rows.waits.get(id).into_iter().flatten().filter_map(Dependency::job));
-            let new = new.iter().filter(|new| new.id == *id).flat_map(|new| &new.after);
-            next.extend(new.filter_map(|wait| wait.on.job()));
-        }
+/// New jobs of one call, which are not in the rows yet: the first of each name counts.
+type New<'n> = HashMap<&'n JobId, (usize, &'n NewJob)>;
+
+fn first_of_each_name(new: &[NewJob]) -> New<'_> {
+    let mut first = New::with_capacity(new.len());
+    for (at, new) in new.iter().enumerate() {
+        first.entry(&new.id).or_insert((at, new));
     }
-    found
+    first
+}
+
+/// A search for a job among what others wait for, directly and in turn, as far as it is known. What was looked at for one is not looked
+/// at again for the next.
+struct Search<'r> {
+    rows: &'r JobRows,
+    new: &'r New<'r>,
+    seen: HashSet<&'r JobId>,
+}
+
+impl<'r> Search<'r> {
+    fn new(rows: &'r JobRows, new: &'r New<'r>) -> Self {
+        Self { rows, new, seen: HashSet::new() }
+    }
+
+    /// The first of these that leads to the job.
+    fn first_to<'w: 'r>(&mut self, id: &JobId, waits: &'w [Wait]) -> Option<&'w Wait> {
+        waits.iter().find(|wait| wait.on.job().is_some_and(|from| self.leads_to(id, from)))
+    }
+
+    fn leads_to(&mut self, id: &JobId, from: &'r JobId) -> bool {
+        let mut next = VecDeque::from([from]);
+        let mut looked_at = 0;
+        while let Some(job) = next.pop_front().filter(|_| looked_at < RING_WALK) {
+            if job == id {
+                return true;
+            }
+            if self.seen.insert(job) {
+                looked_at += 1;
+                let waits = self.rows.waits.get(job).into_iter().flatten();
+                next.extend(waits.filter_map(Dependency::job));
+                let new = self.new.get(job).into_iter().flat_map(|(_, new)| &new.after);
+                next.extend(new.filter_map(|wait| wait.on.job()));
+            }
+        }
+        false
+    }
 }
 
 impl Transition<'_, '_> {
     /// Looks at what a job is to wait for.
-    pub(super) fn look_at(&self, id: &JobId, waits: &[Wait]) -> Result<Waits, JobProblem> {
+    pub(super) fn look_at(&self, waits: &[Wait]) -> Result<Waits, JobProblem> {
         let (mut looked_at, mut seen) = (Waits::default(), BTreeSet::new());
         for wait in waits.iter().filter(|wait| seen.insert(&wait.on)) {
             match self.end_of(&wait.on) {
@@ -112,36 +146,40 @@ impl Transition<'_, '_> {
                 Found::Ended(_) => {}
             }
         }
-        let in_ring = |wait: &&Wait| walk(self.rows, &[], std::slice::from_ref(*wait)).contains(id);
-        match looked_at.open.iter().find(in_ring) {
-            Some(wait) => Err(JobProblem::Ring(wait.on.clone())),
-            None => Ok(looked_at),
-        }
+        Ok(looked_at)
+    }
+
+    /// The same for a job that others may wait for already. For a new one nobody can.
+    pub(super) fn look_around(&self, id: &JobId, waits: &[Wait]) -> Result<Waits, JobProblem> {
+        let looked_at = self.look_at(waits)?;
+        self.check_ring(id, &New::new(), &looked_at.open)?;
+        Ok(looked_at)
+    }
+
+    fn check_ring(&self, id: &JobId, new: &New, waits: &[Wait]) -> Result<(), JobProblem> {
+        let ring = Search::new(self.rows, new).first_to(id, waits);
+        ring.map_or(Ok(()), |wait| Err(JobProblem::Ring(wait.on.clone())))
     }
 
     /// Whether the jobs that a settle submits can be, and what the job hands itself over to can wait for them.
     pub(super) fn check_forks(&self, settle: &JobSettle) -> Result<(), JobProblem> {
-        let (id, submits) = (&settle.hold.job, &settle.submits);
-        for (at, new) in submits.iter().enumerate() {
+        let new = first_of_each_name(&settle.submits);
+        for (at, fork) in settle.submits.iter().enumerate() {
             // One that is there is left as it is, whatever it would wait for.
-            let before = &submits[..at];
-            let is_there = |new: &NewJob| self.rows.row(&new.id).is_some();
-            if !is_there(new) && before.iter().all(|before| before.id != new.id) {
-                self.check_known(before, &new.after)?;
+            if new[&fork.id].0 == at && self.rows.row(&fork.id).is_none() {
+                self.check_known(&new, at, &fork.after)?;
             }
         }
         let JobVerdict::HandedOver(to) = &settle.verdict else { return Ok(()) };
-        self.check_known(submits, &to.after)?;
-        let in_ring =
-            |wait: &&Wait| walk(self.rows, submits, std::slice::from_ref(*wait)).contains(id);
-        let ring = to.after.iter().find(in_ring);
-        ring.map_or(Ok(()), |wait| Err(JobProblem::Ring(wait.on.clone())))
+        self.check_known(&new, settle.submits.len(), &to.after)?;
+        self.check_ring(&settle.hold.job, &new, &to.after)
     }
 
-    /// Whether all that a job is to wait for is there, or among these new ones.
-    fn check_known(&self, new: &[NewJob], waits: &[Wait]) -> Result<(), JobProblem> {
+    /// Whether all that a job is to wait for is there, or among the first so many of these new ones.
+    fn check_known(&self, new: &New, before: usize, waits: &[Wait]) -> Result<(), JobProblem> {
         for wait in waits {
-            let is_new = new.iter().any(|new| wait.on.job() == Some(&new.id));
+            let first = wait.on.job().and_then(|job| new.get(job));
+            let is_new = first.is_some_and(|(at, _)| *at < before);
             if !is_new && matches!(self.end_of(&wait.on), Found::Nothing) {
                 return Err(JobProblem::UnknownDependency(wait.on.clone()));
             }
@@ -185,9 +223,7 @@ impl Transition<'_, '_> {
     /// Tells all who wait for what has ended.
     pub(super) fn pass_on(&mut self) -> Result<(), Refusal> {
         while let Some((dependency, word)) = self.over.pop_front() {
-            let is_new =
-                matches!(&dependency, Dependency::Job(id) if self.writes.inserted.contains(id));
-            if !is_new {
+            if !self.is_new(&dependency) {
                 self.rows.check_waiters(&dependency)?;
             }
             let waiters = self.rows.waiters.remove(&dependency).unwrap_or_default();
@@ -202,6 +238,12 @@ impl Transition<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether it was submitted by this transition, and has ended since: nobody can have waited for it before.
+    fn is_new(&self, dependency: &Dependency) -> bool {
+        let row = dependency.job().and_then(|id| self.rows.row(id));
+        row.is_some_and(|row| matches!(row.seq, Seq::New(_)))
     }
 
     fn unblock(&mut self, waiter: &JobId) {

@@ -29,15 +29,7 @@ begin
       or a.outcome <> w.outcome or exists (select from pgflow.jobs j where w.kind = 'job' and j.id = w.dependency)
   union all
   select 'job_ring', null, format('job %s waits for itself', r.waiter)
-    from (
-      with recursive walk(waiter, id) as (
-        select e.waiter, e.dependency from pgflow.job_edges e where e.kind = 'job'
-        union
-        select w.waiter, e.dependency from walk w join pgflow.job_edges e on e.waiter = w.id and e.kind = 'job'
-         where w.id <> w.waiter
-      )
-      select w.waiter from walk w where w.id = w.waiter
-    ) r
+    from unnest(pgflow._jobs_in_rings()) r(waiter)
   union all
   -- Whoever claims looks at the index alone.
   select 'job_ready', null, format('the index of ready jobs has %s of need %s, but the table has %s', i.jobs, t.need, t.jobs)
@@ -45,22 +37,27 @@ begin
     left join pgflow._ready_by_index() i on i.need = t.need
    where i.jobs is distinct from t.jobs
   union all
-  select 'job_key', null, format('key %s counts %s jobs, but has %s', k.key, k.jobs, j.jobs)
-    from (select k.key, k.jobs from pgflow.job_keys k
+  select 'job_key', null, format('key %s counts %s jobs, but has %s', k.key, k.jobs + k.noted, j.jobs)
+    from (select coalesce(k.key, n.key) as key, coalesce(k.jobs, 0) as jobs, coalesce(n.jobs, 0) as noted, n.key is not null as is_noted
+            from pgflow.job_keys k full join (select n.key, sum(n.jobs)::int as jobs from pgflow.job_key_notes n group by 1) n on n.key = k.key
           union all
-          select distinct j.key, 0 from pgflow.jobs j
-           where j.key is not null and not exists (select from pgflow.job_keys k where k.key = j.key)) k
+          select distinct j.key, 0, 0, false from pgflow.jobs j
+           where j.key is not null and not exists (select from pgflow.job_keys k where k.key = j.key)
+             and not exists (select from pgflow.job_key_notes n where n.key = j.key)) k
     cross join lateral (select count(*) as jobs from pgflow.jobs j where j.key = k.key) j
-   where k.jobs <> j.jobs or k.jobs = 0
+   where k.jobs + k.noted <> j.jobs or (j.jobs = 0 and not k.is_noted)
   union all
+  -- What is noted of a key is looked at by whoever has it next.
   select 'job_holder', null, format('key %s is held by %s, but %s is %s', k.key, coalesce(k.holder, 'nobody'), j.id, j.state)
     from pgflow.job_keys k
     join pgflow.jobs j on j.key = k.key
-   where (j.state = 'leased') <> (k.holder is not distinct from j.id)
+   where case j.state when 'leased' then k.holder is distinct from j.id
+     else k.holder = j.id and not exists (select from pgflow.job_key_notes n where n.key = k.key) end
   union all
   select 'job_holder', null, format('key %s is held by %s, which is not there', k.key, k.holder)
     from pgflow.job_keys k
    where k.holder is not null and not exists (select from pgflow.jobs j where j.id = k.holder and j.key = k.key)
+     and not exists (select from pgflow.job_key_notes n where n.key = k.key)
   union all
   select 'job_head', null, format('%s jobs of key %s and need %s are ready while %s has the key', l.ready, l.key, l.need, coalesce(k.holder, 'nobody'))
     from pgflow.job_keys k
@@ -73,6 +70,6 @@ begin
       select distinct on (j.key, j.need) j.* from pgflow.jobs j where j.state in ('ready', 'parked') and j.key is not null
        order by j.key, j.need, j.priority desc, j.seq
     ) p on p.key = k.key and p.state = 'parked'
-   where k.holder is null and not k.look;
+   where k.holder is null and not k.look and not exists (select from pgflow.job_key_notes n where n.key = k.key);
 end;
 $$;

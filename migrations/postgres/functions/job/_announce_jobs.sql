@@ -7,6 +7,12 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   if cardinality(p_ids) > 0 then
+    -- What has expired is never leased.
+    select array_agg(i.id), array_agg(i.need) into p_ids, p_needs
+      from unnest(p_ids, p_needs) i(id, need)
+     where coalesce((select j.expires_at from pgflow.jobs j where j.id = i.id) > clock_timestamp(), true);
+  end if;
+  if cardinality(p_ids) > 0 then
     -- More than it takes to say "look at everything" are no use.
     perform set_config('pgflow.ready_needs', array(
       select distinct n from unnest(nullif(current_setting('pgflow.ready_needs', true), '')::text[] || p_needs) n limit 65)::text, true);

@@ -1,5 +1,5 @@
 -- Takes the best ready jobs of these needs; see claim_jobs. Locks no more than it takes, unless that would be more than is handed out
--- at once (64 MB, or one job), and waits for nobody.
+-- at once (64 MB, or one job), and waits for nobody. In its transaction others are not waited for any more, see _lock_jobs.
 create or replace function pgflow._claim_jobs(
   p_worker text,
   p_needs text[],
@@ -31,11 +31,12 @@ declare
   v_bytes bigint := 0;
   v_is_measured boolean;
   v_any_order boolean := false;
+  v_is_due boolean;
 begin
-  perform pgflow._tidy_line(v_now, p_needs, p_worker, p_detail);
   if exists (select from pgflow.paused_needs) then
     p_needs := array(select n from unnest(p_needs) n where n not in (select p.need from pgflow.paused_needs p));
   end if;
+  v_is_due := pgflow._tidy_line(v_now, p_needs, p_limit, p_worker, p_detail);
   -- Again while others were quicker, and at last in any order.
   loop
     v_before := v_left;
@@ -85,10 +86,13 @@ begin
     v_bytes := v_bytes + (case when v_won = v_keyed then v_found else (
       select coalesce(sum(w.bytes), 0) from unnest(v_candidates, v_weights) w(id, bytes)
        where w.id in (select t.id from unnest(v_part) t)) end);
+    -- What others had before is free, or what ranked behind them.
+    continue when v_left > 0 and v_is_due and not v_is_measured and pgflow._bring_back(v_now, p_needs, v_left, p_worker, p_detail, true) > 0;
     exit when v_left <= 0 or v_any_order or (v_is_measured and v_taken <> '{}') or (cardinality(p_needs) = 1 and v_passed = '{}');
     v_any_order := v_left = v_before;
   end loop;
   if v_taken <> '{}' then
+    perform set_config('pgflow.holds_jobs', 'on', true);
     perform pgflow._trace_jobs('claimed', array_agg(t.id order by t.priority desc, t.seq),
               array_agg(t.need order by t.priority desc, t.seq), array_agg(t.token order by t.priority desc, t.seq),
               p_worker, case when p_detail is not null then

@@ -19,8 +19,9 @@ begin
              else 'ready' end,
            lapses = j.lapses + 1, streak = j.streak + 1, token = null, lease_until = null, look_at = null,
            wake_at = greatest(j.wake_at, v_now)
-      from pgflow.jobs o
-     where o.id = any (p_ids) and j.id = o.id and o.state = 'leased' and o.lease_until <= v_now
+      from unnest(p_ids) i(id)
+      cross join lateral (select o.ctid as place, o.* from pgflow.jobs o where o.id = i.id offset 0) o
+     where j.ctid = o.place and o.state = 'leased' and o.lease_until <= v_now
     returning j.id, j.seq, j.need, j.state, o.token, jsonb_build_object(
       'until', o.lease_until, 'by', j.worker, 'lapses', j.lapses, 'streak', j.streak, 'state', j.state) as detail
   )

@@ -7,39 +7,18 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_ids text[];
+  -- What somebody holds is left out: these wait in line with whoever else ends them.
+  v_ids text[] := pgflow._free_to_end(p_now, p_limit, p_states, p_needs);
   v_lapsed record;
   v_ended record;
 begin
-  -- Looked for without locks: these wait in line with whoever else ends them.
-  v_ids := array(select d.id from (
-    (select j.id, j.seq from pgflow.jobs j
-      where j.state in ('expired', 'crashed', 'cancelled') and j.state = any (p_states) and (p_needs is null or j.need = any (p_needs))
-      order by j.seq limit p_limit)
-    union all
-    (select j.id, j.seq from pgflow.jobs j
-      where j.expires_at <= p_now and j.state in ('ready', 'sleeping', 'waiting', 'parked', 'concern')
-        and 'expired' = any (p_states) order by j.expires_at limit p_limit)
-    union all
-    (select j.id, j.seq from pgflow.jobs j
-      where j.state = 'leased' and j.look_at <= p_now and j.lease_until <= p_now and (p_needs is null or j.need = any (p_needs))
-        and case when j.cancel_at is not null then 'cancelled' when j.attempts - j.forgiven >= j.max_attempts then 'crashed' end = any (p_states)
-      order by j.look_at limit p_limit)
-    ) d order by d.seq limit p_limit);
   if v_ids = '{}' then
     return query select v_ids, 0;
     return;
   end if;
-  -- Whoever sweeps waits for nobody: what somebody holds is left out. Locks in this order would be wrong to keep.
-  begin
-    v_ids := array(select j.id from pgflow.jobs j where j.id = any (v_ids) for update skip locked);
-    raise sqlstate 'PGF01';
-  exception when sqlstate 'PGF01' then
-    null;
-  end;
   if p_wait then
     perform pgflow._lock_jobs(v_ids);
-  elsif not pgflow._lock_jobs_at_once(v_ids) then
+  elsif not pgflow._lock_jobs_at_once(pgflow._concerned_jobs(v_ids)) then
     return query select '{}'::text[], 0;
     return;
   end if;
@@ -47,8 +26,9 @@ begin
     update pgflow.jobs j
        set state = case when j.cancel_at is not null then 'cancelled' else 'crashed' end,
            lapses = j.lapses + 1, streak = j.streak + 1, token = null, lease_until = null, look_at = null
-      from pgflow.jobs o
-     where o.id = any (v_ids) and j.id = o.id and o.state = 'leased' and o.lease_until <= p_now
+      from unnest(v_ids) i(id)
+      cross join lateral (select o.ctid as place, o.* from pgflow.jobs o where o.id = i.id offset 0) o
+     where j.ctid = o.place and o.state = 'leased' and o.lease_until <= p_now
        and (o.cancel_at is not null or o.attempts - o.forgiven >= o.max_attempts)
     returning j.id, j.need, o.token, jsonb_build_object(
       'until', o.lease_until, 'by', j.worker, 'lapses', j.lapses, 'streak', j.streak, 'state', j.state) as detail

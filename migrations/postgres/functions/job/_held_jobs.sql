@@ -6,12 +6,20 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- Looked at without a lock first: who lost its lease waits for nobody.
-  v_opened text[] := array(
-    select i.id from unnest(p_ids, p_tokens) i(id, token)
-     where (select j.token::text from pgflow.jobs j where j.id = i.id) = i.token);
+  v_opened text[];
+  v_lapsed text[];
+  v_lost text[] := '{}';
   v_cancelled text[];
 begin
+  -- Looked at without a lock first: who lost its lease waits for nobody.
+  select array_agg(i.id), array_agg(i.id) filter (where j.lease_until <= clock_timestamp()) into v_opened, v_lapsed
+    from unnest(p_ids, p_tokens) i(id, token)
+    cross join lateral (select o.token, o.lease_until from pgflow.jobs o where o.id = i.id offset 0) j
+   where j.token::text = i.token;
+  if v_lapsed is not null then
+    v_lost := pgflow._out_of_reach(v_lapsed);
+    v_opened := array(select o from unnest(v_opened) o where o <> all (v_lost));
+  end if;
   if p_may_end then
     perform pgflow._lock_jobs(v_opened);
   else
@@ -23,7 +31,7 @@ begin
   end if;
   return array(
     select min(i.n)::int from unnest(p_ids, p_tokens) with ordinality i(id, token, n)
-     where (select j.token::text from pgflow.jobs j where j.id = i.id) = i.token
+     where i.id <> all (v_lost) and (select j.token::text from pgflow.jobs j where j.id = i.id) = i.token
      group by i.id order by 1);
 end;
 $$;

@@ -48,6 +48,9 @@ begin
   else
     perform from pgflow.jobs j where j.id = any (v_jobs) and coalesce(j.id > v_before, true) order by j.id for share;
   end if;
+  if v_jobs <> '{}' then
+    perform set_config('pgflow.holds_jobs', 'on', true);
+  end if;
   return array(
     select case
         when d.kind = 'run' then (

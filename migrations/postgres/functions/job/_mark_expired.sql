@@ -1,25 +1,19 @@
--- Takes up to `limit` jobs whose time is over out of the line; the sweep ends them. Waits for nobody. Returns how many.
-create or replace function pgflow._mark_expired(p_now timestamptz, p_limit int) returns int
+-- Takes up to `limit` ready jobs of these needs whose time is over out of the line; the sweep ends them, and all that are not in the way of
+-- a claim. Waits for nobody.
+create or replace function pgflow._mark_expired(p_now timestamptz, p_needs text[], p_limit int) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_ids text[];
+  v_ids text[] := array(
+    select j.id from pgflow.jobs j
+     where j.state = 'ready' and j.need = any (p_needs) and j.expires_at <= p_now limit p_limit for no key update skip locked);
   v_keys text[];
-  v_locked text[];
-  v_marked int;
 begin
-  select array_agg(s.id), array_agg(s.key) filter (where s.key is not null) into v_ids, v_keys
-    from (
-      select j.id, j.key from pgflow.jobs j
-       where j.expires_at <= p_now and j.state in ('ready', 'sleeping', 'waiting', 'parked', 'concern')
-       order by j.expires_at limit p_limit for no key update skip locked
-    ) s;
-  v_locked := array(select k.key from pgflow.job_keys k where k.key = any (v_keys) order by k.key for update skip locked);
-  update pgflow.jobs j set state = 'expired'
-   where j.id = any (v_ids) and (j.key is null or j.key = any (v_locked));
-  get diagnostics v_marked = row_count;
-  perform pgflow._pick_heads(v_locked);
-  return v_marked;
+  with marked as (
+    update pgflow.jobs j set state = 'expired' where j.id = any (v_ids) returning j.key
+  )
+  select array_agg(m.key) filter (where m.key is not null) into v_keys from marked m;
+  perform pgflow._line_up(v_keys, array_fill(0, array[coalesce(cardinality(v_keys), 0)]), false);
 end;
 $$;

@@ -41,12 +41,11 @@ begin
           left join edge e on e.waiter = i.id
       ) i
      where j.id = i.id
-    returning j.id, j.need, j.state, j.expires_at, i.old_token, i.old_key, j.key,
+    returning j.id, j.need, j.state, i.old_token, i.old_key, j.key,
               coalesce(i.detail, jsonb_build_object('from', i.old_need)) as detail
   )
   select array_agg(m.id) as ids, array_agg(m.need) as needs, array_agg(m.old_token) as tokens, array_agg(m.detail) as details,
-         array_agg(m.id) filter (where m.state = 'ready' and coalesce(m.expires_at > v_now, true)) as ready,
-         array_agg(m.need) filter (where m.state = 'ready' and coalesce(m.expires_at > v_now, true)) as ready_needs,
+         array_agg(m.id) filter (where m.state = 'ready') as ready, array_agg(m.need) filter (where m.state = 'ready') as ready_needs,
          array_agg(m.key) filter (where m.key is not null) as keys,
          array_agg((m.old_key is distinct from m.key)::int) filter (where m.key is not null) as joins,
          array_agg(m.old_key) filter (where m.old_key <> m.key) as left_keys

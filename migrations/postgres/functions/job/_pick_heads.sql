@@ -10,6 +10,9 @@ declare
   v_line record;
   v_look boolean;
 begin
+  if exists (select from pgflow.job_key_notes n where n.key = any (p_keys)) then
+    perform pgflow._count_notes(p_keys);
+  end if;
   delete from pgflow.job_keys k where k.key = any (p_keys) and k.jobs <= 0;
   for v_key in
     select k.key, (

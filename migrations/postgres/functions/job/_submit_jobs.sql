@@ -29,6 +29,8 @@ declare
   v_waiters text[];
   v_inserted int[];
   v_all boolean;
+  v_is_new boolean[];
+  v_position int;
   v_keys text[];
   v_deltas int[];
 begin
@@ -59,10 +61,16 @@ begin
       select d.id from unnest(p_kinds, p_dependencies, v_ends) d(kind, id, ends) where d.kind = 'job' and d.ends is null), v_inserted);
   end if;
   v_all := cardinality(v_inserted) = cardinality(p_ids);
+  if not v_all then
+    v_is_new := array_fill(false, array[cardinality(p_ids)]);
+    foreach v_position in array v_inserted loop
+      v_is_new[v_position] := true;
+    end loop;
+  end if;
 
   if v_ends is not null then
     v_waiters := array(
-      select case when v_all or e.job = any (v_inserted) then p_ids[e.job] end
+      select case when v_all or v_is_new[e.job] then p_ids[e.job] end
         from unnest(p_edge_jobs) with ordinality e(job, n) order by e.n);
     update pgflow.jobs j set waits = e.waits, state = 'waiting'
       from pgflow._add_edges(v_waiters, p_kinds, p_dependencies, p_policies, v_ends) e
@@ -70,7 +78,7 @@ begin
   end if;
   if p_keys is not null then
     v_keys := array(
-      select k.key from unnest(p_keys) with ordinality k(key, n) where k.key is not null and (v_all or k.n = any (v_inserted)));
+      select k.key from unnest(p_keys) with ordinality k(key, n) where k.key is not null and (v_all or v_is_new[k.n]));
     v_deltas := array_fill(1, array[cardinality(v_keys)]);
   end if;
   if v_ends is not null then
@@ -80,8 +88,7 @@ begin
   end if;
   if v_notify then
     perform pgflow._announce_jobs(array_agg(j.id), array_agg(j.need))
-       from unnest(v_inserted) n join pgflow.jobs j on j.id = p_ids[n] and j.state = 'ready' and j.key is null
-        and (j.expires_at is null or j.expires_at > p_now);
+       from unnest(v_inserted) n join pgflow.jobs j on j.id = p_ids[n] and j.state = 'ready' and j.key is null;
   end if;
   return v_inserted;
 end;

@@ -1,33 +1,36 @@
--- What has to happen before a claim looks: leases of its needs that ran out, sleepers whose moment has come, jobs whose time is over,
--- keys to look at again. Four looks at the front of an index when there is nothing to do.
-create or replace function pgflow._tidy_line(p_now timestamptz, p_needs text[], p_worker text, p_detail jsonb default null) returns void
+-- What has to happen before a claim of `limit` jobs looks: leases of its needs that ran out and sleepers whose moment has come are brought
+-- back, jobs in its way whose time is over taken out, keys looked at again. Nothing of other needs, because all of that is locked until the
+-- claim's commit; and through pgwf, whose clients may take their time until then, no more than it may take. Workers count all lapses at
+-- once. A few looks at the front of an index when there is nothing to do. Returns whether something was due.
+create or replace function pgflow._tidy_line(p_now timestamptz, p_needs text[], p_limit int, p_worker text, p_detail jsonb default null) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_due record;
 begin
-  select exists (select from pgflow.jobs j where j.state = 'leased' and j.look_at <= p_now and j.need = any (p_needs)) as lapsed,
-         exists (select from pgflow.jobs j where j.state = 'sleeping' and j.wake_at <= p_now) as awake,
-         exists (select from pgflow.jobs j where j.expires_at <= p_now
-                  and j.state in ('ready', 'sleeping', 'waiting', 'parked', 'concern')) as expired,
-         exists (select from pgflow.job_keys k where k.look) as unsure
+  if p_detail is null then
+    p_limit := greatest(p_limit, 1000);
+  end if;
+  select exists (select from pgflow.jobs j
+                  where j.state = 'leased' and j.need = any (p_needs) and j.look_at <= p_now and j.lease_until <= p_now) as lapsed,
+         exists (select from pgflow.jobs j where j.state = 'sleeping' and j.need = any (p_needs) and j.wake_at <= p_now) as awake,
+         exists (select from pgflow.jobs j where j.state = 'ready' and j.need = any (p_needs) and j.expires_at <= p_now) as expired,
+         exists (select from pgflow.job_keys k where k.look) or exists (select from pgflow.job_key_notes) as unsure
     into v_due;
-  if v_due.lapsed then
+  if v_due.lapsed or v_due.awake then
     -- Who calls through pgwf archives what was cancelled at a time of its own.
-    if p_detail is null then
+    if v_due.lapsed and p_detail is null then
       perform pgflow._end_due(p_now, 1000, p_worker, array['crashed', 'cancelled'], false, p_needs);
     end if;
-    perform pgflow._return_lapsed(p_now, 1000, p_worker, p_detail, p_needs);
-  end if;
-  if v_due.awake then
-    perform pgflow._wake_sleepers(p_now, 1000);
+    perform pgflow._bring_back(p_now, p_needs, p_limit, p_worker, p_detail);
   end if;
   if v_due.expired then
-    perform pgflow._mark_expired(p_now, 1000);
+    perform pgflow._mark_expired(p_now, p_needs, greatest(p_limit, 100));
   end if;
   if v_due.unsure then
-    perform pgflow._look_again(100);
+    perform pgflow._look_again(100, p_needs);
   end if;
+  return v_due.lapsed or v_due.awake;
 end;
 $$;

@@ -1,5 +1,5 @@
 -- In how many seconds the next job of these needs may be had, as far as it is near: a sleeper wakes, or a lease runs out. Null
--- if that is not known: who sleeps for ever (see pgwf) wakes no claim. Looks at the front of two indexes only.
+-- if that is not known: who sleeps for ever (see pgwf) wakes no claim. Looks at the front of two indexes per need only.
 create or replace function pgflow.next_job(needs text[]) returns double precision
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -16,11 +16,12 @@ begin
   return (
     -- `greatest` passes over nulls: nothing to wait for is not "now".
     select case when min(d.at) is not null then greatest(extract(epoch from min(d.at) - v_now), 0) end
-      from (
-        (select j.need, j.wake_at as at from pgflow.jobs j where j.state = 'sleeping' and j.wake_at < 'infinity' order by j.wake_at limit 100)
+      from (select distinct i as need from unnest(next_job.needs) i where i is not null) n
+      cross join lateral (
+        (select j.wake_at as at from pgflow.jobs j
+          where j.state = 'sleeping' and j.need = n.need and j.wake_at < 'infinity' order by j.wake_at limit 1)
         union all
-        (select j.need, j.lease_until from pgflow.jobs j where j.state = 'leased' order by j.look_at limit 100)
-      ) d
-     where d.need = any (next_job.needs));
+        (select j.lease_until from pgflow.jobs j where j.state = 'leased' and j.need = n.need order by j.look_at limit 20)
+      ) d);
 end;
 $$;

@@ -34,14 +34,11 @@ begin
   perform pgflow._check_times(wake_ats, delays);
   perform pgflow._check_payloads(payloads, reschedule_unheld_jobs.max_attempts);
   v_dependencies := pgflow._check_edges(cardinality(needs), edge_jobs, edge_kinds, dependencies, policies);
-  -- All of them before the first is moved, in the order that everybody keeps: runs, jobs, keys.
+  -- All of them before the first is moved, in the order that everybody keeps: runs, then jobs.
   perform pgflow._lock_dependencies(
     array(select coalesce(e.kind, 'job') from unnest(edge_kinds, v_dependencies) e(kind, dependency) where e.dependency is not null),
     array(select e.dependency from unnest(v_dependencies) e(dependency) where e.dependency is not null),
     reschedule_unheld_jobs.ids, null, p_may_end => true);
-  perform from pgflow.job_keys k
-    where k.key = any (array(select j.key from pgflow.jobs j where j.id = any (reschedule_unheld_jobs.ids) and j.key is not null))
-    order by k.key for update;
   return query
     select i.id, m.outcome, m.status, m.problem
       from unnest(reschedule_unheld_jobs.ids, needs, payloads, wake_ats, delays, reschedule_unheld_jobs.max_attempts)

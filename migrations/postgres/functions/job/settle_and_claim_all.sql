@@ -71,7 +71,7 @@ begin
           failed_attempts, failed_delays, failed_fatal, '{}', 0) s;
   end if;
   if cardinality(job_ids) > 0
-    and (current_setting('pgflow.holds_jobs', true) is distinct from 'on' or pgflow._lock_jobs_at_once(job_ids)) then
+    and (current_setting('pgflow.holds_jobs', true) is distinct from 'on' or pgflow._lock_jobs_at_once(pgflow._concerned_jobs(job_ids))) then
     return query
       select 'job', s.outcome, null::text, null::uuid, null::jsonb, null::pgflow.step_task_record, null::pgflow.jobs, null::double precision
         from pgflow.settle_jobs(

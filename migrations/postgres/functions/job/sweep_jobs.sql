@@ -27,9 +27,10 @@ begin
   -- First what may wait for others; all the rest passes over what somebody holds.
   perform pgflow._wake_again(sweep_jobs.max_jobs, v_worker);
   select * into v_ended from pgflow._end_due(v_now, sweep_jobs.max_jobs, v_worker, array['crashed', 'cancelled']);
-  select * into v_back from pgflow._return_lapsed(v_now, sweep_jobs.max_jobs, v_worker);
+  select * into v_back
+    from pgflow._return_lapsed(v_now, pgflow._lapsed_jobs(v_now, pgflow._needs_in('leased'), sweep_jobs.max_jobs), v_worker);
   select cardinality(e.ids) into expired from pgflow._end_due(v_now, sweep_jobs.max_jobs, v_worker, array['expired']) e;
-  woken := pgflow._wake_sleepers(v_now, sweep_jobs.max_jobs);
+  woken := pgflow._wake_sleepers(v_now, pgflow._due_sleepers(v_now, pgflow._needs_in('sleeping'), sweep_jobs.max_jobs));
   perform pgflow._look_again(sweep_jobs.max_jobs);
   perform pgflow._report_rings(v_worker);
   perform pgflow._report_concerns();

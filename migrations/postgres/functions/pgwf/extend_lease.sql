@@ -24,8 +24,11 @@ begin
   if p_job_id is null then
     raise exception 'job_id cannot be NULL';
   end if;
-  select j.* into v_job from pgflow.jobs j where j.id = p_job_id and j.token::text = p_lease_id for no key update;
-  if not found or v_job.lease_until <= clock_timestamp() then
+  -- Without a lock first: who lost the lease waits for nobody.
+  if exists (select from pgflow.jobs j where j.id = p_job_id and j.lease_until > clock_timestamp()) then
+    select j.* into v_job from pgflow.jobs j where j.id = p_job_id and j.token::text = p_lease_id for no key update;
+  end if;
+  if v_job.id is null or v_job.lease_until <= clock_timestamp() then
     raise exception 'active lease not found for job %', p_job_id;
   end if;
   if v_job.cancel_at is not null then
@@ -33,7 +36,12 @@ begin
   end if;
   perform pgwf._refuse_null(p_worker_id, 'worker_id', 'jobs_trace');
   v_until := clock_timestamp() + make_interval(secs => p_additional_seconds);
-  update pgflow.jobs j set lease_until = v_until, look_at = least(j.look_at, v_until) where j.id = p_job_id;
+  -- As beat_jobs does.
+  update pgflow.jobs j
+     set lease_until = v_until,
+         look_at = case when j.look_at between clock_timestamp() + make_interval(secs => p_additional_seconds / 3.0) and v_until
+                        then j.look_at else v_until end
+   where j.id = p_job_id;
   perform pgflow._trace_jobs('extended', array[v_job.id], array[v_job.need], array[v_job.token], p_worker_id, array[jsonb_build_object(
     'seconds', p_additional_seconds, 'previous', v_job.lease_until, 'until', v_until)]);
   return v_until;

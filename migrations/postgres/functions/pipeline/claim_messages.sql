@@ -23,7 +23,7 @@ declare
   v_fit text[];
 begin
   perform pgflow._check_claim(claim_messages.worker, array[claim_messages.queue], seconds, qty);
-  perform pgflow._tidy_line(v_now, array[claim_messages.queue], claim_messages.worker);
+  perform pgflow._tidy_line(v_now, array[claim_messages.queue], qty, claim_messages.worker);
   if exists (select from pgflow.paused_needs p where p.need = claim_messages.queue)
      or exists (select from pgflow.permits p where p.kind = 'round' and p.name = claim_messages.queue) then
     return;

@@ -28,7 +28,7 @@ declare
 begin
   perform pgflow._check_claim(look_at_queue.worker, array[look_at_queue.need], 1, max_messages);
   if not locks then
-    perform pgflow._tidy_line(v_now, array[look_at_queue.need], look_at_queue.worker);
+    perform pgflow._tidy_line(v_now, array[look_at_queue.need], 1000, look_at_queue.worker);
   end if;
   if cardinality(kinds) > 0 then
     return query

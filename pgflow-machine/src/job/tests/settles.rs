@@ -212,6 +212,34 @@ fn forks(hold: &JobHold, verdict: JobVerdict, submits: Vec<NewJob>) -> JobSettle
     JobSettle { hold: hold.clone(), verdict, submits }
 }
 
+/// A parent that waits for all of its children, or for the last of a chain of them. If each were compared with each, this would take
+/// minutes.
+#[test]
+fn forks_are_looked_at_once() {
+    let name = |n: usize| format!("child-{n}");
+    for (number, is_chain) in [(10_000, false), (3_000, true)] {
+        let mut bench = Bench::new();
+        bench.submit(&[job("parent", "n")]);
+        let hold = bench.take("parent");
+        let before = |n: usize| (is_chain && n > 0).then(|| on(&name(n - 1)));
+        let children = (0..number).map(|n| after(&name(n), "child", before(n))).collect();
+        let verdict = hand_over("join", (0..number).map(|n| on(&name(n))));
+        let settle = forks(&hold, verdict, children);
+        let settles = [settle];
+        let command = SettleJobs { settles: &settles, by: "w", limits: Limits::default() };
+        let mut rows = JobRows::new(bench.settings);
+        let mut needs = rows.missing(command.needs());
+        while !needs.is_empty() {
+            bench.load(&needs, &mut rows);
+            needs = rows.missing(command.more(&rows));
+        }
+        let (outcomes, writes) = command.decide(&mut rows, bench.now).expect("a decision");
+        assert_eq!(outcomes, [JobSettled::Applied]);
+        assert_eq!(writes.inserted.len(), number);
+        assert_eq!(rows.jobs[&id("parent")].waits as usize, number);
+    }
+}
+
 #[test]
 fn forked_jobs_come_with_the_settle_that_may_wait_for_them() {
     let (mut bench, hold) = standing("leased");

@@ -31,7 +31,7 @@ pub(super) async fn database() -> Db {
         "select pgflow.submit_jobs(array['waiting', 'cancelled'], array['o', 'o'], edge_jobs => array[1, 1, 2], dependencies => array['leased', 'ready', 'ready'])",
         "select pgflow.cancel_jobs(array['cancelled'], 'why', 'me')",
         "select pgflow.submit_jobs(array['unwanted'], array['o']); select pgwf.cancel_job('unwanted', 'me', 'why')",
-        "select pgflow.submit_jobs(array['late'], array['o'], lifetimes => array[0]); select pgflow.claim_jobs('w', array['nothing'], 60, 1)",
+        "select pgflow.submit_jobs(array['late'], array['o'], lifetimes => array[0]); select pgflow.claim_jobs('w', array['o'], 60, 1)",
         "select pgflow.create_flow('f'); select pgflow.add_step('f', 'a'); select pgflow.start_flow('f', '{}')",
         "select pgflow.submit_jobs(array['after'], array['o'], edge_jobs => array[1], edge_kinds => array['run'],
            dependencies => array(select run_id::text from pgflow.runs))",
@@ -64,6 +64,7 @@ pub(super) const BREAKS: &[Break] = &[
     ("job_ring", "update pgflow.job_edges set dependency = 'waiting' where place = 1"),
     ("job_key", "update pgflow.job_keys set jobs = 3 where key = 'k'"),
     ("job_key", "delete from pgflow.job_keys where key = 'k'"),
+    ("job_key", "insert into pgflow.job_key_notes (key, jobs) values ('k', 1)"),
     ("job_head", "update pgflow.jobs set state = 'ready' where id = 'parked'"),
     ("job_head", "update pgflow.jobs set state = 'parked' where id = 'head'"),
     ("job_head", "update pgflow.jobs set priority = 9 where id = 'behind'"),
@@ -76,6 +77,25 @@ pub(super) const BREAKS: &[Break] = &[
     ("job_settings", "delete from pgflow.job_settings"),
     ("job_trace_entry", "update pgflow.job_trace set kind = 'nonsense'"),
 ];
+
+/// A long chain is looked at once, and not from each of its jobs.
+#[tokio::test]
+async fn long_chains_are_checked() {
+    let db = Db::new().await;
+    db.run(
+        "insert into pgflow.jobs (id, need, payload, waits, state)
+           select 'j' || i, 'n', '1', (i > 1)::int, case when i > 1 then 'waiting' else 'ready' end from generate_series(1, 50000) i;
+         insert into pgflow.job_edges (waiter, place, dependency) select 'j' || i, 1, 'j' || i - 1 from generate_series(2, 50000) i",
+    )
+    .await;
+    assert_eq!(db.one("select pgflow._jobs_in_rings()").await, "{}");
+    // Who waits for a ring is not in it, nor what a ring waits for.
+    db.run("insert into pgflow.job_edges values ('j20001', 2, 'job', 'j20003', 'release')").await;
+    assert_eq!(
+        db.rows("select unnest(pgflow._jobs_in_rings()) order by 1").await,
+        ["j20001", "j20002", "j20003"]
+    );
+}
 
 #[tokio::test]
 async fn broken_jobs_are_reported() {

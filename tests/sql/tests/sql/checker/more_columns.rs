@@ -25,6 +25,7 @@ const MESSAGES: Tables = &[
     ("pgflow.job_messages", "job"),
     ("pgflow.paused_needs", "need"),
     ("pgflow.job_wakes", "kind"),
+    ("pgflow.job_key_notes", "key"),
     ("pgflow.flow_migrations", "name"),
 ];
 
@@ -185,6 +186,9 @@ async fn every_corruption_of_a_message_is_noticed_or_known_to_be_unseen() {
         "select pgflow.pause_needs('{n}', 'me')",
         "select pgflow.submit_jobs('{ended,waiter}', '{n,n}', edge_jobs => '{2}', dependencies => '{ended}')",
         "insert into pgflow.flow_migrations (package, name, checksum) values ('p', 'n', 'c')",
+        // As if somebody had held the key.
+        "select pgflow.submit_jobs('{noted}', '{n}', keys => '{noted}'); update pgflow.job_keys set jobs = 0 where key = 'noted'",
+        "insert into pgflow.job_key_notes (key, jobs) values ('noted', 1)",
         // As if somebody had held the waiter.
         "begin isolation level repeatable read; select pgflow.complete_unheld_jobs('{ended}'); commit",
     ] {

@@ -81,6 +81,7 @@ async fn a_heartbeat_counts_from_now_and_indexes_nothing() {
     assert_eq!(settle(&db, "beat_jobs", "x", ", 10").await, "extended");
     assert_eq!(db.one(until).await, "10|t");
     // By place: an update that changes no indexed column stays on its page.
+    assert_eq!(settle(&db, "beat_jobs", "x", ", 600").await, "extended");
     let place = "select (ctid::text::point)[0] from pgflow.jobs";
     let page = db.one(place).await;
     let entries =
@@ -102,8 +103,11 @@ async fn a_lease_that_was_extended_does_not_lapse() {
     claim(&db, &["n"], 1).await;
     db.run("update pgflow.jobs set created_at = created_at - interval '1 hour', look_at = clock_timestamp() - interval '1 second'").await;
     assert_eq!(claim(&db, &["n"], 1).await, [""; 0]);
-    assert_eq!(db.one("select look_at = lease_until from pgflow.jobs").await, "t");
+    assert_eq!(db.one("select lapsed from pgflow.sweep_jobs()").await, "0");
     assert_eq!(live(&db).await, ["x:n:leased a1"]);
+    // The next beat sees to it that nobody looks in vain.
+    assert_eq!(settle(&db, "beat_jobs", "x", ", 60").await, "extended");
+    assert_eq!(db.one("select look_at = lease_until from pgflow.jobs").await, "t");
 }
 
 #[tokio::test]

@@ -102,12 +102,14 @@ async fn a_lapsed_holder_frees_its_key() {
 #[tokio::test]
 async fn a_head_that_expires_or_is_cancelled_makes_way() {
     let db = Db::new().await;
-    keyed(&db, "expires", "n", ", lifetimes => array[0]").await;
+    keyed(&db, "expires", "n", ", lifetimes => array[3600000]").await;
+    keyed(&db, "next", "n", ", lifetimes => array[3600000]").await;
+    db.run("update pgflow.jobs set expires_at = created_at").await;
     keyed(&db, "cancelled", "n", "").await;
     keyed(&db, "goes", "n", "").await;
     db.run("select pgflow.cancel_jobs(array['cancelled'])").await;
     assert_eq!(claim(&db, &["n"], 9).await, ["goes"]);
-    assert_eq!(db.one("select expired from pgflow.sweep_jobs()").await, "1");
+    assert_eq!(db.one("select expired from pgflow.sweep_jobs()").await, "2");
     assert_eq!(key(&db).await, ["k|1|goes|f"]);
     db.check().await;
 }

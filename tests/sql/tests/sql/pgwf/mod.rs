@@ -1,8 +1,10 @@
 //! The facade `pgwf`: what clients of the published one call, read and are told.
 
+mod by_hand;
 mod defects;
 mod errors;
 mod notifications;
+mod open_claims;
 mod signatures;
 mod status;
 mod trace;

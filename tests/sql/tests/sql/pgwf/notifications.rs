@@ -85,6 +85,30 @@ async fn what_a_held_job_lets_go_on_is_announced() {
     db.check().await;
 }
 
+/// Nobody can lease it, whatever frees it.
+#[tokio::test]
+async fn a_job_that_has_expired_is_not_announced() {
+    let db = Db::new().await;
+    let mut ears = listener(&db, &["n", "m"]).await;
+    let over = "p_expires_at => now() - interval '1 day'";
+    submit(&db, "n", &["x", "handed"]).await;
+    db.run(&format!("select pgwf.submit_job('waits', 'w', 'm', array['x'], {over})")).await;
+    db.run("select pgwf.submit_job('first', 'w', 'k', p_singleton_key => 'k')").await;
+    db.run(&format!("select pgwf.submit_job('next', 'w', 'm', p_singleton_key => 'k', {over})"))
+        .await;
+    db.run("select pgwf.submit_job('last', 'w', 'm', p_singleton_key => 'k')").await;
+    lease(&db, "k", "first").await;
+    let token = db
+        .one("select lease_id from pgwf.get_work('w', array['n'], 60, 2) where job_id = 'handed'")
+        .await;
+    db.run("update pgflow.jobs set expires_at = created_at where id = 'handed'; select pgwf.set_notify(true)").await;
+    db.run("select pgwf.complete_job(job_id, lease_id, 'w') from pgwf.jobs where job_id in ('x', 'first')").await;
+    db.run(&format!("select pgflow.release_jobs(array['handed'], array['{token}'])")).await;
+    db.run("select pgwf.clear_crash_concern('handed', 'ops')").await;
+    assert_eq!(announced(&db, &mut ears).await, ["m last"]);
+    db.check().await;
+}
+
 #[tokio::test]
 async fn a_cleared_concern_is_announced() {
     let db = Db::new().await;

@@ -44,7 +44,9 @@ const FUNCTIONS: &[(&str, &str, &str)] = &[
          p_available_at timestamp with time zone",
         RESCHEDULED,
     ),
+    ("reschedule_job", "text, text, text, text, text[], text", RESCHEDULED),
     ("reschedule_job", "text, text, text, text, text[], text, text", RESCHEDULED),
+    ("reschedule_unheld_job", "text, text, text, text[], text", RESCHEDULED),
     ("reschedule_unheld_job", "text, text, text, text[], text, text", RESCHEDULED),
     (
         "reschedule_unheld_job",
@@ -69,6 +71,7 @@ const FUNCTIONS: &[(&str, &str, &str)] = &[
          p_expires_at timestamp with time zone DEFAULT NULL::timestamp with time zone",
         SUBMITTED,
     ),
+    ("submit_job", "text, text, text, text[], text", SUBMITTED),
     ("submit_job", "text, text, text, text[], text, text", SUBMITTED),
     ("submit_job", "text, text, text, text[], text, text, timestamp with time zone", SUBMITTED),
     ("submit_job", "text, text, text, text[], text, timestamp with time zone", SUBMITTED),

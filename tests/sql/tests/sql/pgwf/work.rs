@@ -150,6 +150,21 @@ async fn cancelled_jobs_are_archived_in_turn() {
     db.check().await;
 }
 
+/// Those that somebody holds are passed over, and others come in their place.
+#[tokio::test]
+async fn as_many_cancelled_jobs_are_archived_as_may_be() {
+    let db = Db::new().await;
+    submit(&db, "n", &["a", "b", "c", "d"]).await;
+    db.run("select pgwf.cancel_job(job_id, 'ops') from pgwf.jobs").await;
+    let mut holder = db.session().await;
+    holder.run("begin; select from pgflow.jobs where id in ('a', 'b') for update").await;
+    assert_eq!(db.one("select pgwf.archive_cancelled_jobs('ops', 2)").await, "2");
+    assert_eq!(db.rows("select job_id from pgwf.jobs_archive order by 1").await, ["c", "d"]);
+    holder.run("rollback").await;
+    assert_eq!(db.one("select pgwf.archive_cancelled_jobs('ops', 9)").await, "2");
+    db.check().await;
+}
+
 /// What it lost in a row is over with its good end; what it lost in all is not.
 #[tokio::test]
 async fn a_completed_job_keeps_its_lapses_and_not_its_streak() {

@@ -133,6 +133,8 @@ const DECISIONS: &[(&str, u8)] = &[
     ("requeue_stalled_tasks", WORKER),
     ("reschedule_jobs", WORKER),
     ("reschedule_unheld_jobs", UPKEEP),
+    // Between two tests.
+    ("reset_jobs", OWNER_ONLY),
     ("resume_needs", UPKEEP),
     ("resume_schedule", CLIENT),
     ("resume_tasks", WORKER),

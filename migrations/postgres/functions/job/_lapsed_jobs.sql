@@ -1,0 +1,17 @@
+-- Up to `limit` leased jobs of these needs whose leases have run out, the first of each need first. Locked, and waits for nobody.
+create or replace function pgflow._lapsed_jobs(p_now timestamptz, p_needs text[], p_limit int) returns text[]
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array(
+    select d.id
+      from (select distinct i as need from unnest(p_needs) i where i is not null) n
+      cross join lateral (
+        select j.id from pgflow.jobs j
+         where j.state = 'leased' and j.need = n.need and j.look_at <= p_now and j.lease_until <= p_now
+         order by j.look_at limit p_limit for no key update skip locked
+      ) d
+     limit p_limit);
+end;
+$$;
