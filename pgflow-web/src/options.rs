@@ -41,6 +41,7 @@ pub struct Options {
     pub(crate) actions: bool,
     pub(crate) hooks: bool,
     pub(crate) open_hooks: bool,
+    pub(crate) named_hooks: bool,
     pub(crate) auth: Option<Auth>,
     pub(crate) redact: Option<Redact>,
     pub(crate) hosts: Vec<String>,
@@ -55,6 +56,7 @@ impl Default for Options {
             actions: false,
             hooks: false,
             open_hooks: false,
+            named_hooks: false,
             auth: None,
             redact: None,
             hosts: Vec::new(),
@@ -87,6 +89,12 @@ impl Options {
     /// webhooks. Named tokens still need [`Access::Act`].
     pub fn open_hooks(self, open_hooks: bool) -> Self {
         Self { open_hooks, ..self }
+    }
+
+    /// Whether names that steps chose may be signalled although no [`auth`](Self::auth) says who it is. Anybody could guess them, and
+    /// what is sent to a name that nobody waits for is kept: only if the application sees to who gets here.
+    pub fn named_hooks(self, named_hooks: bool) -> Self {
+        Self { named_hooks, ..self }
     }
 
     /// Asked with the headers of each request, but for `/healthz` and `/readyz`. [`basic`](crate::basic) is one that

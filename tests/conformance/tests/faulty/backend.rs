@@ -12,8 +12,8 @@ use crate::fault::Fault;
 
 #[derive(Debug)]
 pub(crate) struct Faulty {
-    inner: Arc<dyn Backend>,
-    fault: Fault,
+    pub(crate) inner: Arc<dyn Backend>,
+    pub(crate) fault: Fault,
     newest: Mutex<HashMap<TaskKey, u32>>,
     last_claim: Mutex<Vec<ClaimedTask>>,
 }
@@ -32,7 +32,7 @@ impl Faulty {
         call()
     }
 
-    fn is(&self, fault: Fault) -> bool {
+    pub(crate) fn is(&self, fault: Fault) -> bool {
         self.fault == fault
     }
 
@@ -168,7 +168,15 @@ impl Backend for Faulty {
     }
 
     fn waits(&self) -> Result<&dyn Waits, BackendError> {
-        self.inner.waits()
+        Ok(self)
+    }
+
+    fn streams(&self) -> Result<&dyn Streams, BackendError> {
+        Ok(self)
+    }
+
+    fn schedules(&self) -> Result<&dyn Schedules, BackendError> {
+        Ok(self)
     }
 
     fn wakes(&self) -> Wakes {
