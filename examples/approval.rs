@@ -81,7 +81,7 @@ async fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
 }
 
 /// Nobody reads their mail: what comes of that, in no time.
-fn seven_days_later(draft: Draft) -> pgflow::Result<String> {
+fn seven_days_later(draft: Draft) -> std::result::Result<String, pgflow::testing::SimError> {
     let mut sim = Sim::new().flow(article::Flow);
     let run = sim.start(article::Flow, draft)?;
     sim.run_ready();

@@ -107,9 +107,9 @@ impl Ticker {
     ) -> Result<Result<Value, String>, BackendError> {
         let limits = self.limits.get_or_try_init(|| backend.limits()).await?;
         // It is the program's own code, and other schedules are not to suffer from what it does.
-        let made = catch_unwind(AssertUnwindSafe(make)).map_err(panic_text);
-        let input =
-            made.and_then(|made| input_of(flow, made, limits).map_err(|error| with_causes(&error)));
+        let caught = catch_unwind(AssertUnwindSafe(make)).map_err(panic_text);
+        let checked = |made| input_of(flow, made, limits).map_err(|error| with_causes(&error));
+        let input = caught.and_then(checked);
         Ok(input.map_err(|why| {
             let why = format!("no input for its runs: {}", tidy(&why));
             tracing::error!(schedule = schedule.name, "{why}");
