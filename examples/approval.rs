@@ -1,16 +1,17 @@
 //! A step that waits up to seven days for an approval: `cargo run --example approval -- sqlite:approval.db`.
 //!
 //! It prints how to answer with the command line, and waits for that. With `--fast`, and in memory, where nobody else could, Ann
-//! answers by herself.
+//! answers by herself; `--fast` also shows what comes of it when nobody does, for seven days, on virtual time.
 
 use std::time::Duration;
 
 use pgflow::prelude::*;
-use pgflow::{Run, wait::Signalled};
+use pgflow::{Run, testing::Sim, wait::Signalled};
 use tokio::time::sleep;
 
 /// What somebody wrote.
 #[data]
+#[derive(Clone)]
 struct Draft {
     title: String,
     owner: String,
@@ -62,7 +63,7 @@ async fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let worker = Worker::new(&db).flow(article::Flow).spawn();
 
     let draft = Draft { title: "Waits".to_owned(), owner: "ann@example.org".to_owned() };
-    let run = db.start(article::Flow, draft).await?;
+    let run = db.start(article::Flow, draft.clone()).await?;
     if is_fast || url == "memory:" {
         answer(&db, &run).await?;
     } else {
@@ -73,7 +74,22 @@ async fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     println!("{}", run.output().await?.publish);
     worker.stop();
     worker.await?;
+    if is_fast {
+        println!("{}", tokio::task::spawn_blocking(|| seven_days_later(draft)).await??);
+    }
     Ok(())
+}
+
+/// Nobody reads their mail: what comes of that, in no time.
+fn seven_days_later(draft: Draft) -> std::result::Result<String, pgflow::testing::SimError> {
+    let mut sim = Sim::new().flow(article::Flow);
+    let run = sim.start(article::Flow, draft)?;
+    sim.run_ready();
+    sim.advance(Duration::from_hours(7 * 24 - 1));
+    sim.run_ready();
+    assert!(sim.output(&run).is_err(), "there is an hour left");
+    sim.run_until_idle();
+    Ok(sim.output(&run)?.publish)
 }
 
 /// Ann reads her mail.

@@ -66,7 +66,8 @@ impl At {
 
 pub(crate) async fn run(command: &Serve) -> Result<bool, Error> {
     let db = command.reach.open().await?;
-    let options = Options::new().actions(command.actions).hooks(command.hooks);
+    // On loopback only, so that names can be signalled too.
+    let options = Options::new().actions(command.actions).hooks(command.hooks).named_hooks(true);
     let server = command.at.bind(&db, command.reach.json, options).await?;
     server.run(interrupted()).await?;
     Ok(true)

@@ -51,6 +51,9 @@ pub(crate) async fn run(command: &Signal) -> Result<bool, Error> {
             ("delivered", text, true)
         }
         Signalled::Duplicate => ("duplicate", "it was answered with this id before".into(), true),
+        Signalled::Conflict => {
+            ("conflict", "something else was answered with this id before".into(), false)
+        }
         Signalled::Buffered => ("buffered", "kept: nobody waits for it yet".into(), true),
         Signalled::Rejected { path, message } => {
             let place = if path.is_empty() { "the answer".to_owned() } else { path };

@@ -122,6 +122,18 @@ pub enum Happened {
         /// Which task.
         index: u32,
     },
+    /// What was kept for a task before it waited is not what it waits for, and was dropped.
+    #[serde(rename = "step:signal_dropped")]
+    StepSignalDropped {
+        /// Its slug.
+        step: String,
+        /// Which task.
+        index: u32,
+        /// Where in the payload, like `/lines/3/price`; empty if it is all of it.
+        path: String,
+        /// What is wrong there.
+        message: String,
+    },
     /// A sleep is over, or the children that a task waited for.
     #[serde(rename = "step:woken")]
     StepWoken {
@@ -155,6 +167,7 @@ impl Happened {
             Self::StepSkipped { .. } => "step:skipped",
             Self::StepWaiting { .. } => "step:waiting",
             Self::StepSignalled { .. } => "step:signalled",
+            Self::StepSignalDropped { .. } => "step:signal_dropped",
             Self::StepWoken { .. } => "step:woken",
             Self::StepWaitTimedOut { .. } => "step:wait_timed_out",
         }
@@ -169,6 +182,7 @@ impl Happened {
             | Self::StepSkipped { step, .. }
             | Self::StepWaiting { step, .. }
             | Self::StepSignalled { step, .. }
+            | Self::StepSignalDropped { step, .. }
             | Self::StepWoken { step, .. }
             | Self::StepWaitTimedOut { step, .. } => Some(step),
             _ => None,

@@ -12,8 +12,8 @@ use pgflow_backend::backend::{
 };
 use pgflow_backend::store::{
     JobSession, JobUpkeepSession, Logged, OpenWait, OpenWork, Orphan, PipelineSession,
-    ScheduleSession, Session, SignalRow, Stored, StreamFound, StreamSession, Take, Taken,
-    WaitSession, WaitsOf,
+    ScheduleSession, Session, SignalFound, SignalRow, Stored, StreamFound, StreamSession, Take,
+    Taken, WaitSession, WaitsOf,
 };
 use pgflow_machine::job::{
     Dependency, JobHold, JobId, JobNeeds, JobRows, JobSettings, JobToken, JobWrites, ReadyJob,
@@ -515,8 +515,8 @@ impl<C: DerefMut<Target = MySqlConnection> + Send> WaitSession for MySqlSession<
         answered!(self, waits::announced(self, task))
     }
 
-    async fn has_signal(&mut self, target: &str, resume_id: &str) -> Stored<bool> {
-        answered!(self, waits::has_signal(self, target, resume_id))
+    async fn find_signal(&mut self, target: &str, resume_id: &str) -> Stored<Option<SignalFound>> {
+        answered!(self, waits::find_signal(self, target, resume_id))
     }
 
     async fn put_signal(&mut self, signal: SignalRow<'_>) -> Stored<()> {

@@ -74,6 +74,12 @@ fn happened(kind: &str, step: Option<String>, mut payload: Map<String, Value>) -
         ("step:signalled", Some(step)) => {
             Happened::StepSignalled { step, index: index(&take("task_index"))? }
         }
+        ("step:signal_dropped", Some(step)) => Happened::StepSignalDropped {
+            step,
+            index: index(&take("task_index"))?,
+            path: text(take("path"))?,
+            message: text(take("message"))?,
+        },
         ("step:woken", Some(step)) => {
             Happened::StepWoken { step, index: index(&take("task_index"))? }
         }

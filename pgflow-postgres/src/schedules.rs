@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use pgflow_machine::schedule::{
-    Fire, Fired, Next, Origin, Paused, Put, Reading, Schedule, ScheduleProblem, ScheduleSpec,
-    ScheduleStatus, Tick, check_schedule,
+    Fire, Fired, Given, Next, Origin, Paused, Put, Reading, Schedule, ScheduleProblem,
+    ScheduleSpec, ScheduleStatus, Tick, check_schedule,
 };
 use pgflow_machine::{CompiledFor, RunId, Timestamp};
 use sqlx::Row;
@@ -89,7 +89,7 @@ const FIRE: &str = concat!(
     moment!("d.at"),
     " from unnest($3::bigint[]) with ordinality d(at, n) order by d.n), $4, ",
     moment!("$5"),
-    ", $6, $7)"
+    ", $6, $7, $8)"
 );
 
 impl Schedules for Postgres {
@@ -181,10 +181,14 @@ impl Postgres {
             Next::Never => (None, None),
             Next::Unknown(why) => (None, Some(why)),
         };
+        let refusal = match fire.input {
+            Given::Nothing(why) => Some(why),
+            Given::Stored | Given::Made(_) => None,
+        };
         let revision = i64::try_from(fire.revision).unwrap_or(i64::MAX);
         let statement = || {
             let query = sqlx::query(FIRE).bind(fire.name).bind(revision).bind(&due).bind(&runs);
-            query.bind(next).bind(problem).bind(fire.input)
+            query.bind(next).bind(problem).bind(fire.input.made()).bind(refusal)
         };
         let rows = self.engine.ask(Lane::Client, statement).await.map_err(translate)?;
         let row = rows.first().ok_or_else(|| unexpected("no answer about a schedule"))?;

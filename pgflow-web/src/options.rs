@@ -40,7 +40,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 pub struct Options {
     pub(crate) actions: bool,
     pub(crate) hooks: bool,
-    pub(crate) open_hooks: bool,
+    pub(crate) signals: Signals,
     pub(crate) auth: Option<Auth>,
     pub(crate) redact: Option<Redact>,
     pub(crate) hosts: Vec<String>,
@@ -49,12 +49,21 @@ pub struct Options {
     pub(crate) keep_alive: Duration,
 }
 
+/// Which signals are taken besides those that `auth` allows.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Signals {
+    /// For tokens that nobody can guess, whoever sends them.
+    pub(crate) open: bool,
+    /// For names, although nobody is asked who sends them.
+    pub(crate) named: bool,
+}
+
 impl Default for Options {
     fn default() -> Self {
         Self {
             actions: false,
             hooks: false,
-            open_hooks: false,
+            signals: Signals::default(),
             auth: None,
             redact: None,
             hosts: Vec::new(),
@@ -86,7 +95,13 @@ impl Options {
     /// Whether whoever has a token that nobody can guess may signal, whatever [`auth`](Self::auth) says: for services that call
     /// webhooks. Named tokens still need [`Access::Act`].
     pub fn open_hooks(self, open_hooks: bool) -> Self {
-        Self { open_hooks, ..self }
+        Self { signals: Signals { open: open_hooks, ..self.signals }, ..self }
+    }
+
+    /// Whether names that steps chose may be signalled although no [`auth`](Self::auth) says who it is. Anybody could guess them, and
+    /// what is sent to a name that nobody waits for is kept: only if the application sees to who gets here.
+    pub fn named_hooks(self, named_hooks: bool) -> Self {
+        Self { signals: Signals { named: named_hooks, ..self.signals }, ..self }
     }
 
     /// Asked with the headers of each request, but for `/healthz` and `/readyz`. [`basic`](crate::basic) is one that

@@ -77,7 +77,7 @@ async fn signal(
     let said = match asked.app.db.backend().waits()?.signal(&signal).await? {
         Signalled::Delivered(_) | Signalled::Duplicate => Said::Signalled,
         Signalled::Buffered => Said::Buffered,
-        Signalled::Gone => Said::NotWaiting,
+        Signalled::Gone | Signalled::Conflict => Said::NotWaiting,
         Signalled::Rejected { path, message } => {
             return Err(wrong(format!("this is not what is waited for: {message} (at `{path}`)")));
         }

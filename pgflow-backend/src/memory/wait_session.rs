@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::session::MemorySession;
 use crate::backend::{WaitQuery, WaitRecord};
-use crate::store::{OpenWait, Orphan, SignalRow, Stored, WaitSession, WaitsOf};
+use crate::store::{OpenWait, Orphan, SignalFound, SignalRow, Stored, WaitSession, WaitsOf};
 
 impl WaitSession for MemorySession {
     async fn open_waits(&mut self, waits: &[OpenWait]) -> Stored<()> {
@@ -108,8 +108,8 @@ impl WaitSession for MemorySession {
         Ok(self.data().waits.announced(task))
     }
 
-    async fn has_signal(&mut self, target: &str, resume_id: &str) -> Stored<bool> {
-        Ok(self.data().waits.has_signal(target, resume_id))
+    async fn find_signal(&mut self, target: &str, resume_id: &str) -> Stored<Option<SignalFound>> {
+        Ok(self.data().waits.find_signal(target, resume_id))
     }
 
     async fn put_signal(&mut self, signal: SignalRow<'_>) -> Stored<()> {

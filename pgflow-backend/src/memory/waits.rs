@@ -6,9 +6,10 @@ use pgflow_machine::job::Dependency;
 use pgflow_machine::wait::{Child, ChildEnd, HookToken, WaitRow};
 use pgflow_machine::{RunId, TaskKey, Timestamp};
 use serde_json::Value;
+use uuid::Uuid;
 
 use crate::backend::{WaitQuery, WaitRecord, WaitingFor};
-use crate::store::{OpenWait, Orphan, SignalRow, WaitsOf};
+use crate::store::{OpenWait, Orphan, SignalFound, SignalRow, WaitsOf};
 
 /// All waits, hooks and signals.
 #[derive(Debug, Default)]
@@ -34,6 +35,7 @@ struct Kept {
     resume_id: String,
     run: Option<RunId>,
     payload: Option<(Value, Timestamp)>,
+    digest: Option<Uuid>,
 }
 
 impl WaitData {
@@ -173,8 +175,11 @@ impl WaitData {
         self.announced.get(task).cloned()
     }
 
-    pub(super) fn has_signal(&self, target: &str, resume_id: &str) -> bool {
-        self.by_resume_id.contains_key(&(target.to_owned(), resume_id.to_owned()))
+    pub(super) fn find_signal(&self, target: &str, resume_id: &str) -> Option<SignalFound> {
+        let number = *self.by_resume_id.get(&(target.to_owned(), resume_id.to_owned()))?;
+        let kept = self.signals.get(&number)?;
+        let expires_at = kept.payload.as_ref().map(|(_, until)| *until);
+        Some(SignalFound { number, expires_at, digest: kept.digest })
     }
 
     pub(super) fn put_signal(&mut self, signal: SignalRow<'_>) {
@@ -183,6 +188,7 @@ impl WaitData {
             target: signal.target.to_owned(),
             resume_id: signal.resume_id.to_owned(),
             run: signal.run,
+            digest: signal.digest,
             payload: signal.kept.map(|(payload, until)| (payload.clone(), until)),
         };
         let key = (kept.target.clone(), kept.resume_id.clone());

@@ -55,7 +55,7 @@ pub use signed::Signed;
 pub use start::start_in;
 pub use stream_session::{StreamFound, StreamSession};
 pub use upkeep::upkeep;
-pub use wait_session::{OpenWait, Orphan, SignalRow, WaitSession, WaitsOf};
+pub use wait_session::{OpenWait, Orphan, SignalFound, SignalRow, WaitSession, WaitsOf};
 pub use waits::signal_in;
 
 use crate::backend::{Abilities, BackendError, Upkeep, Wake, Wakes};

@@ -6,6 +6,7 @@ use pgflow_machine::job::Dependency;
 use pgflow_machine::wait::{Child, ChildEnd, Glance, HookToken, WaitRow};
 use pgflow_machine::{RunId, TaskKey, Ties, Timestamp, Version};
 use serde_json::Value;
+use uuid::Uuid;
 
 use super::Stored;
 use crate::backend::{WaitQuery, WaitRecord};
@@ -41,8 +42,21 @@ pub struct SignalRow<'a> {
     pub resume_id: &'a str,
     /// The run that it is of, if that is known: it goes with it.
     pub run: Option<RunId>,
+    /// What it says, in short, if its sender chose its resume id.
+    pub digest: Option<Uuid>,
     /// While it is kept: what it says, and until when.
     pub kept: Option<(&'a Value, Timestamp)>,
+}
+
+/// What is known of a signal.
+#[derive(Clone, Copy, Debug)]
+pub struct SignalFound {
+    /// Its number.
+    pub number: i64,
+    /// Until when it is kept, if it is.
+    pub expires_at: Option<Timestamp>,
+    /// What it says, in short; nothing if an older program stored it.
+    pub digest: Option<Uuid>,
 }
 
 /// A child that nobody waits for any more.
@@ -149,12 +163,12 @@ pub trait WaitSession: Send {
         task: &TaskKey,
     ) -> impl Future<Output = Stored<Option<HookToken>>> + Send;
 
-    /// Whether there is a signal like this.
-    fn has_signal(
+    /// The signal with this resume id.
+    fn find_signal(
         &mut self,
         target: &str,
         resume_id: &str,
-    ) -> impl Future<Output = Stored<bool>> + Send;
+    ) -> impl Future<Output = Stored<Option<SignalFound>>> + Send;
 
     /// Adds a signal.
     fn put_signal(&mut self, signal: SignalRow<'_>) -> impl Future<Output = Stored<()>> + Send;

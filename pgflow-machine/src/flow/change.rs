@@ -101,6 +101,8 @@ pub enum Entry {
     StepWaiting { step: usize, index: u32, on: WaitKind, until: Option<Timestamp> },
     #[serde(rename = "step:signalled")]
     StepSignalled { step: usize, index: u32 },
+    #[serde(rename = "step:signal_dropped")]
+    StepSignalDropped { step: usize, index: u32, path: String, message: String },
     #[serde(rename = "step:woken")]
     StepWoken { step: usize, index: u32 },
     #[serde(rename = "step:wait_timed_out")]
@@ -181,6 +183,9 @@ impl Entry {
             }
             Self::StepSignalled { step, index } => {
                 Happened::StepSignalled { step: slug(step), index }
+            }
+            Self::StepSignalDropped { step, index, path, message } => {
+                Happened::StepSignalDropped { step: slug(step), index, path, message }
             }
             Self::StepWoken { step, index } => Happened::StepWoken { step: slug(step), index },
             Self::StepWaitTimedOut { step, index } => {

@@ -29,10 +29,9 @@ impl Owner {
         self.is_live() && self.task == Some((TaskStatus::Started, attempt))
     }
 
-    /// Whether what this attempt has said counts: it has the task, or has left it waiting.
-    pub fn counts(&self, attempt: u32) -> bool {
-        let is_left_waiting = self.task == Some((TaskStatus::Waiting, attempt));
-        self.holds(attempt) || (self.is_live() && is_left_waiting)
+    /// Whether this attempt has left the task waiting.
+    pub fn has_left_waiting(&self, attempt: u32) -> bool {
+        self.is_live() && self.task == Some((TaskStatus::Waiting, attempt))
     }
 
     /// Whether no attempt will have the task any more.

@@ -105,8 +105,8 @@ impl Outlook {
             return Self { end: owner.is_over().then_some(end), is_over: owner.is_over() };
         };
         let is_abandoned = said.is_none() && !owner.holds(row.generation);
-        // An attempt that has said all is about to be settled, or waits; if that fails, another one says it again.
-        let has_said_all = said == Some(End::Eof) && owner.counts(row.generation);
+        // An attempt that has said all is about to be settled. Until that is committed another one may say it all again.
+        let has_said_all = said == Some(End::Eof) && owner.has_left_waiting(row.generation);
         let is_over = owner.is_over() || has_said_all;
         Self { end: if is_abandoned { Some(End::error(ABANDONED)) } else { said }, is_over }
     }

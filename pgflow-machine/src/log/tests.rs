@@ -173,7 +173,7 @@ fn what_a_reader_may_expect() {
         (None, standing(R::Cancelled, P::Started, Some((T::Queued, 0))), Some(End::Eof), true),
         // While its attempt has the task.
         (Some(&open), live(Some((T::Started, 2))), None, false),
-        (Some(&eof), live(Some((T::Started, 2))), Some(End::Eof), true),
+        (Some(&eof), live(Some((T::Started, 2))), Some(End::Eof), false),
         (Some(&broke), live(Some((T::Started, 2))), x.clone(), false),
         // When it has left it waiting.
         (Some(&eof), live(Some((T::Waiting, 2))), Some(End::Eof), true),

@@ -10,8 +10,9 @@ use super::{
 };
 use crate::{Command, Refusal, RunId, Timestamp, cut_error};
 
-/// A moment that is longer ago is missed.
-pub(crate) const LATE: Duration = Duration::from_mins(1);
+/// A moment that is longer ago is missed. One that is not starts its run, whatever `missed` says: workers that are a little
+/// behind are not workers that were not there.
+pub const LATE: Duration = Duration::from_mins(1);
 
 /// What a worker found out about a schedule: which moments have come, and which one is next.
 #[derive(Clone, Debug)]
@@ -20,12 +21,25 @@ pub struct Fire<'a> {
     pub name: &'a str,
     /// As the worker saw it: if it has changed since, nothing happens.
     pub revision: u64,
-    /// Moments that have come, the oldest first; if there are too many to be made up for, the newest of them.
+    /// Moments that have come, the oldest first: all that are not missed, and if there are too many others to be made up for, the
+    /// newest of them.
     pub due: &'a [Timestamp],
     /// What comes next.
     pub next: &'a Next,
-    /// What runs are given, instead of what is stored.
-    pub input: Option<&'a Value>,
+    /// What runs are given.
+    pub input: Given<'a>,
+}
+
+/// What the runs of a schedule are given.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Given<'a> {
+    /// What is stored.
+    #[default]
+    Stored,
+    /// What was made for them.
+    Made(&'a Value),
+    /// Nothing, for this reason: they do not start, and the schedule says why.
+    Nothing(&'a str),
 }
 
 /// What comes next.
@@ -53,6 +67,16 @@ pub enum Fired {
     },
 }
 
+impl<'a> Given<'a> {
+    /// What was made, if something was.
+    pub fn made(self) -> Option<&'a Value> {
+        match self {
+            Self::Made(input) => Some(input),
+            Self::Stored | Self::Nothing(_) => None,
+        }
+    }
+}
+
 impl Fire<'_> {
     fn fire(&self, schedule: &mut Schedule, is_running: bool, now: Timestamp) -> (Vec<Tick>, u32) {
         let is_meant = |at: &&Timestamp| **at > schedule.after && **at <= now;
@@ -77,11 +101,19 @@ impl Fire<'_> {
             }
         };
         schedule.after = due.last().copied().unwrap_or(schedule.after);
+        let (started, refused) = self.refuse(schedule, started);
         if let Some(last) = started.last() {
             (schedule.last_at, schedule.last_run) = (Some(last.at), Some(last.run));
             schedule.error = None;
         }
-        (started, u32::try_from(skipped).unwrap_or(u32::MAX))
+        (started, u32::try_from(skipped + refused).unwrap_or(u32::MAX))
+    }
+
+    /// What starts, and how many do not because there is nothing to give them.
+    fn refuse(&self, schedule: &mut Schedule, ticks: Vec<Tick>) -> (Vec<Tick>, usize) {
+        let Given::Nothing(why) = self.input else { return (ticks, 0) };
+        schedule.error = Some(cut_error(why).to_owned());
+        (Vec::new(), ticks.len())
     }
 
     fn go_on(&self, schedule: &mut Schedule, now: Timestamp) {
@@ -102,14 +134,15 @@ impl Fire<'_> {
     }
 }
 
-/// Those that are made up for, or are not late.
+/// Those that are not missed, and as many as are made up for.
 fn choose(missed: Missed, due: &[Timestamp], now: Timestamp) -> &[Timestamp] {
-    let last = |many: usize| &due[due.len() - many.min(due.len())..];
-    match missed {
-        Missed::Skip if due.last().is_some_and(|last| *last + LATE < now) => &[],
-        Missed::Skip | Missed::Last => last(1),
-        Missed::All(max) => last(usize::try_from(max).unwrap_or(usize::MAX)),
-    }
+    let in_time = due.iter().rev().take_while(|at| **at + LATE >= now).count();
+    let made_up_for = match missed {
+        Missed::Skip => 0,
+        Missed::Last => 1,
+        Missed::All(max) => usize::try_from(max).unwrap_or(usize::MAX),
+    };
+    &due[due.len() - in_time.max(made_up_for).min(due.len())..]
 }
 
 impl Command<Schedules> for Fire<'_> {
@@ -135,7 +168,7 @@ impl Command<Schedules> for Fire<'_> {
         self.go_on(schedule, now);
         let is_changed = *schedule != before;
         schedule.revision += u64::from(is_changed);
-        let starts = started.iter().map(|tick| schedule.run(*tick, self.input)).collect();
+        let starts = started.iter().map(|tick| schedule.run(*tick, self.input.made())).collect();
         let started = started.into_iter().map(|tick| tick.run).collect();
         Ok((Fired::Fired { started, skipped }, ScheduleWrites { schedule: is_changed, starts }))
     }

@@ -13,7 +13,7 @@
 //! over by the database's clock start a run. A run's id follows from schedule and moment, so that each starts once.
 //!
 //! ```
-//! use pgflow_machine::schedule::{Fire, Next, Schedule, ScheduleRows, ScheduleSpec};
+//! use pgflow_machine::schedule::{Fire, Given, Next, Schedule, ScheduleRows, ScheduleSpec};
 //! use pgflow_machine::{Command, Timestamp};
 //! use std::time::Duration;
 //!
@@ -21,7 +21,7 @@
 //! let schedule = Schedule::new("nightly", ScheduleSpec::new("report", "0 3 * * *"), created);
 //! let (due, now) = (created + Duration::from_secs(60), created + Duration::from_secs(61));
 //! let next = Next::At(now + Duration::from_secs(60));
-//! let fire = Fire { name: "nightly", revision: schedule.revision, due: &[due], next: &next, input: None };
+//! let fire = Fire { name: "nightly", revision: schedule.revision, due: &[due], next: &next, input: Given::Stored };
 //! let mut rows = ScheduleRows { schedule: Some(schedule), ..ScheduleRows::default() };
 //! let (fired, writes) = fire.decide(&mut rows, now)?;
 //! assert_eq!(writes.starts.len(), 1);
@@ -38,8 +38,7 @@ mod row;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use fire::LATE;
-pub use fire::{Fire, Fired, Next};
+pub use fire::{Fire, Fired, Given, LATE, Next};
 pub use pgflow_model::{InvalidPolicy, MOST_MISSED, Missed, Overlap};
 pub use problem::ScheduleProblem;
 pub use put::{PauseSchedule, Paused, Put, PutSchedule, RemoveSchedule, check_schedule};

@@ -35,7 +35,13 @@ fn fire(rows: &mut ScheduleRows, due: &[i64], now: i64) -> (Vec<i64>, u32) {
     let schedule = rows.schedule.clone().unwrap();
     let due: Vec<_> = due.iter().map(|second| at(*second)).collect();
     let next = Next::At(at(now + 60));
-    let fire = Fire { name: "s", revision: schedule.revision, due: &due, next: &next, input: None };
+    let fire = Fire {
+        name: "s",
+        revision: schedule.revision,
+        due: &due,
+        next: &next,
+        input: Given::Stored,
+    };
     let (fired, writes) = fire.decide(rows, at(now)).unwrap();
     let Fired::Fired { started, skipped } = fired else { panic!("superseded") };
     assert!(started.iter().eq(writes.starts.iter().map(|run| &run.id)));
@@ -50,10 +56,36 @@ fn what_is_missed_is_made_up_for_as_wanted() {
     assert_eq!(fired(Missed::Skip, &[60], 120), (vec![60], 0), "just not late");
     assert_eq!(fired(Missed::Skip, &[60], 121), (vec![], 1));
     assert_eq!(fired(Missed::Skip, &[60, 120, 180], 181), (vec![180], 2));
+    for missed in [Missed::Skip, Missed::Last, Missed::All(1)] {
+        let of_late = fired(missed, &[60, 61, 62, 118, 119, 120], 121);
+        assert_eq!(of_late, (vec![61, 62, 118, 119, 120], 1), "{missed}: a minute ago is in time");
+    }
     assert_eq!(fired(Missed::Last, &[60, 120, 180], 900), (vec![180], 2));
     assert_eq!(fired(Missed::All(2), &[60, 120, 180], 900), (vec![120, 180], 1));
     assert_eq!(fired(Missed::All(9), &[60, 120, 180], 900), (vec![60, 120, 180], 0));
     assert_eq!(fired(Missed::All(9), &[], 900), (vec![], 0));
+}
+
+#[test]
+fn what_there_is_no_input_for_does_not_start() {
+    let mut rows = rows(Missed::Last, Overlap::Allow);
+    let next = Next::At(at(120));
+    let fire = Fire {
+        name: "s",
+        revision: rows.schedule.as_ref().unwrap().revision,
+        due: &[at(60)],
+        next: &next,
+        input: Given::Nothing("there is none"),
+    };
+    let (fired, writes) = fire.decide(&mut rows, at(60)).unwrap();
+    assert_eq!(fired, Fired::Fired { started: vec![], skipped: 1 });
+    assert!(writes.schedule && writes.starts.is_empty());
+    let schedule = rows.schedule.as_ref().unwrap();
+    assert_eq!(schedule.error.as_deref(), Some("there is none"));
+    assert_eq!((schedule.after, schedule.next_at), (at(60), Some(at(120))), "it goes on");
+    assert_eq!((schedule.last_at, schedule.last_run), (None, None), "it started nothing");
+    self::fire(&mut rows, &[120], 120);
+    assert_eq!(rows.schedule.unwrap().error, None, "it could be started again");
 }
 
 #[test]
@@ -80,7 +112,7 @@ fn a_moment_that_has_not_come_yet_stays_the_next_one() {
 fn whoever_saw_an_older_one_changes_nothing() {
     let mut rows = rows(Missed::Last, Overlap::Allow);
     let next = Next::Never;
-    let late = |revision| Fire { name: "s", revision, due: &[], next: &next, input: None };
+    let late = |revision| Fire { name: "s", revision, due: &[], next: &next, input: Given::Stored };
     let seen = rows.schedule.as_ref().unwrap().revision;
     fire(&mut rows, &[60], 61);
     let before = rows.clone();
@@ -130,7 +162,7 @@ fn a_queue_has_an_end() {
 fn nothing_is_written_when_nothing_changed() {
     let mut rows = rows(Missed::Last, Overlap::Queue);
     let next = Next::At(at(60));
-    let fire = Fire { name: "s", revision: 1, due: &[], next: &next, input: None };
+    let fire = Fire { name: "s", revision: 1, due: &[], next: &next, input: Given::Stored };
     let (fired, writes) = fire.decide(&mut rows, at(30)).unwrap();
     assert_eq!(fired, Fired::Fired { started: vec![], skipped: 0 });
     assert!(!writes.schedule && rows.schedule.unwrap().revision == 1);
@@ -140,7 +172,7 @@ fn nothing_is_written_when_nothing_changed() {
 fn what_cannot_be_read_says_so_until_it_is_replaced() {
     let mut rows = rows(Missed::Last, Overlap::Allow);
     let next = Next::Unknown("nonsense".into());
-    let fire = Fire { name: "s", revision: 1, due: &[], next: &next, input: None };
+    let fire = Fire { name: "s", revision: 1, due: &[], next: &next, input: Given::Stored };
     fire.decide(&mut rows, at(1)).unwrap();
     let schedule = rows.schedule.clone().unwrap();
     assert_eq!((schedule.status, schedule.next_at), (ScheduleStatus::Broken, None));

@@ -87,6 +87,7 @@ pub struct Deliver<'a> {
     wait: Option<&'a WaitRow>,
     settles: Vec<Settle>,
     limits: Limits,
+    is_kept: bool,
 }
 
 /// What became of payloads for a task.
@@ -115,7 +116,14 @@ impl<'a> Deliver<'a> {
             lease: TaskLease { task: to.clone(), attempt }.into(),
             verdict: Verdict::Completed(payload),
         };
-        Self { to, wait, settles: payloads.into_iter().map(settle).collect(), limits }
+        let settles = payloads.into_iter().map(settle).collect();
+        Self { to, wait, settles, limits, is_kept: false }
+    }
+
+    /// What was kept: whoever sent it is not there to be told that it does not fit, so the log says it.
+    #[must_use]
+    pub fn kept(self) -> Self {
+        Self { is_kept: true, ..self }
     }
 
     /// Where a payload does not fit.
@@ -160,10 +168,16 @@ impl Command for Deliver<'_> {
             _ => None,
         };
         let unfit: Vec<_> = self.settles.iter().map(unfit).collect();
-        let Some(item) = unfit.iter().position(Option::is_none) else {
-            return Ok((Delivery::Unfit(unfit.into_iter().next().flatten()), none));
-        };
         let mut batch = Batch::new(Fence::Wait, &self.settles, self.limits, rows, now);
+        let Some(item) = unfit.iter().position(Option::is_none) else {
+            let first = unfit.into_iter().next().flatten();
+            if let Some(why) = first.as_ref().filter(|_| self.is_kept) {
+                let (path, message) = (why.path.clone(), why.message());
+                let (step, index) = (at.step, at.index);
+                batch.log(at.run, Entry::StepSignalDropped { step, index, path, message });
+            }
+            return Ok((Delivery::Unfit(first), batch.writes));
+        };
         batch.end_wait(item, Entry::StepSignalled { step: at.step, index: at.index })?;
         Ok((Delivery::Delivered(item), batch.writes))
     }

@@ -30,7 +30,7 @@ pub const MAX_RESUME_ID: usize = 200;
 pub struct Signal {
     /// Where to.
     pub to: SignalTo,
-    /// Of those to the same place with the same one, one is delivered; without it, this is another one than all others.
+    /// Of those to the same place with the same one, one is delivered, and those that say something else are refused; without it, this is another one than all others.
     pub resume_id: Option<String>,
     /// What it says: the output of the task.
     pub payload: Value,
@@ -52,8 +52,10 @@ pub enum SignalTo {
 pub enum Signalled {
     /// It completed this task.
     Delivered(TaskKey),
-    /// One with the same resume id was delivered or is kept.
+    /// This one was delivered or is kept: one with the same resume id.
     Duplicate,
+    /// One with the same resume id, and another payload, was delivered or is kept. This one changed nothing.
+    Conflict,
     /// Nobody waits yet: it is kept.
     Buffered,
     /// It is not what is waited for; the wait goes on.

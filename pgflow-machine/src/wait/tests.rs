@@ -138,6 +138,12 @@ fn the_first_payload_that_fits_is_delivered() {
     let mut waiting = rows(TaskStatus::Waiting);
     let (unfit, log) = deliver(&mut waiting, Some(&wait), vec![json!("x")]);
     assert!(matches!(unfit, Delivery::Unfit(Some(_))) && log.is_empty(), "{unfit:?}");
+    let (task, early) = (key(), json!("too early to be told"));
+    let kept = Deliver::new(&task, Some(&wait), [early], Limits::default()).kept();
+    let (unfit, log, _) = decide(&mut waiting, &kept);
+    assert!(matches!(unfit, Delivery::Unfit(Some(_))), "{unfit:?}");
+    let (path, message) = (String::new(), "expected integer, found string".to_owned());
+    assert_eq!(log, [Entry::StepSignalDropped { step: 0, index: 0, path, message }]);
     let (not_yet, _) = deliver(&mut waiting, None, vec![json!(1)]);
     assert_eq!(not_yet, Delivery::NotYet);
     let (delivered, log) = deliver(&mut waiting, Some(&wait), vec![json!("x"), json!(7), json!(8)]);

@@ -401,7 +401,8 @@ impl<'c, 'r> Batch<'c, 'r> {
         }
     }
 
-    fn log(&mut self, run: RunId, entry: Entry) {
+    /// Appends to a run's log.
+    pub(crate) fn log(&mut self, run: RunId, entry: Entry) {
         self.writes.change(run, Change { log: vec![entry], ..Change::default() });
     }
 

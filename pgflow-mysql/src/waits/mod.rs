@@ -17,5 +17,5 @@ pub(crate) use read::{due, list, next};
 pub(crate) use rows::{close, load, open};
 pub use signal_in::signal_in;
 pub(crate) use signals::{
-    drop_signal, expire_signals, has_signal, kept_payload, kept_signals, put_signal, use_signal,
+    drop_signal, expire_signals, find_signal, kept_payload, kept_signals, put_signal, use_signal,
 };

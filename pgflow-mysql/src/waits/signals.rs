@@ -9,12 +9,14 @@ use sqlx::MySqlConnection;
 use crate::error::Result;
 use crate::payloads::parse;
 use crate::session::MySqlSession;
-use pgflow_backend::store::SignalRow;
+use pgflow_backend::store::{SignalFound, SignalRow};
+use uuid::Uuid;
 
-const HAS: &str = "select count(*) from pgflow_signals where target = ? and resume_id = ?";
+const FIND: &str =
+    "select id, expires_at, digest from pgflow_signals where target = ? and resume_id = ?";
 
 const PUT: &str = "
-    insert into pgflow_signals (target, resume_id, run, payload, expires_at) values (?, ?, ?, ?, ?)";
+    insert into pgflow_signals (target, resume_id, run, payload, expires_at, digest) values (?, ?, ?, ?, ?, ?)";
 
 const KEPT: &str = "
     select id from pgflow_signals force index (pgflow_signals_target) where target = ? and expires_at > ? order by id";
@@ -34,14 +36,18 @@ const UNUSED_HOOKS: &str = "
       left join pgflow_signals g on g.target = concat('hook:', h.token) and g.expires_at is not null
      where h.run is null and g.id is null";
 
-pub(crate) async fn has_signal<C: DerefMut<Target = MySqlConnection>>(
+pub(crate) async fn find_signal<C: DerefMut<Target = MySqlConnection>>(
     session: &mut MySqlSession<C>,
     target: &str,
     resume_id: &str,
-) -> Result<bool> {
-    let query = sqlx::query_scalar(HAS).bind(target.as_bytes()).bind(resume_id.as_bytes());
-    let found: i64 = query.fetch_one(session.connection()).await?;
-    Ok(found > 0)
+) -> Result<Option<SignalFound>> {
+    let query = sqlx::query_as(FIND).bind(target.as_bytes()).bind(resume_id.as_bytes());
+    let found: Option<(i64, Option<i64>, Option<Uuid>)> =
+        query.fetch_optional(session.connection()).await?;
+    Ok(found.map(|(number, expires_at, digest)| {
+        let expires_at = expires_at.map(Timestamp::from_micros);
+        SignalFound { number, expires_at, digest }
+    }))
 }
 
 pub(crate) async fn put_signal<C: DerefMut<Target = MySqlConnection>>(
@@ -51,7 +57,8 @@ pub(crate) async fn put_signal<C: DerefMut<Target = MySqlConnection>>(
     let (payload, until) = signal.kept.unzip();
     let query = sqlx::query(PUT).bind(signal.target.as_bytes()).bind(signal.resume_id.as_bytes());
     let query = query.bind(signal.run.map(|run| run.0)).bind(payload.map(Value::to_string));
-    query.bind(until.map(Timestamp::micros)).execute(session.connection()).await?;
+    let query = query.bind(until.map(Timestamp::micros)).bind(signal.digest);
+    query.execute(session.connection()).await?;
     Ok(())
 }
 

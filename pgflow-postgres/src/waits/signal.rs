@@ -113,6 +113,7 @@ fn signalled(rows: &[PgRow]) -> Result<Signalled, BackendError> {
             Ok(Signalled::Delivered(TaskKey { run, step, index: index.unsigned_abs() }))
         }
         "duplicate" => Ok(Signalled::Duplicate),
+        "conflict" => Ok(Signalled::Conflict),
         "buffered" => Ok(Signalled::Buffered),
         "rejected" => Ok(Signalled::Rejected { path: text("path")?, message: text("message")? }),
         "gone" => Ok(Signalled::Gone),

@@ -23,6 +23,7 @@ mod watch;
 mod why;
 
 pub(crate) use batches::{BATCH, in_batches};
+pub(crate) use check::input_of;
 pub use error::ClientError;
 pub use events::Events;
 pub use find::RunIdPrefix;

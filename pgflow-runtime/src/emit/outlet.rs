@@ -120,10 +120,23 @@ impl Outlet {
     /// The attempt has ended like this: writes what waits, and that it ended. Of a task that `is_done`, readers see that by themselves.
     pub(crate) async fn finish(&self, end: End, is_done: bool) -> Result<(), EmitError> {
         let Some(place) = &self.0.place else { return Ok(()) };
-        self.flush().await?;
+        let sent = self.end().await?;
         // What an earlier attempt said has to be replaced.
-        let is_silent = self.0.end() == 0 && place.attempt == 1;
+        let is_silent = sent == 0 && place.attempt == 1;
         if is_silent && is_done { Ok(()) } else { place.close(end).await }
+    }
+
+    /// Nothing can be sent from now on, also by clones in other tasks of the step: what they were told is sent has to be written. Ready
+    /// when everything is. How much that was.
+    async fn end(&self) -> Result<u64, EmitError> {
+        self.0.lock().has_ended = true;
+        loop {
+            let written = self.0.written.notified();
+            if let Some(sent) = self.0.all_sent()? {
+                return Ok(sent);
+            }
+            written.await;
+        }
     }
 
     pub(super) fn kept(&self) -> Vec<String> {
@@ -147,11 +160,13 @@ impl Shared {
         }
     }
 
-    /// Nothing is sent from now on; how much was.
-    fn end(&self) -> u64 {
-        let mut state = self.lock();
-        state.has_ended = true;
-        state.sent
+    /// How much was sent, once all of it is written.
+    fn all_sent(&self) -> Result<Option<u64>, EmitError> {
+        let state = self.lock();
+        match &state.failure {
+            Some(failure) => Err(failure.error()),
+            None => Ok((!state.is_writing).then_some(state.sent)),
+        }
     }
 
     /// Adds a chunk; whether somebody has to begin to write.

@@ -7,12 +7,12 @@ use pgflow_machine::schedule::{Origin, Put, Schedule, ScheduleSpec};
 use serde_json::Value;
 
 use crate::backend::NewSchedule;
-use crate::client::ClientError;
+use crate::client::{ClientError, input_of};
 use crate::db::{Db, program};
 use crate::{DataError, FlowDef, ScheduleDef};
 
 /// Makes the input of a run.
-type Make = fn() -> Result<Value, DataError>;
+pub(super) type Make = fn() -> Result<Value, DataError>;
 
 /// Flows with schedules that this program has.
 #[derive(Debug, Default)]
@@ -74,7 +74,7 @@ async fn put(db: &Db, flow: &'static FlowDef, def: ScheduleDef) -> Result<(), Cl
     let word = |error: pgflow_machine::schedule::InvalidPolicy| ClientError::Policy(error);
     let spec = ScheduleSpec {
         compiled_for: Some(program(flow)),
-        input: (def.input)()?,
+        input: input_of(flow, (def.input)(), &db.limits().await?)?,
         zone: def.timezone.to_owned(),
         missed: def.missed.parse().map_err(word)?,
         overlap: def.overlap.parse().map_err(word)?,

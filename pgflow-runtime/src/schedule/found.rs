@@ -2,8 +2,7 @@
 
 use pgflow_cron::Timetable;
 use pgflow_machine::Timestamp;
-use pgflow_machine::schedule::{Fire, Missed, Next, Schedule, ScheduleSpec};
-use serde_json::Value;
+use pgflow_machine::schedule::{Fire, Given, LATE, Missed, Next, Schedule, ScheduleSpec};
 
 /// What was found out about a schedule.
 #[derive(Debug, PartialEq, Eq)]
@@ -28,8 +27,9 @@ impl Found {
         }
         // A first moment that somebody chose need not be one of the timetable's.
         let first = next_at.map_or(schedule.after.micros().saturating_add(1), Timestamp::micros);
-        let mut due = past(timetable, first, now, most(schedule.spec.missed));
-        if let Some(next_at) = next_at.filter(|_| due.len() < most(schedule.spec.missed))
+        let most = most(schedule.spec.missed);
+        let mut due = past(timetable, first, now, most);
+        if let Some(next_at) = next_at.filter(|it| due.len() < most || is_in_time(*it, now))
             && due.first() != Some(&next_at)
         {
             due.insert(0, next_at);
@@ -39,9 +39,14 @@ impl Found {
     }
 
     /// The command that says so.
-    pub(crate) fn fire<'a>(&'a self, schedule: &'a Schedule, input: Option<&'a Value>) -> Fire<'a> {
+    pub(crate) fn fire<'a>(&'a self, schedule: &'a Schedule, input: Given<'a>) -> Fire<'a> {
         let Self { due, next } = self;
         Fire { name: &schedule.name, revision: schedule.revision, due, next, input }
+    }
+
+    /// Whether a moment has come.
+    pub(crate) fn is_due(&self) -> bool {
+        !self.due.is_empty()
     }
 
     /// When the schedule is due again.
@@ -53,7 +58,12 @@ impl Found {
     }
 }
 
-/// How many of its moments a schedule makes up for.
+/// A moment that is not missed, so that it starts its run whatever the schedule makes up for.
+fn is_in_time(moment: Timestamp, now: Timestamp) -> bool {
+    moment + LATE >= now
+}
+
+/// How many of its moments a schedule makes up for. One that makes up for none is told of the last, which it leaves out.
 fn most(missed: Missed) -> usize {
     match missed {
         Missed::Skip | Missed::Last => 1,
@@ -61,15 +71,17 @@ fn most(missed: Missed) -> usize {
     }
 }
 
-/// The last moments up to now, from the first that counts, the oldest first: found from the end, because there may be millions.
+/// The last moments up to now, from the first that counts, the oldest first: at most so many, but all that are in time. Found from
+/// the end, because there may be millions.
 fn past(timetable: &Timetable, first: i64, now: Timestamp, most: usize) -> Vec<Timestamp> {
     let mut found = Vec::new();
     let mut until = now.micros();
     while let Some(moment) = timetable.until(until).filter(|moment| *moment >= first) {
-        found.push(Timestamp::from_micros(moment));
-        if found.len() == most {
+        let at = Timestamp::from_micros(moment);
+        if found.len() >= most && !is_in_time(at, now) {
             break;
         }
+        found.push(at);
         until = moment - 1;
     }
     found.reverse();
@@ -116,8 +128,21 @@ mod tests {
         assert_eq!(due(Missed::Skip, 200), [at(180)]);
         assert_eq!(due(Missed::All(2), 200), [at(120), at(180)]);
         assert_eq!(due(Missed::All(9), 200), [at(60), at(120), at(180)]);
+        assert_eq!(due(Missed::Last, 180), [at(120), at(180)], "a minute ago is in time");
         let years = 40_000_000;
         assert_eq!(due(Missed::Last, years).len(), 1, "and not a minute at a time");
+    }
+
+    #[test]
+    fn nothing_of_the_last_minute_is_missed() {
+        let mut each_second = schedule(Missed::Last, Some(1));
+        each_second.spec.cron = "* * * * * *".to_owned();
+        for (now, first) in [(1, 1), (3, 1), (61, 1), (62, 2), (40_000_000, 39_999_940)] {
+            let found = Found::new(&each_second, at(now));
+            assert!(found.due.iter().copied().eq((first..=now).map(at)), "{now}: {found:?}");
+        }
+        let begins = Found::new(&schedule(Missed::Skip, Some(90)), at(125));
+        assert_eq!(begins.due, [at(90), at(120)], "also a first moment of its own");
     }
 
     #[test]

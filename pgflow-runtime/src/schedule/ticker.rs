@@ -1,15 +1,21 @@
 //! Starting what is due.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use pgflow_machine::Timestamp;
-use pgflow_machine::schedule::{Fired, Schedule, ScheduleStatus};
+use pgflow_machine::schedule::{Fire, Fired, Given, Next, Schedule, ScheduleStatus};
+use pgflow_machine::{Limits, Timestamp};
+use pgflow_model::with_causes;
 use serde_json::Value;
+use tokio::sync::OnceCell;
 
+use super::declared::Make;
 use super::{Declared, Found};
 use crate::FlowDef;
 use crate::backend::{Backend, BackendError, DueQuery, Schedules};
+use crate::client::input_of;
+use crate::worker::{panic_text, tidy};
 
 /// Schedules that are looked at in one go.
 const AT_ONCE: u32 = 100;
@@ -18,6 +24,7 @@ const AT_ONCE: u32 = 100;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ticker {
     flows: Arc<Declared>,
+    limits: Arc<OnceCell<Limits>>,
 }
 
 impl Ticker {
@@ -25,7 +32,7 @@ impl Ticker {
     pub(crate) fn new(flows: impl IntoIterator<Item = &'static FlowDef>) -> Self {
         let declared = Declared::default();
         flows.into_iter().for_each(|flow| declared.learn(flow));
-        Self { flows: Arc::new(declared) }
+        Self { flows: Arc::new(declared), limits: Arc::default() }
     }
 
     /// Starts what is due, and says how long it is until something is due again, if that is known.
@@ -38,10 +45,16 @@ impl Ticker {
         let due = schedules.due_schedules(&DueQuery { flows, max: AT_ONCE }).await?;
         let (mut next_at, mut has_come) = (due.next_at, false);
         for schedule in &due.schedules {
-            has_come |= schedule.status == ScheduleStatus::Pending
-                || schedule.next_at.is_some_and(|next_at| next_at <= due.now);
-            let found = self.advance(schedules, schedule, due.now).await?;
-            next_at = next_at.into_iter().chain(found).min();
+            match self.advance(backend, schedule, due.now).await {
+                Ok(found) => {
+                    has_come |= schedule.status == ScheduleStatus::Pending
+                        || schedule.next_at.is_some_and(|next_at| next_at <= due.now);
+                    next_at = next_at.into_iter().chain(found).min();
+                }
+                Err(error) if concerns_all(&error) => return Err(error),
+                // The others are not to wait for one that nothing can be done for.
+                Err(error) => note(schedules, schedule, &error).await,
+            }
         }
         // Those that only wait for their last runs to end are no reason to look again at once.
         let is_full = due.schedules.len() == AT_ONCE as usize && has_come;
@@ -52,13 +65,23 @@ impl Ticker {
     /// Starts what is due of one, and says when it is due again.
     pub(crate) async fn advance(
         &self,
-        schedules: &dyn Schedules,
+        backend: &dyn Backend,
         schedule: &Schedule,
         now: Timestamp,
     ) -> Result<Option<Timestamp>, BackendError> {
         let found = Found::new(schedule, now);
-        let input = self.input(schedule);
-        let fired = schedules.fire_schedule(&found.fire(schedule, input.as_ref())).await?;
+        let has_work = found.is_due() || !schedule.queued.is_empty();
+        let maker = self.flows.maker(schedule).filter(|_| has_work);
+        let input = match maker {
+            Some((flow, make)) => Some(self.input(backend, schedule, flow, make).await?),
+            None => None,
+        };
+        let given = match &input {
+            None => Given::Stored,
+            Some(Ok(input)) => Given::Made(input),
+            Some(Err(why)) => Given::Nothing(why),
+        };
+        let fired = backend.schedules()?.fire_schedule(&found.fire(schedule, given)).await?;
         if let Fired::Fired { started, skipped } = &fired {
             for run in started {
                 tracing::info!(schedule = schedule.name, run.id = %run, "schedule started a run");
@@ -74,10 +97,44 @@ impl Ticker {
         Ok(found.next_at())
     }
 
-    /// What a run is given, if the flow's source makes it.
-    fn input(&self, schedule: &Schedule) -> Option<Value> {
-        let (_, make) = self.flows.maker(schedule)?;
-        let note = |error: &_| tracing::error!(%error, schedule = schedule.name, "no input for a run: the last one is used");
-        make().inspect_err(note).ok()
+    /// What a run is given that the flow's source makes, or why there is nothing.
+    async fn input(
+        &self,
+        backend: &dyn Backend,
+        schedule: &Schedule,
+        flow: &FlowDef,
+        make: Make,
+    ) -> Result<Result<Value, String>, BackendError> {
+        let limits = self.limits.get_or_try_init(|| backend.limits()).await?;
+        // It is the program's own code, and other schedules are not to suffer from what it does.
+        let caught = catch_unwind(AssertUnwindSafe(make)).map_err(panic_text);
+        let checked = |made| input_of(flow, made, limits).map_err(|error| with_causes(&error));
+        let input = caught.and_then(checked);
+        Ok(input.map_err(|why| {
+            let why = format!("no input for its runs: {}", tidy(&why));
+            tracing::error!(schedule = schedule.name, "{why}");
+            why
+        }))
+    }
+}
+
+/// Whether there is no point in going on with the next schedule.
+fn concerns_all(error: &BackendError) -> bool {
+    matches!(error, BackendError::Unreachable(_) | BackendError::Closed)
+}
+
+/// Says in a schedule's row why nothing could be done for it. Its moments are still to come: whoever mends it loses none.
+async fn note(schedules: &dyn Schedules, schedule: &Schedule, error: &BackendError) {
+    let why = tidy(&with_causes(error));
+    tracing::error!(schedule = schedule.name, "a schedule could not be fired: {why}");
+    let next = schedule.next_at.map_or(Next::Never, Next::At);
+    let (name, revision, due) = (&schedule.name, schedule.revision, &[]);
+    // One whose next moment nobody knows would be over, and one that waits in line would lose its place. What passes is not worth a word.
+    let may_say = schedule.status == ScheduleStatus::Active && schedule.queued.is_empty();
+    if may_say && !error.is_temporary() {
+        let fire = Fire { name, revision, due, next: &next, input: Given::Nothing(&why) };
+        if let Err(error) = schedules.fire_schedule(&fire).await {
+            tracing::error!(%error, schedule = schedule.name, "and its row cannot say so");
+        }
     }
 }

@@ -18,7 +18,9 @@ pub use signal_in::signal_in;
 
 use crate::session::{Conn, SqliteSession};
 use pgflow_backend::backend::{WaitQuery, WaitRecord};
-use pgflow_backend::store::{OpenWait, Orphan, SignalRow, Stored, WaitSession, WaitsOf};
+use pgflow_backend::store::{
+    OpenWait, Orphan, SignalFound, SignalRow, Stored, WaitSession, WaitsOf,
+};
 
 impl<C: Conn> WaitSession for SqliteSession<C> {
     async fn open_waits(&mut self, waits: &[OpenWait]) -> Stored<()> {
@@ -94,8 +96,8 @@ impl<C: Conn> WaitSession for SqliteSession<C> {
         Ok(hooks::announced(self, task).await?)
     }
 
-    async fn has_signal(&mut self, target: &str, resume_id: &str) -> Stored<bool> {
-        Ok(signals::has(self, target, resume_id).await?)
+    async fn find_signal(&mut self, target: &str, resume_id: &str) -> Stored<Option<SignalFound>> {
+        Ok(signals::find(self, target, resume_id).await?)
     }
 
     async fn put_signal(&mut self, signal: SignalRow<'_>) -> Stored<()> {

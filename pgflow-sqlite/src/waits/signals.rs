@@ -6,12 +6,14 @@ use serde_json::Value;
 use crate::error::Result;
 use crate::payloads::parse;
 use crate::session::{Conn, SqliteSession};
-use pgflow_backend::store::SignalRow;
+use pgflow_backend::store::{SignalFound, SignalRow};
+use uuid::Uuid;
 
-const HAS: &str = "select count(*) from pgflow_signals where target = ?1 and resume_id = ?2";
+const FIND: &str =
+    "select id, expires_at, digest from pgflow_signals where target = ?1 and resume_id = ?2";
 
 const PUT: &str = "
-    insert into pgflow_signals (target, resume_id, run_id, payload, expires_at) values (?1, ?2, ?3, ?4, ?5)";
+    insert into pgflow_signals (target, resume_id, run_id, payload, expires_at, digest) values (?1, ?2, ?3, ?4, ?5, ?6)";
 
 const KEPT: &str = "
     select id from pgflow_signals where target = ?1 and expires_at > ?2 order by id";
@@ -27,14 +29,18 @@ const EXPIRE: &str = "
     delete from pgflow_signals where id in (
       select id from pgflow_signals where expires_at <= ?1 order by expires_at limit ?2)";
 
-pub(super) async fn has<C: Conn>(
+pub(super) async fn find<C: Conn>(
     session: &mut SqliteSession<C>,
     target: &str,
     resume_id: &str,
-) -> Result<bool> {
-    let query = sqlx::query_scalar(HAS).bind(target).bind(resume_id);
-    let found: i64 = query.fetch_one(&mut *session.connection).await?;
-    Ok(found > 0)
+) -> Result<Option<SignalFound>> {
+    let query = sqlx::query_as(FIND).bind(target).bind(resume_id);
+    let found: Option<(i64, Option<i64>, Option<Uuid>)> =
+        query.fetch_optional(&mut *session.connection).await?;
+    Ok(found.map(|(number, expires_at, digest)| {
+        let expires_at = expires_at.map(Timestamp::from_micros);
+        SignalFound { number, expires_at, digest }
+    }))
 }
 
 pub(super) async fn put<C: Conn>(
@@ -44,7 +50,8 @@ pub(super) async fn put<C: Conn>(
     let (payload, until) = signal.kept.unzip();
     let query = sqlx::query(PUT).bind(signal.target).bind(signal.resume_id);
     let query = query.bind(signal.run.map(|run| run.0)).bind(payload.map(Value::to_string));
-    query.bind(until.map(Timestamp::micros)).execute(&mut *session.connection).await?;
+    let query = query.bind(until.map(Timestamp::micros)).bind(signal.digest);
+    query.execute(&mut *session.connection).await?;
     Ok(())
 }
 

@@ -21,6 +21,9 @@ pub(super) enum ApiError {
     /// It may not be done.
     #[error("you may read, but not signal")]
     Forbidden,
+    /// Something else was said with the same key.
+    #[error("another body was sent with this `Idempotency-Key` before; that one counts")]
+    Conflict,
     /// Nobody waits, and nobody will.
     #[error("nobody waits for this, or no longer")]
     Gone,
@@ -62,6 +65,7 @@ impl ApiError {
             Self::Wrong(_) => StatusCode::BAD_REQUEST,
             Self::Unknown => StatusCode::UNAUTHORIZED,
             Self::Forbidden => StatusCode::FORBIDDEN,
+            Self::Conflict => StatusCode::CONFLICT,
             Self::Gone => StatusCode::GONE,
             Self::Large { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Kind => StatusCode::UNSUPPORTED_MEDIA_TYPE,

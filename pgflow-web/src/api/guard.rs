@@ -29,13 +29,19 @@ pub(super) async fn hook_guard(
     let access = access(&app, request.headers());
     let refusal = match access {
         Access::Act => None,
-        _ if app.options.open_hooks => None,
+        _ if app.options.signals.open => None,
         Access::Read => Some(ApiError::Forbidden),
         Access::Deny => Some(ApiError::Unknown),
     };
-    let tokens = if access == Access::Act { Tokens::All } else { Tokens::Announced };
+    let tokens = tokens(&app, access);
     request.extensions_mut().insert(tokens);
     pass(refusal, request, next).await
+}
+
+/// Whoever may act may use names too, if it is known who that is, or the application says that it sees to it.
+fn tokens(app: &App, access: Access) -> Tokens {
+    let is_seen_to = app.options.auth.is_some() || app.options.signals.named;
+    if access == Access::Act && is_seen_to { Tokens::All } else { Tokens::Announced }
 }
 
 /// Tokens that a request may use.

@@ -88,6 +88,7 @@ fn outcome(signalled: Signalled) -> Result<Response, ApiError> {
     match signalled {
         Signalled::Delivered(_) => told(StatusCode::OK, "delivered"),
         Signalled::Duplicate => told(StatusCode::OK, "duplicate"),
+        Signalled::Conflict => Err(ApiError::Conflict),
         Signalled::Buffered => told(StatusCode::ACCEPTED, "buffered"),
         Signalled::Rejected { path, message } => Err(ApiError::Rejected { path, message }),
         Signalled::Gone => Err(ApiError::Gone),

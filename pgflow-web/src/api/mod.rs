@@ -42,8 +42,8 @@ use error::ApiError;
 /// | `GET /runs/{id}/steps/{step}/stream` | what a step says, as server-sent events, until it has said everything |
 /// | `POST /hooks/{token}` | a signal for a step that waits: a body of JSON, with an `Idempotency-Key` |
 ///
-/// Of the options, [`auth`](Options::auth), [`open_hooks`](Options::open_hooks), [`redact`](Options::redact),
-/// [`keep_alive`](Options::keep_alive) and [`until`](Options::until) count; to signal is to [`Act`](crate::Access::Act).
+/// Of the options, [`auth`](Options::auth), [`open_hooks`](Options::open_hooks), [`named_hooks`](Options::named_hooks),
+/// [`redact`](Options::redact), [`keep_alive`](Options::keep_alive) and [`until`](Options::until) count; to signal is to [`Act`](crate::Access::Act).
 /// The [dashboard](crate::router) has the first two routes as well, and the third with [`Options::hooks`].
 ///
 /// ```

@@ -36,12 +36,14 @@ as $$
          when 'run:cancelled' then '{reason}' when 'run:retried' then '{retried_at}' when 'run:failed' then '{failed_at}'
          when 'step:failed' then '{failed_at, error_message}' when 'step:skipped' then '{skip_reason}'
          when 'step:waiting' then '{task_index, on, until}'
+         when 'step:signal_dropped' then '{task_index, path, message}'
          else case when pgflow._is_about_wait(e.event_type) then '{task_index}' else '{}' end end::text[]
        or d.detail - case e.event_type
          when 'run:cancelled' then '{reason}' when 'run:retried' then '{retried_at}'
          when 'run:failed' then '{failed_at, error_message}' when 'step:failed' then '{failed_at, error_message}'
          when 'step:started' then '{remaining_tasks}' when 'step:completed' then '{remaining_tasks, remaining_deps}'
          when 'step:skipped' then '{skip_reason, error_message, flow_slug}' when 'step:waiting' then '{task_index, on, until}'
+         when 'step:signal_dropped' then '{task_index, path, message}'
          else case when pgflow._is_about_wait(e.event_type) then '{task_index}' else '{}' end end::text[] <> '{}'
      end
   union all

@@ -35,7 +35,7 @@ begin
       return jsonb_build_object('step_slug', step.step_slug, 'status', 'failed');
     when 'step:skipped' then
       return jsonb_build_object('step_slug', step.step_slug, 'status', 'skipped', 'skipped_at', step.skipped_at);
-    when 'step:waiting', 'step:signalled', 'step:woken', 'step:wait_timed_out' then
+    when 'step:waiting', 'step:signalled', 'step:signal_dropped', 'step:woken', 'step:wait_timed_out' then
       -- The rest is in the details: it is about a task.
       return jsonb_build_object('step_slug', step.step_slug);
     else

@@ -1,8 +1,9 @@
 -- What a worker found out about a schedule: which moments have come, with the ids of their runs, and which one is next. Nothing
--- happens if the schedule has changed since the worker saw it. Without a next moment it is over, with a problem it is broken.
+-- happens if the schedule has changed since the worker saw it. Without a next moment it is over, with a problem it is broken; with a
+-- refusal its moments start no run, and it goes on.
 create or replace function pgflow.advance_schedule(
   name text, revision bigint, due timestamptz[], run_ids uuid[], next_at timestamptz, problem text default null,
-  input jsonb default null,
+  input jsonb default null, refusal text default null,
   out outcome text, out started uuid[], out flow_slugs text[], out skipped int
 )
 language plpgsql security definer
@@ -32,6 +33,10 @@ begin
   v_new.queued_at := v_start.queued_at;
   v_new.queued_runs := v_start.queued_runs;
   started := v_start.run_ids;
+  if advance_schedule.refusal is not null then
+    skipped := skipped + cardinality(started);
+    started := '{}';
+  end if;
   v_early := (select min(d.at) from unnest(advance_schedule.due) d(at) where d.at > v_new.after_at and d.at > clock_timestamp());
   v_new.status := case when v_early is not null then 'active'
                        when advance_schedule.problem is not null then 'broken'
@@ -39,7 +44,7 @@ begin
   v_new.next_at := case when v_early is not null then v_early
                         when advance_schedule.problem is null then advance_schedule.next_at end;
   v_new.error := coalesce(
-    left(advance_schedule.problem, pgflow._max_error_length()), case when cardinality(started) = 0 then v_old.error end);
+    left(coalesce(advance_schedule.problem, advance_schedule.refusal), pgflow._max_error_length()), case when cardinality(started) = 0 then v_old.error end);
   if cardinality(started) > 0 then
     v_new.last_at := v_start.moments[cardinality(started)];
     v_new.last_run := started[cardinality(started)];

@@ -1,7 +1,7 @@
 -- Chunks of the stream of a task, and where it stands; no row if there is no such run, or it has no such step.
 --
 -- What nobody has ended, and whose attempt does not have the task any more, was abandoned. More may come while an attempt may have
--- the task; one that has ended without an error is about to be settled, or its task waits. A task that had an attempt, was not completed and said nothing
+-- the task, also when this one has said all: it is not settled yet. A task that waits was. A task that had an attempt, was not completed and said nothing
 -- was abandoned, too.
 create or replace function pgflow.read_step_chunks(
   run_id uuid, step_slug text, task_index int default 0, from_number bigint default 0, max_chunks int default 256,
@@ -29,7 +29,7 @@ begin
         select o.holder, o.speaker, o.will_end, o.is_lost, p.*
           from (
             select case when r.status = 'started' and p.status = 'started' and t.status = 'started' then t.attempts_count end as holder,
-                   case when r.status = 'started' and p.status = 'started' and t.status in ('started', 'waiting') then t.attempts_count end as speaker,
+                   case when r.status = 'started' and p.status = 'started' and t.status = 'waiting' then t.attempts_count end as speaker,
                    r.status <> 'started' or p.status not in ('created', 'started')
                      or (p.status = 'started' and coalesce(t.status not in ('queued', 'started', 'waiting'), true)) as will_end,
                    coalesce(t.attempts_count > 0 and t.status <> 'completed', false) as is_lost

@@ -17,8 +17,9 @@ begin
   end if;
   perform pgflow._check_kept(null, p_run, p_step, p_index);
   perform pgflow._mark_waiting(array[p_run]);
-  insert into pgflow.signals (expires_at, run_id, step_slug, task_index, resume_id, payload)
-  values (clock_timestamp() + p_buffer_for, p_run, p_step, p_index, p_resume, p_payload);
+  insert into pgflow.signals (expires_at, run_id, step_slug, task_index, resume_id, payload, digest)
+  values (clock_timestamp() + p_buffer_for, p_run, p_step, p_index, p_resume, p_payload,
+          case when p_resume is not null then pgflow._digest(p_payload) end);
   return 'buffered';
 end;
 $$;

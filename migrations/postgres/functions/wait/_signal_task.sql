@@ -12,17 +12,18 @@ declare
   v_name text := case when not starts_with(p_token, 'hk_') then p_token end;
   v_wait pgflow.waits;
   v_why jsonb;
+  v_is_same boolean;
 begin
   perform pgflow._lock_to_settle(array[p_run], array[p_step], array[p_index], array[0]);
   delete from pgflow.signals s
    where s.run_id = p_run and s.step_slug = p_step and s.task_index = p_index and s.resume_id = p_resume
      and s.expires_at <= clock_timestamp();
-  if exists (
-    select from pgflow.signals s
-     where s.run_id = p_run and s.step_slug = p_step and s.task_index = p_index and s.resume_id = p_resume
-       and s.token is not distinct from v_name
-  ) then
-    return query select 'duplicate', null::uuid, null::text, null::int, null::text, null::text;
+  select coalesce(s.digest = pgflow._digest(p_payload), true) into v_is_same
+    from pgflow.signals s
+   where s.run_id = p_run and s.step_slug = p_step and s.task_index = p_index and s.resume_id = p_resume
+     and s.token is not distinct from v_name;
+  if found then
+    return query select case when v_is_same then 'duplicate' else 'conflict' end, null::uuid, null::text, null::int, null::text, null::text;
     return;
   end if;
   select w.* into v_wait from pgflow.waits w
@@ -39,8 +40,8 @@ begin
     return query select 'rejected', p_run, p_step, p_index, v_why ->> 'path', v_why ->> 'message';
     return;
   end if;
-  insert into pgflow.signals (run_id, step_slug, task_index, token, resume_id)
-  select p_run, p_step, p_index, v_name, p_resume where p_resume is not null;
+  insert into pgflow.signals (run_id, step_slug, task_index, token, resume_id, digest)
+  select p_run, p_step, p_index, v_name, p_resume, pgflow._digest(p_payload) where p_resume is not null;
   perform pgflow._meet_wait(p_run, p_step, p_index, p_payload, 'step:signalled');
   perform pgflow._archive_dead_messages(array[p_run]);
   return query select 'delivered', p_run, p_step, p_index, null::text, null::text;

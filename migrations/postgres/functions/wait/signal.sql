@@ -1,6 +1,7 @@
 -- Tells whoever waits for a token what has happened: the payload becomes the output of that task, and its run goes on. Outcomes:
 --   delivered  with the task
---   duplicate  one with this resume id was delivered, or is kept
+--   duplicate  it was delivered, or is kept: one with this resume id
+--   conflict   one with this resume id and another payload was delivered, or is kept
 --   buffered   nobody waits yet: it is kept, for so long
 --   rejected   it is not what is waited for, at this path of the payload; the wait stays open
 --   gone       nobody waits, and nobody will
@@ -20,6 +21,7 @@ as $$
 #variable_conflict use_column
 declare
   v_task record;
+  v_is_same boolean;
 begin
   if not pgflow._is_token(signal.token) then
     raise exception 'A token has 1 to 200 printable bytes' using errcode = 'invalid_parameter_value';
@@ -30,8 +32,10 @@ begin
   delete from pgflow.signals s
    where s.token = signal.token and s.resume_id = signal.resume_id and s.expires_at <= clock_timestamp();
   loop
-    if exists (select from pgflow.signals s where s.token = signal.token and s.resume_id = signal.resume_id) then
-      return query select 'duplicate', null::uuid, null::text, null::int, null::text, null::text;
+    select coalesce(s.digest = pgflow._digest(signal.payload), true) into v_is_same
+      from pgflow.signals s where s.token = signal.token and s.resume_id = signal.resume_id;
+    if found then
+      return query select case when v_is_same then 'duplicate' else 'conflict' end, null::uuid, null::text, null::int, null::text, null::text;
       return;
     end if;
     if starts_with(signal.token, 'hk_') then
@@ -53,8 +57,9 @@ begin
     return;
   end if;
   perform pgflow._check_kept(signal.token, null, null, null);
-  insert into pgflow.signals (expires_at, token, resume_id, payload)
-  values (clock_timestamp() + signal.buffer_for, signal.token, signal.resume_id, signal.payload);
+  insert into pgflow.signals (expires_at, token, resume_id, payload, digest)
+  values (clock_timestamp() + signal.buffer_for, signal.token, signal.resume_id, signal.payload,
+          case when signal.resume_id is not null then pgflow._digest(signal.payload) end);
   return query select 'buffered', null::uuid, null::text, null::int, null::text, null::text;
 end;
 $$;

@@ -4,6 +4,7 @@ use pgflow_machine::wait::{
     Deliver, Delivery, HookToken, KEPT_AT_MOST, Signal, SignalTo, Signalled, WaitRow, orphaned,
 };
 use pgflow_machine::{Limits, Needs, Rows, RunStatus, TaskKey};
+use serde_json::Value;
 use uuid::Uuid;
 
 use super::wake::advance;
@@ -13,9 +14,6 @@ use crate::store::{Access, OpenWait, Session, SignalRow, Store, Stored, WaitSess
 
 /// So often the task behind a token may be another one than it was a moment before.
 const TRIES: u32 = 10;
-
-/// Signals that were kept for too long, forgotten in one go.
-const EXPIRED_AT_ONCE: u32 = 1_000;
 
 pub(super) async fn signal<S: Store>(store: &S, signal: &Signal) -> Stored<Signalled> {
     store.check_free()?;
@@ -104,15 +102,13 @@ async fn send<S: Session>(
     }
     let (target, made) = (target(&signal.to, to.as_ref()), Uuid::now_v7().to_string());
     let resume_id = signal.resume_id.as_deref().unwrap_or(&made);
-    let row =
-        SignalRow { target: &target, resume_id, run: to.as_ref().map(|to| to.run), kept: None };
-    let mut is_known = signal.resume_id.is_some() && session.has_signal(&target, resume_id).await?;
-    // One that was kept for too long was never delivered, whoever may come to sweep it.
-    while is_known && session.expire_signals(EXPIRED_AT_ONCE).await? > 0 {
-        is_known = session.has_signal(&target, resume_id).await?;
-    }
-    if is_known {
-        return Ok(Some((Signalled::Duplicate, News::default())));
+    let digest = signal.resume_id.as_ref().map(|_| digest(&signal.payload));
+    let run = to.as_ref().map(|to| to.run);
+    let row = SignalRow { target: &target, resume_id, run, digest, kept: None };
+    if digest.is_some()
+        && let Some(known) = known(session, row).await?
+    {
+        return Ok(Some((known, News::default())));
     }
     let Some(task) = to else { return keep_unowned(session, signal, row).await.map(Some) };
     let (delivery, news) = offer(session, signal, &task, limits).await?;
@@ -133,6 +129,38 @@ async fn send<S: Session>(
         Delivery::Over => Signalled::Gone,
     };
     Ok(Some((signalled, news)))
+}
+
+/// What is said to a signal whose resume id was used before.
+async fn known<S: Session>(session: &mut S, row: SignalRow<'_>) -> Stored<Option<Signalled>> {
+    let Some(found) = session.find_signal(row.target, row.resume_id).await? else {
+        return Ok(None);
+    };
+    // One that was kept for too long was never delivered, whoever may come to sweep it.
+    if found.expires_at.is_some_and(|expires_at| expires_at <= session.now()) {
+        session.drop_signal(found.number).await?;
+        return Ok(None);
+    }
+    let is_same = found.digest.is_none() || found.digest == row.digest;
+    Ok(Some(if is_same { Signalled::Duplicate } else { Signalled::Conflict }))
+}
+
+/// A payload in short, to tell whether another one is the same.
+fn digest(payload: &Value) -> Uuid {
+    Uuid::new_v5(&Uuid::NAMESPACE_OID, ordered(payload).to_string().as_bytes())
+}
+
+/// With the fields of objects in one order, whatever a map of this program keeps them in.
+fn ordered(value: &Value) -> Value {
+    match value {
+        Value::Array(elements) => elements.iter().map(ordered).collect(),
+        Value::Object(fields) => {
+            let mut fields: Vec<_> = fields.iter().collect();
+            fields.sort_unstable_by_key(|(name, _)| *name);
+            fields.into_iter().map(|(name, value)| (name.clone(), ordered(value))).collect()
+        }
+        other => other.clone(),
+    }
 }
 
 /// A token that nobody has.
@@ -186,7 +214,7 @@ async fn deliver<S: Session>(
 }
 
 /// Gives a task that has just begun to wait the first signal that was kept for it and fits. Those before it that do not are dropped:
-/// nobody will ever take them, and those who sent them may send better ones.
+/// nobody will ever take them, and those who sent them may send better ones. The log says so.
 pub(super) async fn deliver_kept<S: Session>(
     session: &mut S,
     wait: &OpenWait,
@@ -197,18 +225,20 @@ pub(super) async fn deliver_kept<S: Session>(
     kept.extend(session.kept_signals(&of_task(&wait.task)).await?);
     // The first that came, whatever it was sent to. One after the other, because all together may be large.
     kept.sort_unstable();
+    let mut all = News::default();
     for number in kept {
         let payload = session.kept_payload(number).await?;
-        let command = Deliver::new(&wait.task, Some(&wait.row), [payload], limits);
+        let command = Deliver::new(&wait.task, Some(&wait.row), [payload], limits).kept();
         let (delivery, news) = deliver(session, &command, &wait.task).await?;
+        all.extend(news);
         match delivery {
             Delivery::Delivered(_) => {
                 session.use_signal(number, wait.task.run).await?;
-                return Ok(news);
+                break;
             }
             Delivery::Unfit(_) => session.drop_signal(number).await?,
-            Delivery::NotYet | Delivery::Over => return Ok(news),
+            Delivery::NotYet | Delivery::Over => break,
         }
     }
-    Ok(News::default())
+    Ok(all)
 }

@@ -69,8 +69,7 @@ impl Db {
         let Some(schedule) = self.find_schedule(name).await? else { return Ok(()) };
         let now = self.database_time().await?;
         if schedule.next_at.is_none() && schedule.is_due(now) {
-            let schedules = self.backend().schedules()?;
-            Ticker::default().advance(schedules, &schedule, now).await?;
+            Ticker::default().advance(&**self.backend(), &schedule, now).await?;
         }
         Ok(())
     }

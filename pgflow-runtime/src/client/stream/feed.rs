@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use pgflow_machine::log::StreamKey;
+use pgflow_machine::log::{End, StreamKey};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
@@ -19,6 +19,30 @@ pub(super) const PAUSE: Duration = Duration::from_millis(3);
 /// What is kept for readers that are a little behind.
 const MOST_CHUNKS: usize = 1_024;
 const MOST_BYTES: usize = 4 << 20;
+
+/// Looks again so soon, at first, when the attempt has said all and is not settled yet: nobody hints at that, and it is a matter of
+/// milliseconds.
+const SOON: Duration = Duration::from_millis(2);
+
+/// How long to wait for a hint.
+#[derive(Debug, Default)]
+pub(super) struct Patience {
+    soon: Duration,
+}
+
+impl Patience {
+    /// With a stream that stands like this.
+    pub(super) fn with(&mut self, stands: Option<&StreamPage>) -> Duration {
+        let is_ending = |page: &StreamPage| page.end == Some(End::Eof) && !page.is_over;
+        if !stands.is_some_and(is_ending) {
+            self.soon = Duration::ZERO;
+            return FALLBACK;
+        }
+        // Whoever should have settled it may be gone.
+        self.soon = (self.soon * 2).clamp(SOON, FALLBACK);
+        self.soon
+    }
+}
 
 /// The end of a stream. While anybody holds it, one task looks for all.
 #[derive(Debug)]
@@ -130,7 +154,7 @@ impl Window {
 /// Looks until nobody reads, or nothing more can come.
 async fn follow(feed: Weak<Feed>, backend: Arc<dyn Backend>, stream: StreamKey) {
     // Before the first look, so that no hint after it is missed.
-    let mut wakes = backend.wakes();
+    let (mut wakes, mut patience) = (backend.wakes(), Patience::default());
     loop {
         let looked = Instant::now();
         let Some(from) = feed.upgrade().map(|feed| feed.next()) else { return };
@@ -140,9 +164,10 @@ async fn follow(feed: Weak<Feed>, backend: Arc<dyn Backend>, stream: StreamKey) 
         if !feed.is_live() {
             return;
         }
+        let latest = looked + patience.with(feed.lock().stands.as_ref());
         drop(feed);
         if !is_behind {
-            changed(&mut wakes, &stream, looked).await;
+            changed(&mut wakes, &stream, looked, latest).await;
         }
     }
 }
@@ -157,9 +182,13 @@ async fn look(
     again(|| async { backend.streams()?.read_stream(stream, from, size).await }).await
 }
 
-/// Ready when it is worth looking again.
-pub(super) async fn changed(wakes: &mut Wakes, stream: &StreamKey, looked: Instant) {
-    let latest = looked + FALLBACK;
+/// Ready when it is worth looking again, and then in any case.
+pub(super) async fn changed(
+    wakes: &mut Wakes,
+    stream: &StreamKey,
+    looked: Instant,
+    latest: Instant,
+) {
     let is_about = |wake: Wake| match wake {
         Wake::Gap => true,
         Wake::Topic(Topic::Stream(hint)) => hint == stream.hint(),
@@ -224,6 +253,18 @@ mod tests {
         let one = fed([page(0, 2, MOST_BYTES * 2)]);
         assert_eq!(kept(&one), (1, MOST_BYTES * 2), "one is always kept");
         assert!(one.page(0).is_none() && one.page(1).is_some());
+    }
+
+    #[test]
+    fn who_has_said_all_is_looked_at_again_soon_and_less_and_less_often() {
+        let (said_all, mut patience) =
+            (StreamPage { end: Some(End::Eof), ..page(0, 1, 1) }, Patience::default());
+        let waits: Vec<_> = (0..12).map(|_| patience.with(Some(&said_all))).collect();
+        assert_eq!((waits[0], waits[1], waits[11]), (SOON, SOON * 2, FALLBACK));
+        let goes_on = page(0, 1, 1);
+        assert_eq!(patience.with(Some(&goes_on)), FALLBACK);
+        assert_eq!(patience.with(Some(&said_all)), SOON, "another attempt has said all");
+        assert_eq!(patience.with(Some(&StreamPage { is_over: true, ..said_all })), FALLBACK);
     }
 
     #[test]

@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use pgflow_machine::log::{End, StreamKey};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
 use super::cursor::{Cursor, News};
-use super::feed::{self, FALLBACK, Feed};
+use super::feed::{self, FALLBACK, Feed, Patience};
 use super::{Emitted, Item};
 use crate::backend::{Backend, PageSize, Reply, StreamPage, Wakes};
 use crate::client::ClientError;
@@ -27,6 +28,9 @@ pub(super) struct Reader {
     news: VecDeque<News>,
     growth: Option<Growth>,
     is_over: bool,
+    patience: Patience,
+    /// For a hint, if it is alone.
+    waits: Duration,
 }
 
 /// How a reader learns that there is more.
@@ -44,7 +48,17 @@ impl Reader {
         cursor: Cursor,
         flow: Option<&'static FlowDef>,
     ) -> Self {
-        Self { db, stream, flow, cursor, news: VecDeque::new(), growth: None, is_over: false }
+        Self {
+            db,
+            stream,
+            flow,
+            cursor,
+            news: VecDeque::new(),
+            growth: None,
+            is_over: false,
+            patience: Patience::default(),
+            waits: FALLBACK,
+        }
     }
 
     /// The next item. After an error of the database it can be asked again, and goes on where it was.
@@ -101,6 +115,7 @@ impl Reader {
             None => (self.page(at).await?, false),
         };
         let is_known = at.is_some();
+        self.waits = self.patience.with(Some(&page));
         self.news.extend(self.cursor.take(page));
         // What it does not know from others it may be behind with.
         if self.news.is_empty() && is_known && (is_shared || self.is_alone()) {
@@ -152,7 +167,7 @@ impl Reader {
                 let _ = timeout(FALLBACK * 2, looks.changed()).await;
             }
             Some(Growth::Alone(wakes, looked)) => {
-                feed::changed(wakes, &self.stream, *looked).await;
+                feed::changed(wakes, &self.stream, *looked, *looked + self.waits).await;
                 *looked = Instant::now();
             }
             // One that has ended is not looked at again: whoever comes now begins another.

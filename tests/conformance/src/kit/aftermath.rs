@@ -63,6 +63,7 @@ fn is_of_a_wait(what: &Happened) -> bool {
         what,
         Happened::StepWaiting { .. }
             | Happened::StepSignalled { .. }
+            | Happened::StepSignalDropped { .. }
             | Happened::StepWoken { .. }
             | Happened::StepWaitTimedOut { .. }
     )

@@ -55,6 +55,9 @@ pub(crate) fn line(event: &Happened) -> String {
         Happened::StepSkipped { reason, error, .. } => {
             Some(error.as_ref().map_or(reason.to_string(), |error| format!("{reason} {error}")))
         }
+        Happened::StepSignalDropped { index, path, message, .. } => {
+            Some(format!("{index} {path} {message}"))
+        }
         Happened::StepWaiting { index, on, .. } => Some(format!("{index} {on}")),
         Happened::StepSignalled { index, .. }
         | Happened::StepWoken { index, .. }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pgflow_machine::schedule::{
-    Fire, Fired, Next, Put, Schedule, ScheduleProblem, ScheduleSpec, Tick,
+    Fire, Fired, Given, Next, Put, Schedule, ScheduleProblem, ScheduleSpec, Tick,
 };
 use pgflow_machine::{RunId, Timestamp};
 use pgflow_runtime::backend::{
@@ -67,7 +67,7 @@ impl ScheduleKit {
     /// Says that these moments have come, and that the next one is in an hour. Runs that started are looked at in the end.
     pub(crate) async fn fire(&self, revision: u64, due: &[Timestamp]) -> Fired {
         let next = Next::At(self.now().await + Duration::from_hours(1));
-        let fire = Fire { name: &self.name, revision, due, next: &next, input: None };
+        let fire = Fire { name: &self.name, revision, due, next: &next, input: Given::Stored };
         let fired = self.schedules().fire_schedule(&fire).await.expect("it can be fired");
         if let Fired::Fired { started, .. } = &fired {
             for run in started {

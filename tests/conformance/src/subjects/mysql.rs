@@ -87,6 +87,7 @@ const SET_BACK: &[&str] = &[
        straight_join pgflow_waits w on w.run = r.id
         set w.since = w.since - {by}, w.until_at = w.until_at - {by}
       where f.slug = ?",
+    "update pgflow_schedules set after_at = after_at - {by}, next_at = next_at - {by} where flow = ?",
     "update pgflow_flows f
        straight_join pgflow_runs r on r.flow = f.id
        straight_join pgflow_steps s on s.run = r.id
@@ -142,7 +143,7 @@ impl Database for Shared {
     }
 
     fn advance_runs<'a>(&'a self, flow: &'a str, by: Duration) -> Later<'a, ()> {
-        Box::pin(self.set_back(&SET_BACK[..2], flow, by))
+        Box::pin(self.set_back(&SET_BACK[..3], flow, by))
     }
 
     fn advance_signals(&self, by: Duration) -> Later<'_, ()> {

@@ -96,6 +96,7 @@ impl Database for Shared {
                     set queued_at = queued_at - {by}, started_at = started_at - {by}, lease_until = lease_until - {by}
                   where flow_slug = '{flow}' and status in ('queued', 'started');
                  update pgmq.q_{flow} set vt = vt - {by};
+                 update pgflow.schedules set after_at = after_at - {by}, next_at = next_at - {by} where flow_slug = '{flow}';
                  update pgflow.waits set since = since - {by}, until = until - {by} where flow_slug = '{flow}';
                  update pgflow.event_log l
                     set details = array(

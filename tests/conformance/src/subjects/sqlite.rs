@@ -58,6 +58,7 @@ const SET_BACK: &[&str] = &[
       where queue / 65536 = (select id from pgflow_flows where slug = ?1)",
     "update pgflow_waits set since = since - ?2, until = until - ?2
       where run_id in (select run_id from pgflow_runs where flow = (select id from pgflow_flows where slug = ?1))",
+    "update pgflow_schedules set after_at = after_at - ?2, next_at = next_at - ?2 where flow = ?1",
     "update pgflow_steps set started_at = started_at - ?2, ended_at = ended_at - ?2
       where id >> 16 in (select id from pgflow_runs where flow = (select id from pgflow_flows where slug = ?1))",
     "update pgflow_runs set started_at = started_at - ?2, ended_at = ended_at - ?2
@@ -155,7 +156,7 @@ impl Database for File {
     }
 
     fn advance_runs<'a>(&'a self, flow: &'a str, by: Duration) -> Later<'a, ()> {
-        Box::pin(self.set_back(&SET_BACK[..2], flow, by))
+        Box::pin(self.set_back(&SET_BACK[..3], flow, by))
     }
 
     fn advance_signals(&self, by: Duration) -> Later<'_, ()> {

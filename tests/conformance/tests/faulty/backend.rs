@@ -177,7 +177,15 @@ impl Backend for Faulty {
     }
 
     fn waits(&self) -> Result<&dyn Waits, BackendError> {
-        self.inner.waits()
+        Ok(self)
+    }
+
+    fn streams(&self) -> Result<&dyn Streams, BackendError> {
+        Ok(self)
+    }
+
+    fn schedules(&self) -> Result<&dyn Schedules, BackendError> {
+        Ok(self)
     }
 
     fn jobs(&self) -> Result<&dyn Jobs, BackendError> {

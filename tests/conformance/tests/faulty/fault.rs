@@ -71,4 +71,22 @@ pub(crate) enum Fault {
     RedrivesAtOnce,
     KeepsUnknownJobs,
     NeverSweepsJobs,
+    /// What is sent before somebody waits for it is gone when somebody does.
+    LosesKeptSignals,
+    /// Each signal is another one.
+    IgnoresResumeIds,
+    /// Whatever comes with a resume id that was used is said to have come before.
+    NoSignalConflicts,
+    /// Nobody is told that a moment has come, or that what nobody waits for goes on.
+    NeverWakes,
+    /// Chunks are numbered by the page that they are read in.
+    RenumbersChunks,
+    /// What is sent again is there again.
+    AppendsAgain,
+    /// What is appended after the end is lost without a word.
+    AppendsAfterTheEnd,
+    /// What was found out about an older schedule counts.
+    IgnoresRevisions,
+    /// Nobody learns that moments started no run.
+    HidesSkippedMoments,
 }

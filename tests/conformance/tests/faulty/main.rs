@@ -3,6 +3,7 @@
 mod backend;
 mod fault;
 mod jobs;
+mod later;
 mod subject;
 
 use std::sync::Arc;
@@ -64,6 +65,15 @@ const NOTICED_BY: &[(Fault, &[&str])] = &[
     (Fault::RedrivesAtOnce, &["J26"]),
     (Fault::KeepsUnknownJobs, &["J35"]),
     (Fault::NeverSweepsJobs, &["J07", "J14"]),
+    (Fault::LosesKeptSignals, &["W05", "W11", "W81"]),
+    (Fault::IgnoresResumeIds, &["W02", "W11", "W80"]),
+    (Fault::NoSignalConflicts, &["W90"]),
+    (Fault::NeverWakes, &["W13", "W74"]),
+    (Fault::RenumbersChunks, &["S07"]),
+    (Fault::AppendsAgain, &["S02", "S26"]),
+    (Fault::AppendsAfterTheEnd, &["S13"]),
+    (Fault::IgnoresRevisions, &["SC11"]),
+    (Fault::HidesSkippedMoments, &["SC13", "SC18"]),
 ];
 
 #[tokio::test(flavor = "multi_thread")]

@@ -4,10 +4,11 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::time::Duration;
 
 use futures_util::future::try_join_all;
-use pgflow::{Db, client::RunQuery, wait::Signalled};
+use pgflow::client::{RunQuery, RunSummary};
+use pgflow::{Db, RunStatus, wait::Signalled};
 use tokio::time::{interval, sleep};
 
-use crate::flows::{hooked, parent};
+use crate::flows::{LATE, hooked, parent};
 use crate::harness::{Base, Kind, Lab, Metrics, Outcome, Process};
 use crate::{ensure, metrics};
 
@@ -22,10 +23,23 @@ const LATEST: usize = 60;
 
 /// X46: a worker dies between the call that asks for a child and the settle that starts it.
 pub(super) async fn children(lab: &mut Lab, kind: Kind) -> Outcome<Metrics> {
+    let metrics = family(lab, kind, 0).await?;
+    let [count, kills] = ["runs", "kills"].map(|name| metrics[name].as_u64());
+    ensure!(kills >= count, "only {kills:?} workers were killed for {count:?} runs");
+    Ok(metrics)
+}
+
+/// X46-settle: a worker dies within 30 ms of the return of the handler that asked: before, while and after it settles.
+pub(super) async fn children_settled(lab: &mut Lab, kind: Kind) -> Outcome<Metrics> {
+    family(lab, kind, LATE).await
+}
+
+/// Parents from this number on.
+async fn family(lab: &mut Lab, kind: Kind, first: u32) -> Outcome<Metrics> {
     let base = lab.base(kind, FAMILY).await?;
     let count = lab.either(12, 200);
     let mut runs = Vec::new();
-    for number in 0..count {
+    for number in first..first + count {
         runs.push(base.db.start(parent::Flow, number).await?);
     }
     let mut workers = Vec::new();
@@ -41,16 +55,17 @@ pub(super) async fn children(lab: &mut Lab, kind: Kind) -> Outcome<Metrics> {
             _ = ticks.tick() => kills += replace(lab, &base, &mut workers)?,
         }
     };
-    let expected: Vec<u32> = (0..count).map(|number| number * 2).collect();
+    let expected: Vec<u32> = (first..first + count).map(|number| number * 2).collect();
     let told: Vec<u32> = outputs.iter().map(|output| output.told).collect();
     ensure!(told == expected, "the parents were told {told:?}");
-    ensure!(kills >= count, "only {kills} workers were killed for {count} runs");
-    let children = children_of(&base.db).await?;
+    ensure!(kills > 0, "no worker was killed");
+    let (children, orphans) = children_of(&base.db).await?;
     ensure!(children == count, "{children} children of {count} runs");
+    ensure!(orphans == 0, "{orphans} children that nobody waited for to the end");
     for worker in workers {
         worker.stop().await?;
     }
-    Ok(metrics! { "runs": count, "kills": kills, "children": children, "orphans": 0 })
+    Ok(metrics! { "runs": count, "kills": kills, "children": children, "orphans": orphans })
 }
 
 fn start(lab: &Lab, base: &Base) -> Outcome<Process> {
@@ -69,15 +84,18 @@ fn replace(lab: &Lab, base: &Base, workers: &mut [Process]) -> Outcome<u32> {
     Ok(kills)
 }
 
-async fn children_of(db: &Db) -> Outcome<u32> {
+/// How many there are, and how many of them did not complete: their parents have, without them.
+async fn children_of(db: &Db) -> Outcome<(u32, usize)> {
     let mut query = RunQuery { flows: vec!["kid".to_owned()], max: 1_000, ..RunQuery::default() };
-    let mut count = 0;
+    let (mut count, mut orphans) = (0, 0);
     loop {
         let page = db.list(&query).await?;
         count += page.runs.len();
+        let is_orphan = |run: &&RunSummary| run.status != RunStatus::Completed;
+        orphans += page.runs.iter().filter(is_orphan).count();
         match page.next {
             Some(next) => query = next,
-            None => return Ok(u32::try_from(count)?),
+            None => return Ok((u32::try_from(count)?, orphans)),
         }
     }
 }

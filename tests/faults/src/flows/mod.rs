@@ -22,7 +22,7 @@ pub(crate) use many::{hold, listen, pass};
 pub(crate) use pooled::{crowd, crowd_tx};
 pub(crate) use small::{chain, diamond};
 pub(crate) use trouble::{block, bulky, mail, promise, ship};
-pub(crate) use waits::{hooked, kid, parent, patient};
+pub(crate) use waits::{LATE, hooked, kid, parent, patient};
 pub(crate) use wide::{texts, twins};
 
 use pgflow::{Db, Worker};

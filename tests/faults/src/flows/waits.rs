@@ -12,7 +12,21 @@ async fn die() {
     tokio::time::sleep(Duration::MAX).await;
 }
 
-#[flow(input = u32, timeout = 2, base_delay = 0)]
+/// The process ends here in a moment, whatever it does then.
+fn die_in(moment: Duration) {
+    std::thread::spawn(move || {
+        std::thread::sleep(moment);
+        let killed = Command::new("kill").args(["-9", &id().to_string()]).status();
+        killed.expect("there is a command `kill`");
+    });
+}
+
+/// Parents of this number and above let their first worker die when their handler has returned, not before.
+pub(crate) const LATE: u32 = 10_000;
+/// How long after that it may live, in milliseconds: long enough to say what the parent waits for.
+const LATEST: u32 = 30;
+
+#[flow(input = u32, timeout = 2, base_delay = 0, max_attempts = 20)]
 pub(crate) mod kid {
     #[step]
     pub(crate) async fn double(run: u32) -> pgflow::Result<u32> {
@@ -20,16 +34,18 @@ pub(crate) mod kid {
     }
 }
 
-#[flow(input = u32, timeout = 2, base_delay = 0)]
+#[flow(input = u32, timeout = 2, base_delay = 0, max_attempts = 20)]
 pub(crate) mod parent {
     use super::*;
 
-    /// Its first worker does not live to say what it waits for.
+    /// Its first worker does not live to say what it waits for, or just so.
     #[step]
     pub(crate) async fn ask(run: u32, ctx: Context) -> Result<Waiting<kid::Output>> {
         let child = ctx.run(kid::Flow, run).await?;
-        if ctx.attempt() == 1 {
-            die().await;
+        match ctx.attempt() {
+            1 if run < LATE => die().await,
+            1 => die_in(Duration::from_millis((run * 7 % (LATEST + 1)).into())),
+            _ => {}
         }
         Ok(child.wait())
     }

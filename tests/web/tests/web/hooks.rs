@@ -19,6 +19,7 @@ use tower::ServiceExt;
 everywhere!(each_outcome_has_its_status, many_equal_signals_are_one, only_so_many_are_kept);
 
 const YES: &str = r#"{"by":"Ann","is_approved":true}"#;
+const NO: &str = r#"{"by":"Ann","is_approved":false}"#;
 const JSON: (&str, &str) = ("content-type", "application/json");
 
 /// A run that waits, and where to signal.
@@ -68,7 +69,7 @@ async fn post(
 
 async fn each_outcome_has_its_status(fresh: Fresh) -> Outcome {
     let desk = Desk::new(&fresh).await?;
-    let (app, hook) = (pgflow_web::api(&fresh.db, Options::new()), &*desk.hook);
+    let (app, hook) = (pgflow_web::api(&fresh.db, Options::new().named_hooks(true)), &*desk.hook);
     let long = "x".repeat(201);
     let (long_token, long_key) = (format!("/hooks/{long}"), [JSON, ("idempotency-key", &*long)]);
     let guessed = format!("/hooks/hk_{}", "a".repeat(43));
@@ -89,6 +90,8 @@ async fn each_outcome_has_its_status(fresh: Fresh) -> Outcome {
         (&guessed, &[JSON], YES, 410, "nobody waits for this"),
         ("/hooks/order-7", &key("1"), YES, 202, "buffered"),
         ("/hooks/order-7", &key("1"), YES, 200, "duplicate"),
+        ("/hooks/order-7", &key("1"), r#"{"is_approved":true,"by":"Ann"}"#, 200, "duplicate"),
+        ("/hooks/order-7", &key("1"), NO, 409, "another body"),
         (
             hook,
             &[("content-type", "application/vnd.x+json; charset=utf-8"), ("idempotency-key", "1")],
@@ -97,6 +100,7 @@ async fn each_outcome_has_its_status(fresh: Fresh) -> Outcome {
             "delivered",
         ),
         (hook, &key("1"), YES, 200, "duplicate"),
+        (hook, &key("1"), NO, 409, "another body"),
         (hook, &key("2"), YES, 410, "nobody waits for this"),
         (hook, &[JSON], YES, 410, "nobody waits for this"),
     ] {
@@ -131,7 +135,7 @@ async fn many_equal_signals_are_one(fresh: Fresh) -> Outcome {
 }
 
 async fn only_so_many_are_kept(fresh: Fresh) -> Outcome {
-    let app = pgflow_web::api(&fresh.db, Options::new());
+    let app = pgflow_web::api(&fresh.db, Options::new().named_hooks(true));
     for number in 0..100 {
         let kept = post(&app, "/hooks/order-8", &[JSON], number.to_string()).await?;
         assert_eq!(kept, (202, json!({ "outcome": "buffered" })), "{number}");
@@ -166,6 +170,11 @@ async fn only_those_signal_who_may() -> Outcome {
     assert_eq!(post(&open, "/hooks/name", &[JSON], YES).await?.0, 404);
     assert_eq!(post(&open, "/hooks/name", &[JSON, guest], YES).await?.0, 404);
     assert_eq!(post(&open, "/hooks/name", &[JSON, operator], YES).await?.0, 202);
+    // Without anybody who says who it is, too.
+    let unguarded = pgflow_web::api(&fresh.db, Options::new());
+    assert_eq!(post(&unguarded, "/hooks/name", &[JSON], YES).await?.0, 404);
+    let seen_to = pgflow_web::api(&fresh.db, Options::new().named_hooks(true));
+    assert_eq!(post(&seen_to, "/hooks/name", &[JSON], YES).await?.0, 202);
     // The dashboard takes none, unless it is to.
     let dashboard = pgflow_web::router(&fresh.db, Options::new());
     assert_eq!(post(&dashboard, &desk.hook, &[JSON], YES).await?.0, 404);

@@ -3,7 +3,8 @@
 use pgflow::prelude::*;
 use pgflow::wait::WaitingFor;
 use pgflow_machine::job::NewJob;
-use pgflow_worker_tests::{Fresh, Outcome, on};
+use pgflow_worker_tests::{Fresh, Outcome, Working, on};
+use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Column as _, Connection as _, Row as _};
 
 use crate::waits::until;
@@ -22,6 +23,37 @@ mod familiar {
     pub(crate) async fn ask(say: u32, hook: Hook<u32>) -> Result<Waiting<u32>> {
         assert_eq!(say, 7, "what the run was given");
         Ok(hook.wait())
+    }
+}
+
+/// Twice of each.
+#[flow(input = Vec<u32>)]
+mod twice {
+    use super::Result;
+
+    #[step(map)]
+    pub(crate) async fn each(item: u32) -> Result<u32> {
+        Ok(item * 2)
+    }
+
+    #[step(depends_on = [each])]
+    pub(crate) async fn sum(each: Vec<u32>) -> Result<u32> {
+        Ok(each.iter().sum())
+    }
+
+    #[step(map)]
+    pub(crate) async fn beside(item: u32) -> Result<u32> {
+        Ok(item)
+    }
+}
+
+#[flow(input = u32, max_attempts = 1)]
+mod broken {
+    use super::Result;
+
+    #[step]
+    pub(crate) async fn bust(run: u32) -> Result<u32> {
+        Err(format!("no {run}").into())
     }
 }
 
@@ -117,6 +149,81 @@ async fn views_have_what_the_page_says(fresh: Fresh) -> Outcome {
     Ok(())
 }
 
-on!(sqlite: views_have_what_the_page_says);
-on!(mysql: views_have_what_the_page_says);
-on!(postgres: views_have_what_the_page_says);
+/// What has ended, with what came out of it.
+async fn views_have_outputs(fresh: Fresh) -> Outcome {
+    let db = &fresh.db;
+    db.register(broken::Flow).await?;
+    let working = fresh.work(twice::Flow).await?;
+    let worker = Working::start(Worker::new(db).flow(broken::Flow));
+    let run = db.start(twice::Flow, (1..=12).collect::<Vec<u32>>()).await?;
+    let empty = db.start(twice::Flow, vec![]).await?;
+    let failed = db.start(broken::Flow, 7).await?;
+    assert_eq!(run.output().await?.sum, 156);
+    empty.output().await?;
+    failed.wait().await?;
+    worker.stop().await?;
+    working.stop().await?;
+    let job = NewJob::new("gone".parse()?, "mail", 1);
+    db.backend().jobs()?.submit_jobs(&[job], "me").await?.remove(0)?;
+    db.job(&"gone".parse()?).cancel("not wanted").await?;
+
+    let is_postgres = fresh.url.starts_with("postgres");
+    let prefix = if is_postgres { "pgflow.workflow_" } else { "workflow_" };
+    let (each, all) =
+        (json!((1..=12).map(|n| n * 2).collect::<Vec<_>>()), json!((1..=12).collect::<Vec<_>>()));
+    let output = json!({ "sum": 156, "beside": all });
+    let text = if fresh.url.starts_with("mysql") { "char" } else { "text" };
+    let [run, empty, failed] =
+        [run.id(), empty.id(), failed.id()].map(|id| format!("run_id = '{id}'"));
+    let step = |run: &str, step: &str| format!("{run} and step_name = '{step}'");
+    let happened = |run: &str, kind: &str| format!("{run} and event_type = '{kind}'");
+    let ended =
+        |kind: &str, step: &str| happened(&run, kind) + &format!(" and step_name = '{step}'");
+    for (view, column, condition, expected) in [
+        ("runs", "output", run.clone(), output.clone()),
+        ("runs", "output", empty.clone(), json!({ "sum": 0, "beside": [] })),
+        ("runs", "output", failed.clone(), json!(null)),
+        ("runs", "error", failed.clone(), json!("no 7")),
+        ("steps", "output", step(&run, "each"), each.clone()),
+        ("steps", "output", step(&run, "sum"), json!(156)),
+        ("steps", "output", step(&empty, "each"), json!([])),
+        ("steps", "error", step(&failed, "bust"), json!("no 7")),
+        ("events", "payload", happened(&run, "run:started"), json!({ "input": all })),
+        ("events", "payload", happened(&run, "run:completed"), json!({ "output": output })),
+        ("events", "payload", ended("step:completed", "each"), json!({ "output": each })),
+        ("events", "payload", ended("step:completed", "sum"), json!({ "output": 156 })),
+        ("jobs", "status", "job_id = 'gone'".to_owned(), json!("cancelled")),
+        ("jobs", "output", "job_id = 'gone'".to_owned(), json!(null)),
+    ] {
+        let sql = format!(
+            "select cast({column} as {text}) as found from {prefix}{view} where {condition}"
+        );
+        let found = first(&fresh, sql).await?.remove(0).1;
+        let is_text = matches!(column, "error" | "status");
+        let found = match found {
+            Some(text) if is_text => json!(text),
+            Some(text) => serde_json::from_str(&text)?,
+            None => json!(null),
+        };
+        let is_as_expected = match (&expected, &found) {
+            // On Postgres a payload says more.
+            (Value::Object(fields), Value::Object(more)) if column == "payload" => {
+                fields.iter().all(|(name, value)| more.get(name) == Some(value))
+                    && !more.contains_key("event")
+            }
+            _ => expected == found,
+        };
+        assert!(is_as_expected, "{view}.{column} where {condition}: {found}, not {expected}");
+    }
+    let said = |column: &str, condition: String| {
+        format!("select cast({column} as {text}) as found from {prefix}events where {condition}")
+    };
+    let failure = first(&fresh, said("payload", happened(&failed, "step:failed"))).await?;
+    let failure = failure[0].1.clone().unwrap_or_default();
+    assert!(failure.contains("no 7") && !failure.contains("\"event\""), "{failure}");
+    Ok(())
+}
+
+on!(sqlite: views_have_what_the_page_says, views_have_outputs);
+on!(mysql: views_have_what_the_page_says, views_have_outputs);
+on!(postgres: views_have_what_the_page_says, views_have_outputs);

@@ -45,6 +45,34 @@ mod pulse {
     }
 }
 
+/// What an input is that nobody can make, or that no database takes.
+fn unusable(how: u32) -> String {
+    match how {
+        0 => panic!("no report today"),
+        1 => "a\0b".to_owned(),
+        2 => "x".repeat(5 << 20),
+        _ => "as it should be".to_owned(),
+    }
+}
+
+/// How inputs of `flaky` are made: as they should be, until a test says otherwise.
+static HOW: Mutex<u32> = Mutex::new(9);
+
+fn made_somehow() -> String {
+    let how = *HOW.lock().expect("nobody panics with it");
+    unusable(how)
+}
+
+#[flow(input = String, schedule = "* * * * * *", schedule_input = made_somehow())]
+mod flaky {
+    use super::*;
+
+    #[step]
+    pub(crate) async fn beat(run: String) -> Result<usize> {
+        Ok(run.len())
+    }
+}
+
 /// It does not start by itself any more.
 #[flow(input = u32)]
 mod still {
@@ -62,6 +90,7 @@ everywhere!(
     what_is_wrong_is_said,
     nothing_of_when_one_begins_is_ignored,
     a_run_by_hand_has_an_input_of_its_own,
+    an_input_that_cannot_be_is_said_and_others_are_started,
     runs_queue_up_behind_each_other,
     a_run_can_begin_later,
     times_that_no_clock_shows_are_far_away,
@@ -219,6 +248,33 @@ async fn a_run_by_hand_has_an_input_of_its_own(fresh: Fresh) -> Outcome {
         made > Some(before),
         "{made:?} was made now: {before} were before, and {stored:?} is stored"
     );
+    Ok(())
+}
+
+async fn an_input_that_cannot_be_is_said_and_others_are_started(fresh: Fresh) -> Outcome {
+    // One at a time: what it says is for all.
+    static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+    let _turn = TURN.lock().await;
+    let make = |how| HOW.lock().map(|mut it| *it = how).map_err(|_| "nobody panics with it");
+    make(9)?;
+    fresh.db.register(flaky::Flow).await?;
+    fresh.db.register(report::Flow).await?;
+    let worker = Working::start(Worker::new(&fresh.db).flow(flaky::Flow).flow(report::Flow));
+    let (flaky, other) = (fresh.db.schedule("flaky"), fresh.db.schedule("beside"));
+    until(|| async { Ok(flaky.get().await.is_ok_and(|it| it.last_at.is_some())) }).await?;
+    other.flow(report::Flow, 7).cron("* * * * * *").await?;
+    for (how, said) in [(0, "no report today"), (1, "\\u0000"), (2, "bytes")] {
+        make(how)?;
+        until(|| async { Ok(flaky.get().await?.error.is_some_and(|it| it.contains(said))) })
+            .await?;
+        let before = other.get().await?.last_at;
+        let started = flaky.get().await?.last_at;
+        until(|| async { Ok(other.get().await?.last_at > before) }).await?;
+        assert_eq!(flaky.get().await?.last_at, started, "what starts without an input: {how}");
+    }
+    make(9)?;
+    until(|| async { Ok(flaky.get().await?.error.is_none()) }).await?;
+    worker.stop().await?;
     Ok(())
 }
 

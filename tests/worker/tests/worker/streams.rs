@@ -1,6 +1,7 @@
 //! Streams through a worker and a client, from what a step says to those who read it.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pgflow::prelude::*;
@@ -97,6 +98,30 @@ mod silent {
     }
 }
 
+/// How much clones were told is sent, by what their runs were given.
+static SENT: Mutex<BTreeMap<String, usize>> = Mutex::new(BTreeMap::new());
+
+#[flow(input = String)]
+mod chatty {
+    use super::*;
+
+    /// Ends while a task of its own goes on to say something.
+    #[step]
+    pub(crate) async fn chat(run: String, out: Emit<usize>) -> Result<u32> {
+        let clone = out.clone();
+        tokio::spawn(async move {
+            let mut sent = 0;
+            while clone.send(sent).await.is_ok() {
+                sent += 1;
+                tokio::task::yield_now().await;
+            }
+            SENT.lock().expect("nobody panics with it").insert(run, sent);
+        });
+        tokio::time::sleep(Duration::from_millis(3)).await;
+        Ok(0)
+    }
+}
+
 everywhere!(
     what_a_step_says_is_read_while_it_runs,
     readers_see_the_same_whenever_they_come,
@@ -109,6 +134,7 @@ everywhere!(
     a_chunk_that_is_too_large_fails_the_step,
     a_cancelled_run_ends_its_streams,
     a_reader_that_falls_behind_misses_nothing,
+    what_was_sent_is_written_whoever_sent_it,
     a_stream_that_is_deleted_ends_for_its_readers_and_begins_anew_for_its_writers,
 );
 
@@ -222,6 +248,20 @@ async fn a_step_that_fails_before_it_says_anything_ends_its_stream_with_its_erro
         let run = fresh.db.start(silent::Flow, how.to_owned()).await?;
         let seen = all(run.stream::<silent::say>()).await?;
         assert!(matches!(&seen[..], [said] if said.contains(why)), "{how}: {seen:?}");
+    }
+    worker.stop().await?;
+    Ok(())
+}
+
+async fn what_was_sent_is_written_whoever_sent_it(fresh: Fresh) -> Outcome {
+    let worker = fresh.work(chatty::Flow).await?;
+    for _ in 0..10 {
+        let name = pgflow::RunId::new().to_string();
+        let run = fresh.db.start(chatty::Flow, name.clone()).await?;
+        let read = all(run.stream::<chatty::chat>()).await?.len();
+        let sent = || SENT.lock().expect("nobody panics with it").remove(&name);
+        let sent = crate::waits::until(async || sent()).await;
+        assert_eq!(read, sent, "what is said to be sent is there");
     }
     worker.stop().await?;
     Ok(())

@@ -166,9 +166,17 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "stream-waiting",
         file: "functions/read_step_chunks.sql",
-        find: "t.status in ('started', 'waiting') then t.attempts_count",
-        replace: "t.status = 'started' then t.attempts_count",
-        why: "who comes late would wait for the end of a stream that others saw end",
+        find: "t.status = 'waiting' then t.attempts_count",
+        replace: "false then t.attempts_count",
+        why: "a reader would wait as long as the task does, for what will not come",
+        tests: &["streams::owners"],
+    },
+    Mutation {
+        name: "stream-not-settled",
+        file: "functions/read_step_chunks.sql",
+        find: "t.status = 'waiting' then t.attempts_count",
+        replace: "t.status in ('started', 'waiting') then t.attempts_count",
+        why: "a reader would see the end of an attempt that is lost before it settles, and never the next one",
         tests: &["streams::owners"],
     },
 ];

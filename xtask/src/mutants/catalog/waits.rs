@@ -60,6 +60,22 @@ pub(super) const ALL: &[Mutation] = &[
         tests: &["waits::hooks"],
     },
     Mutation {
+        name: "signal-dropped-in-silence",
+        file: "functions/_take_signal.sql",
+        find: "    if v_why is not null then",
+        replace: "    if false then",
+        why: "nobody would ever learn what became of an answer that came too early",
+        tests: &["waits::hooks"],
+    },
+    Mutation {
+        name: "signal-of-another-body",
+        file: "functions/signal.sql",
+        find: "coalesce(s.digest = pgflow._digest(signal.payload), true)",
+        replace: "true",
+        why: "a sender that uses an id twice would think that both answers counted",
+        tests: &["waits::hooks"],
+    },
+    Mutation {
         name: "signal-kept-too-long",
         file: "functions/_take_signal.sql",
         find: " and s.expires_at > clock_timestamp()",

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pgflow_machine::RunStatus;
-use pgflow_machine::schedule::{Fire, Fired, Missed, Next, Overlap, ScheduleSpec, ScheduleStatus};
+use pgflow_machine::schedule::{
+    Fire, Fired, Given, Missed, Next, Overlap, ScheduleSpec, ScheduleStatus,
+};
 use pgflow_runtime::backend::{NewSchedule, Parts};
 use serde_json::json;
 
@@ -26,6 +28,13 @@ pub(crate) const CHECKS: &[Check] = &[
     check!("SC15", "a start that is refused does not stop the schedule", refusal, Schedules),
     check!("SC16", "what is over or cannot be read is not due", over, Schedules),
     check!("SC17", "a run can be given another input than what is stored", input, Schedules),
+    check!(
+        "SC18",
+        "what there is no input for does not start, and it is said why",
+        no_input,
+        Schedules
+    ),
+    check!("SC19", "what is not a minute ago is not missed", in_time, Schedules),
 ];
 
 async fn once(cx: Arc<Cx>) {
@@ -58,17 +67,28 @@ async fn early(cx: Arc<Cx>) {
 
 async fn missed(cx: Arc<Cx>) {
     for (missed, started, skipped) in [
-        (Missed::Skip, 4..5, 4),
+        (Missed::Skip, 5..5, 5),
         (Missed::Last, 4..5, 4),
         (Missed::All(2), 3..5, 3),
         (Missed::All(9), 0..5, 0),
     ] {
         let kit = ScheduleKit::new(&cx).await;
         kit.put(ScheduleSpec { missed, ..kit.spec() }).await.expect("made");
+        cx.database().advance(&kit.flow, Duration::from_mins(2)).await;
         let moments = kit.moments(5).await;
         let runs = moments[started].iter().map(|at| kit.run(*at));
         assert_eq!(kit.fire_now(&moments).await, fired(runs, skipped), "{missed}");
         assert_eq!(kit.get().await.after, moments[4]);
+    }
+}
+
+async fn in_time(cx: Arc<Cx>) {
+    for missed in [Missed::Skip, Missed::Last, Missed::All(1), Missed::All(9)] {
+        let kit = ScheduleKit::new(&cx).await;
+        kit.put(ScheduleSpec { missed, ..kit.spec() }).await.expect("made");
+        let moments = kit.moments(5).await;
+        let runs = moments.iter().map(|at| kit.run(*at));
+        assert_eq!(kit.fire_now(&moments).await, fired(runs, 0), "{missed}");
     }
 }
 
@@ -114,7 +134,8 @@ async fn refusal(cx: Arc<Cx>) {
     let moments = kit.moments(2).await;
     let revision = kit.get().await.revision;
     let next = Next::At(kit.now().await + Duration::from_hours(1));
-    let fire = Fire { name: &kit.name, revision, due: &moments[..1], next: &next, input: None };
+    let fire =
+        Fire { name: &kit.name, revision, due: &moments[..1], next: &next, input: Given::Stored };
     kit.schedules().fire_schedule(&fire).await.expect("it goes on");
     let found = kit.get().await;
     assert!(found.error.as_deref().is_some_and(|error| error.contains("array")), "{found:?}");
@@ -131,7 +152,7 @@ async fn over(cx: Arc<Cx>) {
     kit.put(kit.spec()).await.expect("made");
     let say = async |next: Next| {
         let revision = kit.get().await.revision;
-        let fire = Fire { name: &kit.name, revision, due: &[], next: &next, input: None };
+        let fire = Fire { name: &kit.name, revision, due: &[], next: &next, input: Given::Stored };
         kit.schedules().fire_schedule(&fire).await.expect("an outcome");
         kit.get().await
     };
@@ -154,10 +175,30 @@ async fn input(cx: Arc<Cx>) {
     kit.put(ScheduleSpec { input: json!("stored"), ..kit.spec() }).await.expect("made");
     let (moments, revision) = (kit.moments(1).await, kit.get().await.revision);
     let (next, input) = (Next::Never, json!("made for this run"));
-    let fire = Fire { name: &kit.name, revision, due: &moments, next: &next, input: Some(&input) };
+    let fire =
+        Fire { name: &kit.name, revision, due: &moments, next: &next, input: Given::Made(&input) };
     kit.schedules().fire_schedule(&fire).await.expect("an outcome");
     let run = kit.run(moments[0]);
     cx.remember(run);
     assert_eq!(kit.backend.input(run).await.expect("read"), Some(input));
     assert_eq!(kit.get().await.spec.input, json!("stored"));
+}
+
+async fn no_input(cx: Arc<Cx>) {
+    let kit = ScheduleKit::new(&cx).await;
+    kit.put(ScheduleSpec { input: json!("stored"), ..kit.spec() }).await.expect("made");
+    let (moments, revision) = (kit.moments(2).await, kit.get().await.revision);
+    let next = Next::At(kit.now().await + Duration::from_hours(1));
+    let (name, due, input) = (&kit.name, &moments[..1], Given::Nothing("there is none"));
+    let fire = Fire { name, revision, due, next: &next, input };
+    let answer = kit.schedules().fire_schedule(&fire).await.expect("an outcome");
+    assert_eq!(answer, fired([], 1));
+    let found = kit.get().await;
+    assert_eq!(found.error.as_deref(), Some("there is none"));
+    assert_eq!((found.status, found.after), (ScheduleStatus::Active, moments[0]));
+    assert_eq!((found.last_at, found.last_run), (None, None));
+    let run = kit.run(moments[0]);
+    assert_eq!(kit.backend.run(run, Parts::Run).await.expect("read"), None);
+    assert_eq!(kit.fire_now(&moments).await, fired([kit.run(moments[1])], 0), "it goes on");
+    assert_eq!(kit.get().await.error, None);
 }

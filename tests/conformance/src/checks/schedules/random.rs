@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pgflow_machine::schedule::{
-    Fire, Fired, Missed, Next, Origin, Overlap, Schedule, ScheduleSpec,
+    Fire, Fired, Given, Missed, Next, Origin, Overlap, Schedule, ScheduleSpec,
 };
 use pgflow_machine::{RunId, Timestamp, WorkerId};
 use pgflow_model::FlowShape;
@@ -150,7 +150,8 @@ impl Pair {
                 _ => Next::At(schedule.after + Duration::from_hours(1)),
             };
             let revision = schedule.revision - u64::from(is_late);
-            let fire = Fire { name: &self.name, revision, due: &due, next: &next, input: None };
+            let fire =
+                Fire { name: &self.name, revision, due: &due, next: &next, input: Given::Stored };
             let schedules = backend.schedules().expect("schedules");
             let fired = schedules.fire_schedule(&fire).await.expect("an outcome");
             if at == 0

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use pgflow_machine::TaskKey;
 use pgflow_machine::log::{ABANDONED, Closed, End, StreamKey, StreamProblem, Writer};
+use pgflow_runtime::backend::StreamPage;
 
 use crate::Check;
 use crate::check::check;
@@ -22,7 +23,7 @@ pub(crate) const CHECKS: &[Check] = &[
     ),
     check!(
         "S20",
-        "an attempt that wrote all is over, until another one has the task",
+        "an attempt that wrote all is over when it is settled, and not before",
         settling,
         Streams
     ),
@@ -119,9 +120,10 @@ async fn waiting(cx: Arc<Cx>) {
     kit.append(&stream, &attempt(&first), 0, ["x"]).await.expect("appended");
     kit.close(&stream, &attempt(&first), End::Eof).await.expect("closed");
     let before = kit.read(&stream, 0).await;
-    assert!(before.is_over);
+    assert!(!before.is_over, "nobody knows yet that it waits");
     run.apply(&first, waits(timeout(60, hook(&cx.token())))).await;
-    assert_eq!(kit.read(&stream, 0).await, before, "who comes now sees what others saw");
+    let page = kit.read(&stream, 0).await;
+    assert_eq!(page, StreamPage { is_over: true, ..before });
     let late = Err(StreamProblem::Superseded(1));
     assert_eq!(kit.append(&stream, &attempt(&first), 1, ["late"]).await, late);
     run.advance(90).await;
@@ -141,14 +143,21 @@ async fn settling(cx: Arc<Cx>) {
     kit.append(&stream, &attempt(&first), 0, ["x"]).await.expect("appended");
     kit.close(&stream, &attempt(&first), End::Eof).await.expect("closed");
     let page = kit.read(&stream, 0).await;
-    assert_eq!((page.end, page.is_over), (Some(End::Eof), true), "nobody need wait for the settle");
+    assert_eq!(
+        (page.end, page.is_over),
+        (Some(End::Eof), false),
+        "it may be lost before it settles"
+    );
     run.apply(&first, RELEASED).await;
     let page = kit.read(&stream, 0).await;
     assert_eq!((page.end, page.is_over), (Some(End::Eof), false), "another attempt says it again");
     let [second] = run.take(["a#0"]).await;
     assert_eq!(kit.close(&stream, &attempt(&second), End::Eof).await, Ok(Closed::Now));
     let page = kit.read(&stream, 0).await;
-    assert_eq!((page.generation, page.begins_at, page.next, page.is_over), (2, 1, 1, true));
+    assert_eq!((page.generation, page.begins_at, page.next, page.is_over), (2, 1, 1, false));
+    run.done(&second, 1).await;
+    let page = kit.read(&stream, 0).await;
+    assert_eq!((page.end, page.is_over), (Some(End::Eof), true));
 }
 
 async fn silent(cx: Arc<Cx>) {

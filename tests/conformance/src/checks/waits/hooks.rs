@@ -32,6 +32,7 @@ pub(crate) const CHECKS: &[Check] = &[
     ),
     check!("W09", "a payload that takes too long to check is refused", endless, Waits),
     check!("W07", "nothing is delivered to a run that has ended", ended, Waits),
+    check!("W90", "a resume id that was used for something else is refused", conflict, Waits),
 ];
 
 async fn waits_for_years(cx: Arc<Cx>) {
@@ -205,6 +206,32 @@ async fn again(cx: Arc<Cx>) {
         "run:completed {\"a\":1}",
     ])
     .await;
+}
+
+async fn conflict(cx: Arc<Cx>) {
+    let flow = cx.flow([single("a")]).await;
+    for is_named in [true, false] {
+        let run = cx.start(&flow, json!({})).await;
+        let [task] = run.take(["a#0"]).await;
+        let announced = cx.announce(&task).await.expect("it holds");
+        let token = if is_named { cx.token() } else { announced };
+        let [one, same, other] = [
+            json!({ "by": "Ann", "lines": [1, { "a": 1, "b": 2 }] }),
+            serde_json::from_str(r#"{ "lines": [1, { "b": 2, "a": 1 }], "by": "Ann" }"#)
+                .expect("JSON"),
+            json!({ "by": "Bob" }),
+        ]
+        .map(|payload| to_token(&token, payload).resume_id("mail"));
+        assert_eq!(cx.signal(&one).await, Signalled::Buffered);
+        for _ in 0..2 {
+            assert_eq!(cx.signal(&same).await, Signalled::Duplicate, "in whatever order");
+            assert_eq!(cx.signal(&other).await, Signalled::Conflict);
+            if cx.waits(run.id).await.is_empty() && run.record().await.output.is_none() {
+                run.apply(&task, waits(hook(&token))).await;
+            }
+        }
+        assert_eq!(run.record().await.output, Some(json!({ "a": one.payload })));
+    }
 }
 
 async fn without_token(cx: Arc<Cx>) {

@@ -90,6 +90,8 @@ async fn unfit(cx: Arc<Cx>) {
     let schema = Some(json!({ "type": "integer" }));
     run.apply(&task, waits(NewWait { schema, ..hook(&token) })).await;
     assert_eq!(cx.waits(run.id).await.len(), 1, "it goes on waiting");
+    let dropped = "step:signal_dropped a 0  expected integer, found string";
+    run.expect_log_end(&["step:waiting a 0 hook", dropped]).await;
     let right = to_token(&token, 7).resume_id("mail");
     assert_eq!(cx.signal(&right).await, Signalled::Delivered(task.lease.task));
     run.expect_state(RunStatus::Completed, &["a:completed"]).await;

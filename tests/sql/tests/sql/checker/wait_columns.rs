@@ -44,8 +44,9 @@ const UNSEEN: &[Unseen] = &[
     (&["pgflow.hooks.*"], &["deleted"], "a hook that nothing waits for yet"),
     (&["pgflow.signals.*"], &["deleted"], "the only copy of what was sent"),
     (&["pgflow.signals.payload"], &["other"], "the only copy of what was sent"),
-    (&["pgflow.signals.resume_id"], &["null", "other"], "what its sender chose, if anything"),
+    (&["pgflow.signals.resume_id"], &["other"], "what its sender chose"),
     (&["pgflow.signals.token"], &["null", "other"], "what its sender chose"),
+    (&["pgflow.signals.digest"], &["null", "other"], "of what was sent, which is gone"),
     (
         &["pgflow.signals.task_index"],
         &["+1", "-1", "+1000"],

@@ -60,6 +60,9 @@ async fn moments_that_were_missed_are_made_up_for_as_it_says() {
         ("all(9)", [-180, -120, -90], &[1, 2, 3], 0),
         ("skip", [-180, -120, -90], &[], 3),
         ("skip", [-180, -120, -5], &[3], 2),
+        ("skip", [-180, -40, -5], &[2, 3], 1),
+        ("last", [-40, -20, -5], &[1, 2, 3], 0),
+        ("all(1)", [-180, -20, -5], &[2, 3], 1),
     ] {
         let db = scheduled(&format!(", missed => '{missed}'")).await;
         assert_eq!(db.one(&fire(1, &moments)).await, fired(started, skipped), "{missed}");
@@ -129,6 +132,20 @@ async fn a_start_that_is_refused_is_said_and_does_not_stop_the_schedule() {
     assert_eq!(db.one(said).await, "active|t");
     db.run("update pgflow.schedules set flow_slug = 'f', after_at = now() - interval '10 minutes'")
         .await;
+    assert_eq!(db.one(&fire(2, &[-30])).await, fired(&[1], 0));
+    assert_eq!(db.one("select error from pgflow.schedules").await, "NULL");
+    db.check().await;
+}
+
+#[tokio::test]
+async fn what_there_is_no_input_for_does_not_start() {
+    let db = scheduled("").await;
+    let refused =
+        fire(1, &[-60]).replace("'2999-01-01')", "'2999-01-01', refusal => 'there is none')");
+    assert_eq!(db.one(&refused).await, fired(&[], 1));
+    assert_eq!(runs(&db).await, [""; 0]);
+    let standing = "select status, error, last_run, next_at > now() from pgflow.schedules";
+    assert_eq!(db.one(standing).await, "active|there is none|NULL|t");
     assert_eq!(db.one(&fire(2, &[-30])).await, fired(&[1], 0));
     assert_eq!(db.one("select error from pgflow.schedules").await, "NULL");
     db.check().await;

@@ -28,8 +28,9 @@ async fn only_the_attempt_that_has_the_task_writes() {
     assert_eq!(db.one(&append(run.id, 2, 0, "z")).await, "appended|1|1");
     let close = format!("select outcome from pgflow.close_step_stream('{}', 'a', 0, 2)", run.id);
     assert_eq!(db.one(&close).await, "closed");
-    assert_eq!(db.one(&stands.replace("0, 1)", "0, 2)")).await, "2|t|NULL|t");
+    assert_eq!(db.one(&stands.replace("0, 1)", "0, 2)")).await, "2|t|NULL|f", "it may be lost yet");
     run.complete("a", 0, "1").await;
+    assert_eq!(db.one(&stands.replace("0, 1)", "0, 2)")).await, "2|t|NULL|t");
     assert_eq!(db.one(&close).await, "superseded");
     let unknown = append(run.id, 1, 0, "x").replace("'a'", "'b'");
     assert_eq!(db.one(&unknown).await, "unknown_task|NULL|0");
@@ -55,7 +56,7 @@ async fn an_attempt_that_says_nothing_has_a_generation_of_its_own() {
         "select newest_generation, begins_at, has_ended, is_over from pgflow.read_step_chunks('{}', 'a', 0, 1)",
         run.id
     );
-    assert_eq!(db.one(&stands).await, "2|1|t|t", "what the first one said is none of it");
+    assert_eq!(db.one(&stands).await, "2|1|t|f", "what the first one said is none of it");
     db.check().await;
 }
 
@@ -68,14 +69,14 @@ async fn an_attempt_that_said_all_and_waits_is_over_until_another_one_has_the_ta
     db.run(&format!("select pgflow.close_step_stream('{}', 'a', 0, 1)", run.id)).await;
     let stands =
         format!("select has_ended, is_over from pgflow.read_step_chunks('{}', 'a', 0, 1)", run.id);
-    assert_eq!(db.one(&stands).await, "t|t");
+    assert_eq!(db.one(&stands).await, "t|f", "nobody knows yet that it waits");
     let wait = format!(
         r#"select outcome from pgflow.wait_tasks(array['{}']::uuid[], array['a'], array[0], array[1],
              array['{{"on": "hook", "token": "t", "timeout": 0}}']::jsonb[])"#,
         run.id
     );
     assert_eq!(db.one(&wait).await, "applied");
-    assert_eq!(db.one(&stands).await, "t|t", "who comes now sees what others saw");
+    assert_eq!(db.one(&stands).await, "t|t", "this attempt says no more");
     assert_eq!(db.one(&append(run.id, 1, 1, "y")).await, "superseded|NULL|0");
     assert_eq!(db.one("select timed_out from pgflow.wake_waits()").await, "1");
     assert_eq!(db.one(&stands).await, "t|f", "another attempt says it again");

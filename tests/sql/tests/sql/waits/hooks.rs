@@ -35,7 +35,8 @@ async fn a_signal_completes_the_task_and_starts_what_follows() {
         run.events().await[2..],
         ["step:a:waiting", "step:a:signalled", "step:a:completed", "step:b:started"]
     );
-    assert_eq!(db.one(&signal(&token, "1", "'r'")).await, "duplicate");
+    assert_eq!(db.one(&signal(&token, r#"{"ok": true}"#, "'r'")).await, "duplicate");
+    assert_eq!(db.one(&signal(&token, "1", "'r'")).await, "conflict");
     assert_eq!(db.one(&signal(&token, "1", "'other'")).await, "gone");
     assert_eq!(db.one(&signal(&token, "1", "null")).await, "gone");
     assert_eq!(db.one(&signal("hk_unknown", "1", "null")).await, "gone");
@@ -63,17 +64,20 @@ async fn a_signal_that_comes_before_the_wait_is_kept() {
     db.claim("f").await;
     let token = announce(&run, &db, "a", 1).await;
     assert_eq!(db.one(&signal(&token, "7", "'r'")).await, "buffered");
-    assert_eq!(db.one(&signal(&token, "8", "'r'")).await, "duplicate");
+    assert_eq!(db.one(&signal(&token, "7", "'r'")).await, "duplicate");
+    assert_eq!(db.one(&signal(&token, "8", "'r'")).await, "conflict");
     db.check().await;
     wait(&run, &db, "a", 1, &format!(r#"{{"on": "hook", "token": "{token}"}}"#)).await;
     assert_eq!(run.step("a", "output").await, "7");
-    assert_eq!(db.one(&signal(&token, "8", "'r'")).await, "duplicate");
+    assert_eq!(db.one(&signal(&token, "7", "'r'")).await, "duplicate");
+    assert_eq!(db.one(&signal(&token, "8", "'r'")).await, "conflict");
     // One that somebody chose needs no task yet.
     assert_eq!(db.one(&signal("early", "9", "'r'")).await, "buffered");
     db.claim("f").await;
     wait(&run, &db, "b", 1, r#"{"on": "hook", "token": "early"}"#).await;
     assert_eq!(run.get("output").await, r#"{"b": 9}"#);
     assert_eq!(db.one(&signal("early", "9", "'r'")).await, "duplicate");
+    assert_eq!(db.one(&signal("early", "8", "'r'")).await, "conflict");
     assert_eq!(db.one(&signal("early", "9", "'other'")).await, "buffered", "it is free again");
     db.check().await;
 }
@@ -89,6 +93,9 @@ async fn what_was_kept_and_does_not_fit_is_dropped() {
     wait(&run, &db, "a", 1, &format!(r#"{{"on": "hook", "token": "t", "schema": {SCHEMA}}}"#))
         .await;
     assert_eq!(run.step("a", "output").await, r#"{"ok": true}"#);
+    let dropped = "select payload ->> 'path', payload ? 'message' from pgflow.read_events(
+      (select run_id from pgflow.runs), 0, 100) where event_type = 'step:signal_dropped' order by seq";
+    assert_eq!(db.rows(dropped).await, ["|t", "/ok|t"], "the log says it");
     assert_eq!(db.rows("select payload from pgflow.signals").await, [r#"{"ok": false}"#]);
     db.check().await;
 }

@@ -102,8 +102,8 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "log-holds",
         file: "log/owner.rs",
-        find: "self.is_live() && self.task == Some",
-        replace: "self.task == Some",
+        find: "self.is_live() && self.task == Some((TaskStatus::Started",
+        replace: "self.task == Some((TaskStatus::Started",
         why: "an attempt of a run that has ended would write",
         tests: &["log::"],
     },

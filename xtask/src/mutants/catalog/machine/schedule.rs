@@ -38,10 +38,26 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "schedule-skip-late",
         file: "schedule/fire.rs",
-        find: "        Missed::Skip if due.last().is_some_and(|last| *last + LATE < now) => &[],\n",
-        replace: "",
+        find: "Missed::Skip => 0,",
+        replace: "Missed::Skip => 1,",
         why: "what was missed would be made up for",
         tests: &["what_is_missed"],
+    },
+    Mutation {
+        name: "schedule-in-time",
+        file: "schedule/fire.rs",
+        find: "in_time.max(made_up_for)",
+        replace: "made_up_for.max(usize::from(in_time > 0))",
+        why: "a worker that is a little behind would leave moments out",
+        tests: &["what_is_missed"],
+    },
+    Mutation {
+        name: "schedule-no-input",
+        file: "schedule/fire.rs",
+        find: "        (Vec::new(), ticks.len())\n",
+        replace: "        (ticks, 0)\n",
+        why: "runs would start with an input of another day",
+        tests: &["what_there_is_no_input_for"],
     },
     Mutation {
         name: "schedule-overlap-skip",

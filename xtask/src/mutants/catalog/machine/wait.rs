@@ -44,6 +44,14 @@ pub(super) const ALL: &[Mutation] = &[
         tests: &["the_first_payload"],
     },
     Mutation {
+        name: "wait-dropped-in-silence",
+        file: "wait/end.rs",
+        find: ".filter(|_| self.is_kept)",
+        replace: ".filter(|_| false)",
+        why: "nobody would ever learn what became of an answer that came too early",
+        tests: &["the_first_payload"],
+    },
+    Mutation {
         name: "wait-one-fails-all",
         file: "wait/row.rs",
         find: "self.failing(children).is_some() || children.iter().all(has_ended)",
