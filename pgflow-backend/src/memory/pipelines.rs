@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use pgflow_machine::job::{JobId, JobRow, JobToken, Seq};
 use pgflow_machine::payload_bytes;
-use pgflow_machine::permit::{PermitKey, PermitKind, Waiting};
+use pgflow_machine::permit::{PermitKey, PermitKind, Place, Waiting};
 use pgflow_machine::{TaskKey, TaskLease, TaskRef, TaskStatus, Timestamp};
 use serde_json::Value;
 
@@ -34,6 +34,7 @@ impl PipelineData {
             batch_key: kept.batch_key,
             resources: kept.resources,
             not_before: kept.not_before,
+            streak: row.streak,
         }
     }
 
@@ -180,6 +181,25 @@ impl PipelineSession for MemorySession {
         let ready = ready.filter(|(_, row, _)| is_after(row) && !row.is_expired(now));
         let page = ready.take(max as usize);
         Ok(page.map(|(id, row, payload)| data.pipelines.waiting(id, row, payload)).collect())
+    }
+
+    async fn waiting_of(
+        &mut self,
+        need: &str,
+        keys: &[String],
+        after: Option<Place>,
+        max: u32,
+    ) -> Stored<Vec<Waiting>> {
+        let all = self.waiting(need, after, u32::MAX).await?;
+        let mut of_each: HashMap<&String, u32> = keys.iter().map(|key| (key, 0)).collect();
+        let is_one_more = |waiting: &Waiting| {
+            let found = waiting.batch_key.as_ref().and_then(|key| of_each.get_mut(key));
+            found.is_some_and(|many| {
+                *many += 1;
+                *many <= max
+            })
+        };
+        Ok(all.into_iter().filter(is_one_more).collect())
     }
 
     async fn next_change(&mut self, need: &str) -> Stored<Option<Timestamp>> {

@@ -5,7 +5,7 @@ use std::future::Future;
 
 use pgflow_machine::Timestamp;
 use pgflow_machine::job::{JobId, JobToken};
-use pgflow_machine::permit::{PermitKey, PermitKind, Waiting};
+use pgflow_machine::permit::{PermitKey, PermitKind, Place, Waiting};
 use serde_json::Value;
 
 use super::Stored;
@@ -167,7 +167,17 @@ pub trait PipelineSession: Send {
     fn waiting(
         &mut self,
         need: &str,
-        after: Option<(i32, i64)>,
+        after: Option<Place>,
+        max: u32,
+    ) -> impl Future<Output = Stored<Vec<Waiting>>> + Send;
+
+    /// The same of messages with these batch keys, up to `max` of each; a store may leave out what somebody else has locked. Of a key
+    /// with hundreds of messages that are not ready, such as dead ones, it may find fewer than there are.
+    fn waiting_of(
+        &mut self,
+        need: &str,
+        keys: &[String],
+        after: Option<Place>,
         max: u32,
     ) -> impl Future<Output = Stored<Vec<Waiting>>> + Send;
 

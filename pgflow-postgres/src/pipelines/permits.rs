@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pgflow_machine::Timestamp;
 use pgflow_machine::job::{JobId, JobToken};
-use pgflow_machine::permit::{PermitKey, PermitKind, Waiting};
+use pgflow_machine::permit::{PermitKey, PermitKind, Place, Waiting};
 use serde_json::Value;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
@@ -186,6 +186,18 @@ impl<C: Speaks> PipelineSession for PostgresSession<C> {
         max: u32,
     ) -> Stored<Vec<Waiting>> {
         let rows = self.ask(|| look::more(need, after, max)).await?;
+        rows.iter().map(look::message).collect()
+    }
+
+    async fn waiting_of(
+        &mut self,
+        need: &str,
+        keys: &[String],
+        after: Option<Place>,
+        max: u32,
+    ) -> Stored<Vec<Waiting>> {
+        let locks = self.connection.locks();
+        let rows = self.ask_in_time(|| look::of_keys(need, keys, after, max, locks)).await?;
         rows.iter().map(look::message).collect()
     }
 

@@ -103,13 +103,15 @@ impl Pipelines {
                     flushes,
                     in_use: InUse::default(),
                     ahead: InUse::default(),
+                    lost: InUse::default(),
                 };
                 if stages.insert(need, running).is_some() {
                     return Err(WorkerError::NeedTwice { need });
                 }
             }
         }
-        Ok(PipelineHandler { stages, backend, loadings: HashMap::new() })
+        let (loadings, lost) = (HashMap::new(), HashMap::new());
+        Ok(PipelineHandler { stages, backend, loadings, lost })
     }
 }
 
@@ -165,6 +167,8 @@ pub(crate) struct PipelineHandler {
     backend: Arc<dyn Backend>,
     /// What is loaded for attempts that have not begun, by what tells them from others.
     loadings: HashMap<String, Arc<Loading>>,
+    /// Places of attempts at messages that were lost with their workers before, until they begin.
+    lost: HashMap<String, Permit>,
 }
 
 impl fmt::Debug for PipelineHandler {
@@ -181,6 +185,8 @@ struct Running {
     in_use: InUse,
     /// What was claimed before there was room for it.
     ahead: InUse,
+    /// Attempts at messages that were lost with their workers before: one at a time, so that none takes another along.
+    lost: InUse,
 }
 
 impl Running {
@@ -206,7 +212,7 @@ impl Running {
             source: Source::Need((*need).to_owned()),
             quotas: self.left().map(quota).into_iter().collect(),
             lease: Some(*lease),
-            stage: Some(Stage { drains, ..stage.clone() }),
+            stage: Some(Stage { drains, has_lost: self.lost.count() > 0, ..stage.clone() }),
             ahead,
         }
     }
@@ -223,6 +229,11 @@ fn messages(work: &ClaimedWork) -> Option<&ClaimedBatch> {
         ClaimedWork::Messages(claimed) => Some(claimed),
         ClaimedWork::Task(_) | ClaimedWork::Job(..) => None,
     }
+}
+
+/// Whether the last attempt at one of these was lost with its worker.
+fn was_lost(claimed: &ClaimedBatch) -> bool {
+    claimed.messages.iter().any(|message| message.taken.row.streak > 0)
 }
 
 impl Handler for PipelineHandler {
@@ -249,6 +260,11 @@ impl Handler for PipelineHandler {
     }
 
     fn claimed(&mut self, work: &[ClaimedWork]) {
+        for claimed in work.iter().filter_map(messages).filter(|claimed| was_lost(claimed)) {
+            if let Some(running) = self.stages.get(claimed.lease.need.as_str()) {
+                self.lost.insert(claimed.lease.batch.clone(), running.lost.take());
+            }
+        }
         for running in self.stages.values() {
             let own = || {
                 let claimed = work.iter().filter_map(messages);
@@ -270,6 +286,7 @@ impl Handler for PipelineHandler {
     fn forget(&mut self, work: &ClaimedWork) {
         if let Some(claimed) = messages(work) {
             self.loadings.remove(&claimed.lease.batch);
+            self.lost.remove(&claimed.lease.batch);
         }
     }
 
@@ -292,11 +309,15 @@ impl Handler for PipelineHandler {
         );
         let permit = running.spec.concurrency.map(|_| running.in_use.take());
         let loading = self.loadings.remove(&claimed.lease.batch);
+        let lost = self.lost.remove(&claimed.lease.batch);
         let context =
             MessageContext { cancel: signals.cancel.clone(), ..MessageContext::of(&claimed) };
         let work = Work { claimed: *claimed, context, tx: None, loading };
         let (stage, backend) = (running.work.clone(), Arc::clone(&self.backend));
-        let run = Box::pin(attempt(label.flow, stage, work, backend, signals));
+        let run = Box::pin(async move {
+            let _lost = lost;
+            attempt(label.flow, stage, work, backend, signals).await
+        });
         Ok(Prepared { label, permit, span, run })
     }
 }

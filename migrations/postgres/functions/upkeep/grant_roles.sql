@@ -30,7 +30,7 @@ declare
     'requeue_stalled_tasks',
     'submit_jobs', 'claim_jobs', 'beat_jobs', 'finish_jobs', 'fail_jobs', 'reschedule_jobs', 'release_jobs', 'sweep_jobs',
     'settle_jobs', 'settle_job', 'settle_and_claim_all', 'release_unknown_jobs', 'holds_job', 'next_job', 'get_jobs',
-    'load_permits', 'load_holds', 'note_permits', 'hold_permits', 'hold_for_tasks', 'look_at_queue', 'more_messages', 'lease_messages', 'claim_messages', 'keep_messages', 'end_messages',
+    'load_permits', 'load_holds', 'note_permits', 'hold_permits', 'hold_for_tasks', 'look_at_queue', 'more_messages', 'batch_messages', 'lease_messages', 'claim_messages', 'keep_messages', 'end_messages',
     'append_chunks', 'append_step_chunks', 'close_stream', 'close_step_stream',
     'create_schedule', 'remove_schedule', 'list_schedules', 'advance_schedule', 'due_schedules', 'next_schedule',
     -- Delete nothing but what its writers said may go, and what nobody looks at any more.

@@ -24,6 +24,7 @@ pub(super) const CALLS: &[(&str, &str)] = &[
         "select pgflow.look_at_queue('w', 'q', '{resource}', '{gpu}', 9); select pgflow.look_at_queue('w', 'q', '{resource}', '{gpu}', 9, true)",
     ),
     ("more_messages", "select pgflow.more_messages('q', 9, 0, 0)"),
+    ("batch_messages", "select pgflow.batch_messages('q', '{k}', 9, 0, 0, true)"),
     ("lease_messages", "select pgflow.lease_messages('w', '{q1,q2}', 60)"),
     ("claim_messages", "select pgflow.claim_messages('w', 'q', 60, 9)"),
     ("hold_permits", "select pgflow.hold_permits('{gpu}', '{q1}', '{x}', '{b}', '{1}', '{1}')"),

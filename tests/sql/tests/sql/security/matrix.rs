@@ -23,6 +23,7 @@ const DECISIONS: &[(&str, u8)] = &[
     ("announce_hooks", WORKER),
     ("append_chunks", CLIENT | WORKER),
     ("append_step_chunks", WORKER),
+    ("batch_messages", WORKER),
     ("beat_jobs", WORKER),
     ("calculate_retry_delay", OWNER_ONLY),
     ("cancel_abandoned", CLIENT | WORKER),
