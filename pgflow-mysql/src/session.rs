@@ -616,6 +616,10 @@ impl<C: DerefMut<Target = MySqlConnection> + Send> PipelineSession for MySqlSess
         answered!(self, pipelines::waiting(self, need, after, max))
     }
 
+    async fn depth(&mut self, need: &str, most: u64) -> Stored<u64> {
+        answered!(self, pipelines::depth(self, need, most))
+    }
+
     async fn waiting_of(
         &mut self,
         need: &str,

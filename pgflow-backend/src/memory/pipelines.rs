@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use pgflow_machine::job::{JobId, JobRow, JobToken, Seq};
+use pgflow_machine::job::{JobId, JobRow, JobState, JobToken, Seq};
 use pgflow_machine::payload_bytes;
 use pgflow_machine::permit::{PermitKey, PermitKind, Place, Waiting};
 use pgflow_machine::{TaskKey, TaskLease, TaskRef, TaskStatus, Timestamp};
@@ -12,6 +12,9 @@ use super::data::Data;
 use super::session::MemorySession;
 use crate::backend::{Hold, JobSummary, MessageRow, TaskHold};
 use crate::store::{PipelineSession, Stored};
+
+/// Where messages stand that wait for an attempt.
+const WAITING: [JobState; 3] = [JobState::Ready, JobState::Sleeping, JobState::Parked];
 
 /// All that is kept of pipelines.
 #[derive(Debug, Default)]
@@ -200,6 +203,13 @@ impl PipelineSession for MemorySession {
             })
         };
         Ok(all.into_iter().filter(is_one_more).collect())
+    }
+
+    async fn depth(&mut self, need: &str, most: u64) -> Stored<u64> {
+        let data = self.data();
+        let of_it = data.jobs.all(self.now).filter(|job| job.row.need == need);
+        let waiting = of_it.filter(|job| WAITING.contains(&job.row.state));
+        Ok((waiting.count() as u64).min(most))
     }
 
     async fn next_change(&mut self, need: &str) -> Stored<Option<Timestamp>> {

@@ -75,15 +75,12 @@ pub trait PipelineSession: Send {
         self.load_permits(keys)
     }
 
-    /// Those of these resources that are there. They stay for ever, so nothing need be locked.
-    fn known_resources(
+    /// Resources and stages, as far as they are there. They stay for ever, so nothing need be locked.
+    fn known_permits(
         &mut self,
-        slugs: &BTreeSet<String>,
+        keys: &BTreeSet<PermitKey>,
     ) -> impl Future<Output = Stored<BTreeMap<PermitKey, Value>>> + Send {
-        async move {
-            let keys = slugs.iter().map(|slug| PermitKey::new(PermitKind::Resource, slug));
-            self.load_permits(&keys.collect()).await
-        }
+        self.load_permits(keys)
     }
 
     /// What is kept of a message besides its job, if that is anything.
@@ -180,6 +177,9 @@ pub trait PipelineSession: Send {
         after: Option<Place>,
         max: u32,
     ) -> impl Future<Output = Stored<Vec<Waiting>>> + Send;
+
+    /// How many messages of a queue are ready, asleep or in line for their keys, up to so many.
+    fn depth(&mut self, need: &str, most: u64) -> impl Future<Output = Stored<u64>> + Send;
 
     /// When the first sleeper of a queue wakes or the first lease of it lapses.
     fn next_change(&mut self, need: &str)

@@ -77,8 +77,8 @@ impl Waiting {
         (self.priority, self.seq)
     }
 
-    /// Whether its last attempt was lost with its worker. Perhaps that was its doing: it goes alone, so that it takes none of its
-    /// neighbours along.
+    /// Whether it was lost with a worker, and nothing has come of it since. Perhaps that was its doing: it goes alone, so that it takes none
+    /// of its neighbours along.
     fn is_lost(&self) -> bool {
         self.streak > 0
     }

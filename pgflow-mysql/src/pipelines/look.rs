@@ -73,6 +73,11 @@ const MORE_OF_KEY: &str = of_key!(" and urgency >= ? and (urgency > ? or seq > ?
 /// So many messages of a key are passed over that cannot be had.
 const PASSED_OVER: u32 = 200;
 
+const DEPTH: &str = "
+    select count(*) from (
+      select 1 from pgflow_jobs force index (pgflow_jobs_ready)
+       where need = ? and state in ('ready', 'sleeping', 'parked') limit ?) waiting";
+
 const WAKES: &str = "
     select wake_at from pgflow_jobs force index (pgflow_jobs_asleep)
      where need = ? and state = 'sleeping' order by wake_at limit 1";
@@ -233,6 +238,16 @@ pub(crate) async fn waiting_of<C: DerefMut<Target = MySqlConnection>>(
         }
     }
     Ok(all)
+}
+
+pub(crate) async fn depth<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    need: &str,
+    most: u64,
+) -> Result<u64> {
+    let query = sqlx::query_scalar(DEPTH).bind(need.as_bytes()).bind(most);
+    let depth: i64 = query.fetch_one(session.connection()).await?;
+    Ok(depth.unsigned_abs())
 }
 
 pub(crate) async fn next_change<C: DerefMut<Target = MySqlConnection>>(

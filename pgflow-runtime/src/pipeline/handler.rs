@@ -118,6 +118,9 @@ impl Pipelines {
 /// What is wrong with a pipeline in itself.
 fn check(pipeline: &PipelineSpec) -> Result<(), WorkerError> {
     let name = pipeline.name;
+    if pipeline.limits.values().any(|attempts| *attempts == 0) {
+        return Err(WorkerError::Zero { what: format!("global_concurrency of pipeline `{name}`") });
+    }
     if pipeline.has_late_key {
         return Err(WorkerError::LateKey { pipeline: name });
     }
@@ -146,9 +149,29 @@ async fn declare(backend: &dyn Backend, pipeline: &PipelineSpec) -> Result<(), B
     let held = most_held(&pipeline.stages);
     let no_rates = BTreeMap::new();
     persistently(|| queues.declare(&no_rates, &held)).await?;
+    for stage in pipeline.stages.iter().filter(|stage| stage.names_resources) {
+        warn_of_units(backend, stage).await?;
+    }
     let stages = pipeline.stages.iter();
     let stages = stages.map(|stage| (stage.need.to_owned(), stage.stage.clone())).collect();
     persistently(|| queues.note_stages(&stages)).await
+}
+
+/// What a message names comes on top of what the stage holds: if that is all there is, no message may name it.
+async fn warn_of_units(backend: &dyn Backend, spec: &StageSpec) -> Result<(), BackendError> {
+    let queues = backend.pipelines()?;
+    for (resource, units) in &spec.stage.resources {
+        let found = persistently(|| queues.resource(resource)).await?;
+        if found.is_some_and(|(it, _)| it.capacity <= *units) {
+            let queue = spec.need;
+            tracing::warn!(
+                queue,
+                resource,
+                "messages that name this resource are refused: each attempt of the pipeline holds all of it already"
+            );
+        }
+    }
+    Ok(())
 }
 
 /// Of each resource, the most that an attempt of one of these stages holds.
@@ -231,7 +254,7 @@ fn messages(work: &ClaimedWork) -> Option<&ClaimedBatch> {
     }
 }
 
-/// Whether the last attempt at one of these was lost with its worker.
+/// Whether one of these was lost with a worker, and nothing has come of it since.
 fn was_lost(claimed: &ClaimedBatch) -> bool {
     claimed.messages.iter().any(|message| message.taken.row.streak > 0)
 }
@@ -315,8 +338,10 @@ impl Handler for PipelineHandler {
         let work = Work { claimed: *claimed, context, tx: None, loading };
         let (stage, backend) = (running.work.clone(), Arc::clone(&self.backend));
         let run = Box::pin(async move {
-            let _lost = lost;
-            attempt(label.flow, stage, work, backend, signals).await
+            let ended = attempt(label.flow, stage, work, backend, signals).await;
+            // Another one that was lost may be claimed now.
+            drop(lost);
+            ended
         });
         Ok(Prepared { label, permit, span, run })
     }

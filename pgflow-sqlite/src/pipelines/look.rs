@@ -74,6 +74,12 @@ macro_rules! of_key {
 const FIRST_OF_KEY: &str = of_key!("");
 const MORE_OF_KEY: &str = of_key!(" and priority <= ?5 and (priority < ?5 or seq > ?6)");
 
+/// Each from its index.
+const DEPTH: &str = "
+    select (select count(*) from (select 1 from pgflow_jobs where need = ?1 and state = 'ready' limit ?2))
+         + (select count(*) from (select 1 from pgflow_jobs where need = ?1 and state = 'sleeping' limit ?2))
+         + (select count(*) from (select 1 from pgflow_jobs where need = ?1 and state = 'parked' limit ?2))";
+
 const CHANGE: &str = "
     select min(at) from (
       select min(wake_at) as at from pgflow_jobs where need = ?1 and state = 'sleeping'
@@ -220,6 +226,17 @@ pub(super) async fn waiting_of<C: Conn>(
         }
     }
     Ok(all)
+}
+
+pub(super) async fn depth<C: Conn>(
+    session: &mut SqliteSession<C>,
+    need: &str,
+    most: u64,
+) -> Result<u64> {
+    let limit = i64::try_from(most).unwrap_or(i64::MAX);
+    let query = sqlx::query_scalar(DEPTH).bind(need).bind(limit);
+    let depth: i64 = query.fetch_one(&mut *session.connection).await?;
+    Ok(depth.unsigned_abs().min(most))
 }
 
 pub(super) async fn next_change<C: Conn>(

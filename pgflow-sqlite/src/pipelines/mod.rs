@@ -83,6 +83,10 @@ impl<C: Conn> PipelineSession for SqliteSession<C> {
         Ok(look::waiting_of(self, need, keys, after, max).await?)
     }
 
+    async fn depth(&mut self, need: &str, most: u64) -> Stored<u64> {
+        Ok(look::depth(self, need, most).await?)
+    }
+
     async fn next_change(&mut self, need: &str) -> Stored<Option<Timestamp>> {
         Ok(look::next_change(self, need).await?)
     }

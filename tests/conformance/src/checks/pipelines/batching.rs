@@ -186,12 +186,12 @@ async fn around(cx: Arc<Cx>) {
 async fn scattered(cx: Arc<Cx>) {
     let kit = QueueKit::new(&cx);
     let keys = cx.rounds(450, 11_000);
-    let of = |round: u32, key: u32| {
+    let of = |round: usize, key: usize| {
         let batch_key = Some(format!("k{key:05}"));
         let name = format!("{round}-{key:05}");
         Message { columns: Columns { batch_key, ..Columns::default() }, ..kit.message(&name) }
     };
-    let push = async |round: u32, keys: std::ops::Range<u32>| {
+    let push = async |round: usize, keys: std::ops::Range<usize>| {
         for part in keys.collect::<Vec<_>>().chunks(500) {
             kit.push(&part.iter().map(|key| of(round, *key)).collect::<Vec<_>>()).await;
         }
@@ -212,7 +212,7 @@ async fn scattered(cx: Arc<Cx>) {
     }
     let mut names: Vec<_> = found.iter().map(|batch| kit.of(batch)).collect();
     names.sort();
-    let of_key = |key: u32| [0, 1, 2].map(|round| format!("{round}-{key:05}")).to_vec();
+    let of_key = |key: usize| [0, 1, 2].map(|round| format!("{round}-{key:05}")).to_vec();
     assert_eq!(names, [of_key(keys - 2), of_key(keys - 1)], "the two that are full");
     assert!(found.iter().all(|batch| batch.trigger == Some(Trigger::Size)));
     // What is ripe by time is a whole batch, whatever lies between its messages.

@@ -176,6 +176,58 @@ async fn a_look_measures_no_more_than_a_claim_hands_out() {
     assert_eq!(db.rows(&more).await, ["h17", "h18"]);
 }
 
+/// It goes alone, which the look's caller sees to.
+#[tokio::test]
+async fn what_was_lost_with_its_worker_takes_a_look() {
+    let db = Db::new().await;
+    db.run("select pgflow.submit_jobs('{a,b}', '{q,q}')").await;
+    lease(&db, "{a}").await;
+    db.run("update pgflow.jobs set lease_until = now() - interval '1 second', look_at = now() - interval '1 second' where id = 'a'").await;
+    let claim = "select id from pgflow.claim_messages('w', 'q', 60, 9)";
+    assert!(db.rows(claim).await.is_empty());
+    let look = "select name, units from pgflow.look_at_queue('w', 'q', null, null, 9) where what = 'message'";
+    assert_eq!(db.rows(look).await, ["a|1", "b|0"], "how many workers were lost with it");
+    lease(&db, "{a}").await;
+    assert_eq!(db.rows(claim).await, ["b"]);
+}
+
+#[tokio::test]
+async fn messages_are_found_by_their_batch_keys() {
+    let db = Db::new().await;
+    db.run("select pgflow.submit_jobs('{a,b,c,d,e}', '{q,q,q,q,r}')").await;
+    db.run("select pgflow.keep_messages('{a,b,c,d,e}', '{k,l,k,k,k}', array_fill(null::jsonb, array[5]))").await;
+    let of = async |max: u32, place: &str, locks: bool| {
+        let place = format!("(select seq from pgflow.jobs where id = '{place}')");
+        let after = format!("(select 0 where {place} is not null), {place}");
+        db.rows(&format!(
+            "select name from pgflow.batch_messages('q', '{{k,l,none}}', {max}, {after}, {locks})"
+        ))
+        .await
+    };
+    for locks in [false, true] {
+        assert_eq!(of(2, "none", locks).await, ["a", "b", "c"], "two of each key");
+        assert_eq!(of(2, "b", locks).await, ["c", "d"], "those behind a place");
+    }
+    lease(&db, "{c}").await;
+    assert_eq!(of(2, "none", false).await, ["a", "b", "d"], "nobody else has it");
+    db.run("update pgflow.jobs set expires_at = now() where id = 'd'").await;
+    assert_eq!(of(2, "none", true).await, ["a", "b"]);
+    db.run("select pgflow.reschedule_jobs('{c}', array[(select token::text from pgflow.jobs where id = 'c')], '{r}')").await;
+    assert_eq!(of(2, "none", false).await, ["a", "b"], "it is at another queue");
+    db.check().await;
+}
+
+#[tokio::test]
+async fn what_waits_at_a_queue_is_counted() {
+    let db = Db::new().await;
+    db.run("select pgflow.submit_jobs('{a,b,c,d}', '{q,q,q,r}', keys => '{k,k,null,null}')").await;
+    db.run("select pgflow.submit_jobs('{late}', '{q}', delays => '{60000}')").await;
+    let depth = |most: u32| format!("select pgflow.queue_depth('q', {most})");
+    assert_eq!((db.one(&depth(9)).await, db.one(&depth(2)).await), ("4".into(), "2".into()));
+    lease(&db, "{c}").await;
+    assert_eq!(db.one(&depth(9)).await, "3", "without what is worked on");
+}
+
 #[tokio::test]
 async fn the_end_of_an_attempt_frees_and_forgets() {
     let db = database().await;

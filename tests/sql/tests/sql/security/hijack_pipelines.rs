@@ -33,6 +33,7 @@ pub(super) const CALLS: &[(&str, &str)] = &[
         "select pgflow.hold_for_tasks('{gpu}', array[gen_random_uuid()], '{a}', '{0}', '{1}', '{1}', '{1}')",
     ),
     ("list_permits", "select pgflow.list_permits('resource')"),
+    ("queue_depth", "select pgflow.queue_depth('q', 9)"),
     ("get_message", "select pgflow.get_message('q1')"),
     ("prune_turns", "select pgflow.prune_turns('q', 9)"),
     ("load_holds", "select pgflow.load_holds('{gpu}')"),

@@ -120,6 +120,7 @@ const DECISIONS: &[(&str, u8)] = &[
     ("prune_runs", UPKEEP),
     ("prune_streams", UPKEEP | WORKER),
     ("prune_turns", UPKEEP | WORKER),
+    ("queue_depth", CLIENT | WORKER),
     ("read_chunks", CLIENT | VIEWER),
     ("read_events", CLIENT | VIEWER),
     ("read_job_trace", CLIENT | UPKEEP | VIEWER),

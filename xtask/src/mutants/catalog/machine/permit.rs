@@ -14,8 +14,8 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "permit-bucket-depth",
         file: "permit/rate.rs",
-        find: "let slack = self.rate.depth(interval) - (",
-        replace: "let slack = self.rate.depth(interval) + interval - (",
+        find: "self.slack(self.rate.depth(interval), now) / interval",
+        replace: "self.slack(self.rate.depth(interval) + interval, now) / interval",
         why: "one more than the burst could be taken at once",
         tests: &["no_window_has_more", "it_says_when"],
     },
@@ -38,10 +38,10 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "permit-set-looks-back",
         file: "permit/rate.rs",
-        find: "            self.spent = self.spent.min(now.micros().saturating_add(rate.depth(interval)));\n",
+        find: "let slack = slack * i128::from(interval) / i128::from(old);",
         replace: "",
-        why: "a faster rate would wait for what was taken by the slower one",
-        tests: &["a_new_rate_counts"],
+        why: "a slower rate would have more tokens than there were, and a faster one fewer",
+        tests: &["a_lower_rate_in_between"],
     },
     Mutation {
         name: "permit-declare-wins",
@@ -50,6 +50,22 @@ pub(super) const ALL: &[Mutation] = &[
         replace: "if self.rate != rate {",
         why: "a worker that starts would undo what an operator has set",
         tests: &["a_new_rate_counts"],
+    },
+    Mutation {
+        name: "permit-lost-together",
+        file: "permit/plan.rs",
+        find: "if !(self.has_lost && group.iter().any(Waiting::is_lost)) {",
+        replace: "if !group.is_empty() {",
+        why: "messages that were lost together would be lost together again",
+        tests: &["what_was_lost"],
+    },
+    Mutation {
+        name: "permit-batch-waits-for-room",
+        file: "permit/plan.rs",
+        find: "            group.retain(|waiting| self.fits(waiting));\n",
+        replace: "",
+        why: "what an earlier batch took would keep all of a later one waiting",
+        tests: &["a_full_resource_keeps_no_batch"],
     },
     Mutation {
         name: "permit-over-capacity",
