@@ -199,7 +199,11 @@ async fn plan<S: QueueSession>(
         let places =
             found.is_none().then_some(begins).flatten().map(|begins| places(&page, begins));
         let before = view.planner.picked();
-        view.look(page, (!has_gap).then_some(after)).await?;
+        view.learn(&page).await?;
+        view.planner.look(page);
+        if !has_gap {
+            view.contiguous = after;
+        }
         if let (Some(places), Some(first)) = (places, view.planner.first_pick(before)) {
             found = places.get(first).copied();
         }
@@ -238,14 +242,6 @@ struct View<'a, S> {
 }
 
 impl<S: QueueSession> View<'_, S> {
-    /// Looks at a page: the next one, if it says where that ends.
-    async fn look(&mut self, page: Vec<Waiting>, ends: Option<Option<Place>>) -> Stored<()> {
-        self.learn(&page).await?;
-        self.planner.look(page);
-        self.contiguous = ends.unwrap_or(self.contiguous);
-        Ok(())
-    }
-
     /// Resources that are new to the planner.
     async fn learn(&mut self, messages: &[Waiting]) -> Stored<()> {
         let named = messages.iter().flat_map(|waiting| waiting.resources.keys());

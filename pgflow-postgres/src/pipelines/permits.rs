@@ -198,7 +198,7 @@ impl<C: Speaks> PipelineSession for PostgresSession<C> {
         max: u32,
     ) -> Stored<Vec<Waiting>> {
         let locks = self.connection.locks();
-        let rows = self.ask_in_time(|| look::of_keys(need, keys, after, max, locks)).await?;
+        let rows = self.ask(|| look::of_keys(need, keys, after, max, locks)).await?;
         rows.iter().map(look::message).collect()
     }
 

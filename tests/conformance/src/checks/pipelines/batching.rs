@@ -130,32 +130,39 @@ async fn alone(cx: Arc<Cx>) {
     for stage in [Stage::default(), batches(3, 0)] {
         let is_batch = stage.batch.is_some();
         let of = |names: [&str; 3]| names.map(|name| format!("{name}-{is_batch}"));
-        let [a, b, c] = of(["a", "b", "c"]);
-        kit.push_named([a.clone(), b.clone(), c.clone()]).await;
-        assert_eq!(kit.names(9, &stage).await, [&*a, &*b, &*c]);
+        let together = of(["a", "b", "c"]);
+        kit.push_named(together.clone()).await;
+        assert_eq!(kit.names(9, &stage).await, together);
         kit.jobs.pass(61).await;
         // The first one was it: it dies in its third attempt, of which each takes nobody else along.
-        assert_eq!(kit.names(9, &stage).await, [&*a]);
+        let [poison, others @ ..] = &together;
+        assert_eq!(kit.names(9, &stage).await, [&**poison]);
         let has_lost = Stage { has_lost: true, ..stage.clone() };
         assert!(kit.names(9, &has_lost).await.is_empty(), "what was lost with it waits");
-        let [d, e, f] = of(["d", "e", "f"]);
-        kit.push_named([d.clone(), e.clone(), f.clone()]).await;
-        let new = kit.claim(9, &has_lost).await;
-        let names: Vec<_> = new.iter().flat_map(|it| kit.of(it)).collect();
-        assert_eq!(names, [&*d, &*e, &*f], "what is new goes on");
-        for batch in &new {
+        let new = of(["d", "e", "f"]);
+        kit.push_named(new.clone()).await;
+        let claimed = kit.claim(9, &has_lost).await;
+        let names: Vec<_> = claimed.iter().flat_map(|it| kit.of(it)).collect();
+        assert_eq!(names, new, "what is new goes on");
+        for batch in &claimed {
             kit.finish(batch).await;
         }
         kit.jobs.pass(61).await;
-        assert_eq!(kit.names(9, &stage).await, [&*a]);
-        kit.jobs.pass(61).await;
-        for name in [b, c] {
+        // One after the other, the one that has waited longest first; the first one takes its process along again.
+        let mut done = Vec::new();
+        for _ in 0..together.len() {
             let claimed = kit.claim(9, &stage).await;
-            assert_eq!(claimed.iter().map(|it| kit.of(it)).collect::<Vec<_>>(), [[name]]);
-            kit.finish(&claimed[0]).await;
+            let [lost] = &claimed[..] else { panic!("one at a time, and {claimed:?} came") };
+            let [name] = &kit.of(lost)[..] else { panic!("it goes alone: {lost:?}") };
+            if name != poison {
+                done.push(name.clone());
+                kit.finish(lost).await;
+            }
         }
+        assert_eq!(done, others);
+        kit.jobs.pass(61).await;
         assert!(kit.claim(9, &stage).await.is_empty());
-        assert_eq!(kit.jobs.standing(&a).await, "crashed");
+        assert_eq!(kit.jobs.standing(poison).await, "crashed");
     }
 }
 

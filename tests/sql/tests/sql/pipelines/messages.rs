@@ -89,6 +89,8 @@ async fn exactly_what_is_named_is_leased_if_it_can_be_had() {
     assert_eq!(lease(&db, "{k3,k4}").await, ["k3"]);
     let failure = db.error("select pgflow.lease_messages('w', '{}', 60)").await;
     assert_eq!(failure.code, "22023");
+    grant(&db, 2, 1).await;
+    hold(&db, "gpu", "c", 1, 1).await;
     db.check().await;
 }
 
@@ -115,10 +117,14 @@ async fn the_first_messages_are_had_in_one_call() {
     assert_eq!(db.one(row).await, "leased|w|t");
     let traced = "select kind, worker from pgflow.job_trace where job = 'a' and token is not null";
     assert_eq!(db.rows(traced).await, ["claimed|w"]);
-    // Back in line, it can be had since then; what has lapsed is taken back first.
+    // What has lapsed is taken back first, and goes alone; back in line, it can be had since then.
     db.run("update pgflow.jobs set lease_until = now() - interval '1 second', look_at = now() - interval '1 second' where id = 'a'").await;
+    assert_eq!(front(1).await, [""; 0], "it was lost with its worker");
+    db.run("update pgflow.jobs set streak = 0 where id = 'a'").await;
     assert_eq!(front(1).await, ["a|2|f"]);
     lease(&db, "{c}").await;
+    grant(&db, 2, 1).await;
+    hold(&db, "gpu", "c", 1, 1).await;
     assert_eq!(front(9).await, ["d|1|t", "e|1|t"]);
     assert_eq!(front(9).await, [""; 0]);
     let failure = db.error("select pgflow.claim_messages('w', 'q', 0, 1)").await;

@@ -30,8 +30,8 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "permit-next-token",
         file: "permit/rate.rs",
-        find: "+ interval - self.rate.depth(interval);",
-        replace: "- self.rate.depth(interval);",
+        find: "now.micros()).saturating_add(interval);",
+        replace: "now.micros());",
         why: "a claim would look again before there is a token",
         tests: &["it_says_when"],
     },
