@@ -19,7 +19,7 @@ use pgflow_machine::job::{
     Dependency, JobHold, JobId, JobNeeds, JobRows, JobSettings, JobToken, JobWrites, ReadyJob,
 };
 use pgflow_machine::log::{StreamKey, StreamNeeds, StreamRows, StreamWrites};
-use pgflow_machine::permit::{PermitKey, PermitKind, Waiting};
+use pgflow_machine::permit::{PermitKey, PermitKind, Place, Waiting};
 use pgflow_machine::schedule::Schedule;
 use pgflow_machine::wait::{Child, ChildEnd, Glance, HookToken, WaitRow};
 use pgflow_machine::{
@@ -625,6 +625,20 @@ impl<C: DerefMut<Target = MySqlConnection> + Send> PipelineSession for MySqlSess
         max: u32,
     ) -> Stored<Vec<Waiting>> {
         answered!(self, pipelines::waiting(self, need, after, max))
+    }
+
+    async fn depth(&mut self, need: &str, most: u64) -> Stored<u64> {
+        answered!(self, pipelines::depth(self, need, most))
+    }
+
+    async fn waiting_of(
+        &mut self,
+        need: &str,
+        keys: &[String],
+        after: Option<Place>,
+        max: u32,
+    ) -> Stored<Vec<Waiting>> {
+        answered!(self, pipelines::waiting_of(self, need, keys, after, max))
     }
 
     async fn next_change(&mut self, need: &str) -> Stored<Option<Timestamp>> {

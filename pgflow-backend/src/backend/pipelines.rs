@@ -17,7 +17,7 @@ use crate::tx::StepTx;
 ///
 /// | rule | |
 /// |---|---|
-/// | P1 | a batch is never both short and young, unless whoever asks drains |
+/// | P1 | a batch is never both short and young, unless whoever asks drains; what was lost with its worker goes alone, one at a time |
 /// | P2 | of a resource, no more units are held than its capacity; what a hold is held by is a lease |
 /// | P3 | of a rate, no window of its period has more than its amount and its burst |
 /// | P4 | a settle of many messages is one transaction; each has a fence of its own |
@@ -104,6 +104,12 @@ pub trait Pipelines: Send + Sync {
 
     /// All resources, and how many units of each are held.
     fn resources(&self) -> Reply<'_, BTreeMap<String, (Resource, u32)>>;
+
+    /// Whether messages of a queue have places, so that a flood of one key does not starve the others.
+    fn is_fair<'a>(&'a self, need: &'a str) -> Reply<'a, bool>;
+
+    /// How many messages of these queues wait, for whatever, counted up to `most`. That of other queues costs nothing.
+    fn depth<'a>(&'a self, needs: &'a [String], most: u64) -> Reply<'a, u64>;
 
     /// What is kept of a message besides its job, if that is anything.
     fn message<'a>(&'a self, id: &'a JobId) -> Reply<'a, Option<MessageRow>>;

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use pgflow_machine::job::{JobId, JobRow, JobToken, Seq};
+use pgflow_machine::job::{JobId, JobRow, JobState, JobToken, Seq};
 use pgflow_machine::payload_bytes;
-use pgflow_machine::permit::{PermitKey, PermitKind, Waiting};
+use pgflow_machine::permit::{PermitKey, PermitKind, Place, Waiting};
 use pgflow_machine::{TaskKey, TaskRef, TaskStatus, Timestamp, outlives};
 use serde_json::Value;
 
@@ -13,6 +13,9 @@ use super::session::MemorySession;
 use super::upkeep::step_times;
 use crate::backend::{Hold, JobSummary, MessageRow, TaskHold};
 use crate::store::{PipelineSession, Stored};
+
+/// Where messages stand that wait for an attempt.
+const WAITING: [JobState; 3] = [JobState::Ready, JobState::Sleeping, JobState::Parked];
 
 /// All that is kept of pipelines.
 #[derive(Debug, Default)]
@@ -35,6 +38,7 @@ impl PipelineData {
             batch_key: kept.batch_key,
             resources: kept.resources,
             not_before: kept.not_before,
+            streak: row.streak,
         }
     }
 
@@ -201,6 +205,32 @@ impl PipelineSession for MemorySession {
         let ready = ready.filter(|(_, row, _)| is_after(row) && !row.is_expired(now));
         let page = ready.take(max as usize);
         Ok(page.map(|(id, row, payload)| data.pipelines.waiting(id, row, payload)).collect())
+    }
+
+    async fn waiting_of(
+        &mut self,
+        need: &str,
+        keys: &[String],
+        after: Option<Place>,
+        max: u32,
+    ) -> Stored<Vec<Waiting>> {
+        let all = self.waiting(need, after, u32::MAX).await?;
+        let mut of_each: HashMap<&String, u32> = keys.iter().map(|key| (key, 0)).collect();
+        let is_one_more = |waiting: &Waiting| {
+            let found = waiting.batch_key.as_ref().and_then(|key| of_each.get_mut(key));
+            found.is_some_and(|many| {
+                *many += 1;
+                *many <= max
+            })
+        };
+        Ok(all.into_iter().filter(is_one_more).collect())
+    }
+
+    async fn depth(&mut self, need: &str, most: u64) -> Stored<u64> {
+        let data = self.data();
+        let of_it = data.jobs.all(self.now).filter(|job| job.row.need == need);
+        let waiting = of_it.filter(|job| WAITING.contains(&job.row.state));
+        Ok((waiting.count() as u64).min(most))
     }
 
     async fn next_change(&mut self, need: &str) -> Stored<Option<Timestamp>> {

@@ -5,12 +5,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pgflow_machine::Timestamp;
+use pgflow_machine::permit::{Place, is_behind};
 
-/// A place in a queue: a priority, then a number.
-pub(super) type Place = (i32, i64);
-
-/// So long claims do not look again at what is between the front of a queue and where they found something.
+/// So long claims do not look again at what is between the front of a queue and where they found something, or so many times as long as
+/// they took to come there: whatever is in front, most of the time is spent on what can be had.
 const A_WHILE: Duration = Duration::from_secs(1);
+const TIMES: u32 = 10;
 
 /// How far claims of this process have looked at queues that have more messages than one page, of which none can be had. The next
 /// claim goes on there, and the one after the last begins again. Nothing depends on it but how soon a message is found. Queues of
@@ -25,14 +25,26 @@ pub struct Cursors {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor {
     at: Place,
-    /// Since when claims have found something behind it, by the database's time.
-    since: Option<Timestamp>,
+    state: State,
+}
+
+/// Moments are by the database's time.
+#[derive(Clone, Copy, Debug)]
+enum State {
+    /// Claims have found nothing since they began at the front.
+    Walking { since: Timestamp },
+    /// Claims have found something behind it since a moment. It counts for a while.
+    Found { since: Timestamp, a_while: Duration },
 }
 
 impl Cursor {
     /// Where to go on; nowhere once all of them have to be looked at again, whatever is found here.
     pub(super) fn at(self, now: Timestamp) -> Option<Place> {
-        self.since.is_none_or(|since| is_a_while(since, now)).then_some(self.at)
+        let counts = match self.state {
+            State::Walking { .. } => true,
+            State::Found { since, a_while } => is_within(since, now, a_while),
+        };
+        counts.then_some(self.at)
     }
 }
 
@@ -43,20 +55,33 @@ impl Cursors {
     }
 
     /// A claim that found nothing has come as far as this, or to the end.
-    pub(super) fn set(&self, need: &str, seen: Option<Place>) {
+    pub(super) fn set(&self, need: &str, seen: Option<Place>, now: Timestamp) {
         let mut cursors = self.lock();
-        match seen {
-            Some(at) => drop(cursors.insert(need.to_owned(), Cursor { at, since: None })),
-            None => drop(cursors.remove(need)),
-        }
+        let Some(at) = seen else {
+            cursors.remove(need);
+            return;
+        };
+        let state = match cursors.get(need).map(|cursor| cursor.state) {
+            Some(state @ State::Walking { .. }) => state,
+            Some(State::Found { .. }) | None => State::Walking { since: now },
+        };
+        cursors.insert(need.to_owned(), Cursor { at, state });
     }
 
     /// A claim found something behind this: those that come soon need not look at what is before it.
     pub(super) fn found(&self, need: &str, at: Place, now: Timestamp) {
         let mut cursors = self.lock();
-        let since = cursors.get(need).and_then(|cursor| cursor.since);
-        let since = since.filter(|since| is_a_while(*since, now)).unwrap_or(now);
-        cursors.insert(need.to_owned(), Cursor { at, since: Some(since) });
+        let state = match cursors.get(need).map(|cursor| cursor.state) {
+            Some(state @ State::Found { since, a_while }) if is_within(since, now, a_while) => {
+                state
+            }
+            Some(State::Walking { since }) => {
+                let a_while = A_WHILE.max(since.saturating_until(now) * TIMES);
+                State::Found { since: now, a_while }
+            }
+            Some(State::Found { .. }) | None => State::Found { since: now, a_while: A_WHILE },
+        };
+        cursors.insert(need.to_owned(), Cursor { at, state });
     }
 
     /// Whether the last claim could have something: the next one need not look first.
@@ -84,14 +109,16 @@ fn lock<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Not if the clock was set back, either.
-fn is_a_while(since: Timestamp, now: Timestamp) -> bool {
-    since <= now && since.saturating_until(now) < A_WHILE
+fn is_within(since: Timestamp, now: Timestamp, a_while: Duration) -> bool {
+    since <= now && since.saturating_until(now) < a_while
 }
 
 /// The one that comes later in a queue.
 pub(super) fn later(one: Option<Place>, other: Option<Place>) -> Option<Place> {
-    let key = |(priority, seq): &Place| (-i64::from(*priority), *seq);
-    one.into_iter().chain(other).max_by_key(key)
+    match (one, other) {
+        (Some(one), Some(other)) => Some(if is_behind(one, other) { one } else { other }),
+        (one, other) => one.or(other),
+    }
 }
 
 #[cfg(test)]
@@ -110,8 +137,24 @@ mod tests {
         cursors.found("q", (0, 9), later);
         assert_eq!(at(later), Some((0, 9)), "a while begins anew");
         assert_eq!(at(start), None, "the clock was set back");
-        cursors.set("q", Some((0, 3)));
+        cursors.set("q", Some((0, 3)), later);
         assert_eq!(at(Timestamp::from_micros(i64::MAX)), Some((0, 3)), "nothing was found");
+    }
+
+    #[test]
+    fn a_long_way_is_not_gone_again_soon() {
+        let second = |at: i64| Timestamp::from_micros(at * 1_000_000);
+        let cursors = Cursors::default();
+        for at in 0..5 {
+            cursors.set("q", Some((0, at)), second(at));
+        }
+        cursors.found("q", (0, 9), second(5));
+        let at = |now| cursors.of("q").expect("it is there").at(now);
+        cursors.found("q", (0, 11), second(40));
+        assert_eq!(at(second(54)), Some((0, 11)), "five seconds of walking count for fifty");
+        assert_eq!(at(second(55)), None, "however much was found there meanwhile");
+        cursors.set("q", None, second(60));
+        assert!(cursors.of("q").is_none(), "to the end, and from the front");
     }
 
     #[test]

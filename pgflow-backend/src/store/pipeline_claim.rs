@@ -6,12 +6,12 @@ use std::time::Duration;
 use pgflow_machine::Timestamp;
 use pgflow_machine::job::{JobClaim, JobId, JobToken, Seq};
 use pgflow_machine::permit::{
-    BatchRule, Bucket, MessageLease, PermitKey, PermitKind, PermitProblem, Pick, Plan, Planner,
-    Resource, Rooms, Trigger, Waiting, is_cut, place_of,
+    BatchRule, Bucket, MessageLease, PermitKey, PermitKind, PermitProblem, Pick, Place, Plan,
+    Planner, Resource, Rooms, Trigger, Waiting, is_cut, place_of,
 };
 use serde_json::Value;
 
-use super::cursors::{Cursor, Place, later};
+use super::cursors::{Cursor, later};
 use super::pipelines::{read, written};
 use super::{Access, Front, Look, QueueSession, Queues, Stored};
 use crate::backend::{ClaimedBatch, ClaimedBatches, ClaimedJob, Hold, StageClaim};
@@ -21,6 +21,9 @@ const PAGE: u32 = 1000;
 
 /// So many pages are looked at for messages that can be had, besides the first: the longest batch is in them.
 const PAGES: usize = BatchRule::MOST.div_ceil(PAGE) as usize;
+
+/// Batch keys of which one look asks for messages that it has not seen, at most, unless it has room for more attempts.
+const KEYS: usize = 200;
 
 /// When the next claim goes on behind those that cannot be had.
 const GO_ON: Duration = Duration::from_millis(100);
@@ -63,7 +66,7 @@ pub(super) async fn claim<S: Queues>(store: &S, claim: &StageClaim) -> Stored<Cl
     }
     store.cursors().set_busy(&claim.need, takes_any && !found.plan.picks.is_empty());
     if found.plan.picks.is_empty() {
-        store.cursors().set(&claim.need, found.seen);
+        store.cursors().set(&claim.need, found.seen, now);
         let next = [found.plan.next, found.change].into_iter().flatten().min();
         let next_in = next.map(|next| now.saturating_until(next));
         let goes_on = found.seen.map(|_| GO_ON);
@@ -154,7 +157,7 @@ async fn plan<S: QueueSession>(
     wants_change: bool,
 ) -> Stored<Planned> {
     let StageClaim { worker, need, max, stage, .. } = claim;
-    let mut known: BTreeSet<String> = stage.resources.keys().cloned().chain(named).collect();
+    let known: BTreeSet<String> = stage.resources.keys().cloned().chain(named).collect();
     let mut permits = permit_keys(PermitKind::Resource, &known);
     permits.extend(permit_keys(PermitKind::Rate, &stage.rates));
     permits.insert(PermitKey::round(need));
@@ -179,42 +182,101 @@ async fn plan<S: QueueSession>(
     let buckets = buckets(&mut looked.permits, &stage.rates)?;
     let rooms = Rooms::new(resources(looked.permits)?, held(looked.holds));
     let at = session.now();
-    let mut planner = Planner::new(stage, *max, at, rooms, buckets);
+    let planner = Planner::new(stage, *max, at, rooms, buckets);
+    let keys = KEYS.max(planner.lacks());
+    let mut view = View { session, need, planner, known, each, keys, contiguous: None };
     let (mut page, mut seen) = (looked.page, None);
-    // Where this page begins, if it is not the first.
-    let (mut begins, mut found) = (None, None);
+    // Where this page begins, if it is not the first, and whether something before it was not looked at.
+    let (mut begins, mut found, mut has_gap) = (None, None, false);
     for number in 0..=PAGES {
-        if planner.is_full() {
+        if view.planner.is_full() {
             break;
         }
-        let is_last = page.len() < asked as usize && !is_cut(&page);
-        let after = page.last().map(|last| (last.priority, last.seq));
-        let named = page.iter().flat_map(|waiting| waiting.resources.keys());
-        let new: BTreeSet<_> = named.filter(|slug| !known.contains(*slug)).cloned().collect();
-        if !new.is_empty() {
-            let more = permit_keys(PermitKind::Resource, &new);
-            let more = session.load_more_permits(&more).await?;
-            planner.know(resources(more)?, held(session.load_holds(&new).await?));
-            known.extend(new);
-        }
+        let fits = view.planner.of_keys(&page, view.keys);
+        let is_last = page.len() < asked as usize && !is_cut(&page) && fits == page.len();
+        page.truncate(fits);
+        let after = page.last().map(Waiting::place).or(begins);
         let places =
             found.is_none().then_some(begins).flatten().map(|begins| places(&page, begins));
-        let before = planner.picked();
-        planner.look(page);
-        if let (Some(places), Some(first)) = (places, planner.first_pick(before)) {
+        let before = view.planner.picked();
+        view.learn(&page).await?;
+        view.planner.look(page);
+        if !has_gap {
+            view.contiguous = after;
+        }
+        if let (Some(places), Some(first)) = (places, view.planner.first_pick(before)) {
             found = places.get(first).copied();
         }
         seen = after.filter(|_| !is_last);
-        if is_last || number == PAGES || planner.is_full() {
+        let start = start.filter(|_| number == 0).and_then(|start| start.at(at));
+        let next = later(after, start);
+        let leaps = next != after && !is_last;
+        if has_gap || !is_last {
+            view.complete(leaps).await?;
+        }
+        if is_last || number == PAGES || view.keys == 0 || view.planner.is_full() {
             break;
         }
-        let start = start.filter(|_| number == 0).and_then(|start| start.at(session.now()));
-        let after = later(after, start);
         // Something was found there: most likely, as many as are wanted.
         asked = if start.is_some() { asked } else { PAGE };
-        (page, begins) = (session.waiting(need, after, asked).await?, after);
+        has_gap |= leaps;
+        (page, begins) = (view.session.waiting(need, next, asked).await?, next);
     }
-    Ok(Planned { plan: planner.done(), at, round, seen, found, change: looked.change })
+    let plan = view.planner.done();
+    Ok(Planned { plan, at, round, seen, found, change: looked.change })
+}
+
+/// What a claim has seen of its queue so far.
+struct View<'a, S> {
+    session: &'a mut S,
+    need: &'a str,
+    planner: Planner<'a>,
+    /// Resources that the planner knows.
+    known: BTreeSet<String>,
+    /// Messages of a batch.
+    each: u32,
+    /// So many batch keys may still be asked for.
+    keys: usize,
+    /// From the front of the queue up to here, all of it was seen.
+    contiguous: Option<Place>,
+}
+
+impl<S: QueueSession> View<'_, S> {
+    /// Resources that are new to the planner.
+    async fn learn(&mut self, messages: &[Waiting]) -> Stored<()> {
+        let named = messages.iter().flat_map(|waiting| waiting.resources.keys());
+        let new: BTreeSet<_> = named.filter(|slug| !self.known.contains(*slug)).cloned().collect();
+        if !new.is_empty() {
+            let more = permit_keys(PermitKind::Resource, &new);
+            let more = self.session.load_more_permits(&more).await?;
+            self.planner.know(resources(more)?, held(self.session.load_holds(&new).await?));
+            self.known.extend(new);
+        }
+        Ok(())
+    }
+
+    /// Looks for the rest of batches of which something was seen: keys may be scattered over the whole queue. If it leaps, what is
+    /// seen here was looked for by the claims that came as far: then only what is ripe by time is.
+    async fn complete(&mut self, leaps: bool) -> Stored<()> {
+        let mut most = self.planner.lacks().max(1);
+        while self.keys > 0 && !self.planner.is_full() {
+            let keys = self.planner.open_keys(most.min(self.keys), leaps);
+            if keys.is_empty() {
+                break;
+            }
+            self.keys -= keys.len();
+            let behind = self.contiguous;
+            let more = self.session.waiting_of(self.need, &keys, behind, self.each).await?;
+            self.learn(&more).await?;
+            self.planner.complete(&keys, behind, more);
+            most *= 2;
+        }
+        if leaps {
+            let rest = self.planner.open_keys(usize::MAX, false);
+            self.planner.leave(&rest);
+        }
+        Ok(())
+    }
 }
 
 /// The place before each message of a page.

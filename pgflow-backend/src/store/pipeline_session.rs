@@ -5,7 +5,7 @@ use std::future::Future;
 
 use pgflow_machine::Timestamp;
 use pgflow_machine::job::{JobId, JobToken};
-use pgflow_machine::permit::{PermitKey, PermitKind, Waiting};
+use pgflow_machine::permit::{PermitKey, PermitKind, Place, Waiting};
 use serde_json::Value;
 
 use super::Stored;
@@ -75,15 +75,12 @@ pub trait PipelineSession: Send {
         self.load_permits(keys)
     }
 
-    /// Those of these resources that are there. They stay for ever, so nothing need be locked.
-    fn known_resources(
+    /// Resources and stages, as far as they are there. They stay for ever, so nothing need be locked.
+    fn known_permits(
         &mut self,
-        slugs: &BTreeSet<String>,
+        keys: &BTreeSet<PermitKey>,
     ) -> impl Future<Output = Stored<BTreeMap<PermitKey, Value>>> + Send {
-        async move {
-            let keys = slugs.iter().map(|slug| PermitKey::new(PermitKind::Resource, slug));
-            self.load_permits(&keys.collect()).await
-        }
+        self.load_permits(keys)
     }
 
     /// What is kept of a message besides its job, if that is anything.
@@ -167,9 +164,22 @@ pub trait PipelineSession: Send {
     fn waiting(
         &mut self,
         need: &str,
-        after: Option<(i32, i64)>,
+        after: Option<Place>,
         max: u32,
     ) -> impl Future<Output = Stored<Vec<Waiting>>> + Send;
+
+    /// The same of messages with these batch keys, up to `max` of each; a store may leave out what somebody else has locked. Of a key
+    /// with hundreds of messages that are not ready, such as dead ones, it may find fewer than there are.
+    fn waiting_of(
+        &mut self,
+        need: &str,
+        keys: &[String],
+        after: Option<Place>,
+        max: u32,
+    ) -> impl Future<Output = Stored<Vec<Waiting>>> + Send;
+
+    /// How many messages of a queue are ready, asleep or in line for their keys, up to so many.
+    fn depth(&mut self, need: &str, most: u64) -> impl Future<Output = Stored<u64>> + Send;
 
     /// When the first sleeper of a queue wakes or the first lease of it lapses.
     fn next_change(&mut self, need: &str)

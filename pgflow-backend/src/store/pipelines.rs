@@ -18,6 +18,7 @@ use serde_json::Value;
 
 use super::execute::again;
 use super::jobs::Ready;
+use super::pipeline_claim::permit_keys;
 use super::{
     Access, EndedMessages, PipelineSession, QueueSession, Queues, Stored, pipeline_claim,
     step_claim,
@@ -153,6 +154,25 @@ impl<S: Queues> Pipelines for S {
                 }
             }
             Ok(all)
+        })
+    }
+
+    fn is_fair<'a>(&'a self, need: &'a str) -> Reply<'a, bool> {
+        Box::pin(async move {
+            let round = PermitKey::round(need);
+            let mut session = self.begin(Access::Read).await?;
+            Ok(!session.load_permits(&[round].into()).await?.is_empty())
+        })
+    }
+
+    fn depth<'a>(&'a self, needs: &'a [String], most: u64) -> Reply<'a, u64> {
+        Box::pin(async move {
+            let mut session = self.begin(Access::Read).await?;
+            let mut depth = 0;
+            for need in needs {
+                depth += session.depth(need, most - depth).await?;
+            }
+            Ok(depth)
         })
     }
 
@@ -350,11 +370,12 @@ async fn look_at<S: QueueSession>(
 ) -> Stored<Vec<Result<NewJob, JobProblem>>> {
     let named = messages.iter().flat_map(|message| message.columns.resources.keys());
     let known = capacities(session, named.cloned().collect()).await?;
+    let stages = stages_of(session, messages).await?;
     let (mut found, mut rows) = (places_of(session, messages).await?, BTreeMap::new());
     let mut jobs = Vec::with_capacity(messages.len());
     for message in messages {
         let checked = message.check(limits);
-        let checked = checked.and_then(|()| fits(&message.columns.resources, &known));
+        let checked = checked.and_then(|()| fits(&held_by(message, &stages), &known));
         if let Err(problem) = checked {
             jobs.push(Err(problem));
             continue;
@@ -388,8 +409,33 @@ async fn capacities<S: PipelineSession>(
     if slugs.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let found = session.known_resources(&slugs).await?.into_iter();
+    let keys = permit_keys(PermitKind::Resource, &slugs);
+    let found = session.known_permits(&keys).await?.into_iter();
     found.map(|(key, value)| Ok((key.name, read::<Resource>(value)?.capacity))).collect()
+}
+
+/// What claims of queues take whose messages name resources, by queue, as far as programs have noted it.
+async fn stages_of<S: PipelineSession>(
+    session: &mut S,
+    messages: &[Message],
+) -> Stored<BTreeMap<String, Stage>> {
+    let named = messages.iter().filter(|message| !message.columns.resources.is_empty());
+    let keys = permit_keys(PermitKind::Stage, named.map(|message| &message.job.need));
+    if keys.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let found = session.known_permits(&keys).await?.into_iter();
+    found.map(|(key, value)| Ok((key.name, read(value)?))).collect()
+}
+
+/// What an attempt at a message holds of the resources that it names: what its stage holds comes on top.
+fn held_by(message: &Message, stages: &BTreeMap<String, Stage>) -> Units {
+    let of_stage = stages.get(&message.job.need).map(|stage| &stage.resources);
+    let units = |(slug, units): (&String, &u32)| {
+        let more = of_stage.filter(|_| *units > 0).and_then(|held| held.get(slug)).copied();
+        (slug.clone(), units.saturating_add(more.unwrap_or_default()))
+    };
+    message.columns.resources.iter().map(units).collect()
 }
 
 /// How far fair queues and their keys are.

@@ -2,7 +2,7 @@
 //! INSERT control ran at 1,600 to 11,000 rows/s as its load changed.
 
 use super::fair;
-use super::pipelines::{BATCHED, BEHIND, IDLE, PROCESSED, PUSHED, TASKS};
+use super::pipelines::{BATCHED, BEHIND, IDLE, PROCESSED, PUSHED, SCATTERED, TASKS};
 use super::summary::Summary;
 use super::waiters;
 use crate::cases::{CLAIMS, EMPTY};
@@ -92,7 +92,24 @@ fn pipelines(summaries: &[Summary], database: &str) -> Vec<Goal> {
     };
     let process = ratio("message over map task", PROCESSED, TASKS, "≤ 1.3 ×", 1.3);
     let behind = ratio("behind a full resource", BEHIND, PROCESSED, "≤ 2 ×", 2.0);
-    process.into_iter().chain(behind).collect()
+    process.into_iter().chain(behind).chain(scattered(summaries, database)).collect()
+}
+
+/// What a message costs in a batch whose key is scattered over many, over one among few.
+fn scattered(summaries: &[Summary], database: &str) -> Option<Goal> {
+    let is_it = |it: &&Summary| {
+        (it.database, it.case, it.phase) == (database, "worker-pipelines", SCATTERED)
+    };
+    let mut of_it = summaries.iter().filter(is_it);
+    let (first, last) = (of_it.next()?, of_it.next_back()?);
+    let time = first.per_second / last.per_second.max(1e-9);
+    Some(Goal {
+        what: format!("{database} worker-pipelines, {} scattered over {}", last.level, first.level),
+        measured: format!("{time:.2} × the time; {:.0}/s", last.per_second),
+        reference: String::new(),
+        target: "≤ 1.5 ×",
+        is_reached: Some(time <= flatness::TARGET),
+    })
 }
 
 /// What a job costs over a task of a map, through the same worker.

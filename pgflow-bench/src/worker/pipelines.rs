@@ -18,13 +18,17 @@ pub(super) const PUSHED: &str = "push";
 pub(super) const PROCESSED: &str = "process";
 pub(super) const BEHIND: &str = "process behind a full resource";
 pub(super) const BATCHED: &str = "batches of 100";
+pub(super) const SCATTERED: &str = "batches of 10, keys scattered";
 pub(super) const IDLE: &str = "push to handler";
 
 /// Messages of a batch.
 const LEN: u32 = 100;
 
-/// Messages in front that cannot be had.
-const IN_FRONT: u32 = 500;
+/// Messages of a batch whose key is scattered.
+const FEW: u32 = 10;
+
+/// A queue for each number of messages: what is left of one would be in the way of the next.
+const QUEUES: [&str; 3] = ["bench-keys-a", "bench-keys-b", "bench-keys-c"];
 
 /// Messages and tasks before anything is measured.
 const FIRST: u32 = 40;
@@ -33,7 +37,7 @@ const FIRST: u32 = 40;
 const FULL: &str = "bench:full";
 
 pub(super) async fn run(bench: &mut Bench<'_, '_>) -> Result<Vec<Reading>> {
-    let many = bench.sizes.jobs;
+    let (many, in_front) = (bench.sizes.jobs, bench.sizes.in_front);
     let db = bench.place.connect().await?;
     db.register(pgflow_bench_map::Flow).await?;
     start(&db, FIRST).await?;
@@ -47,14 +51,25 @@ pub(super) async fn run(bench: &mut Bench<'_, '_>) -> Result<Vec<Reading>> {
     let pushed = Reading::new(PUSHED, "message", many, bench.place.since(&mark)?);
     let processed = drained(bench, &db, PROCESSED, many, process).await?;
     db.resource(FULL).capacity(1).await?;
-    push(&db, &mixed(), IN_FRONT + many).await?;
-    let behind = drained(bench, &db, BEHIND, many, behind).await?;
+    push(&db, &mixed(in_front), in_front + many).await?;
+    let behind = drained(bench, &db, BEHIND, many, |tally| behind(in_front, tally)).await?;
     push(&db, &grouped(), many).await?;
-    let batched = drained(bench, &db, BATCHED, many, batch).await?;
-    let idle = latency(bench, &db).await?;
+    let wait = Duration::from_millis(100);
+    let batches = |tally| batch(&grouped(), LEN, wait, tally);
+    let batched = drained(bench, &db, BATCHED, many, batches).await?;
+    let mut readings = vec![tasks, pushed, processed, behind, batched];
+    for (&queued, name) in bench.sizes.scattered.iter().zip(QUEUES) {
+        let keys = bench.sizes.keys.min(queued / FEW);
+        let queue = scattered(name, keys);
+        push(&db, &queue, queued).await?;
+        let pipeline = |tally| batch(&queue, FEW, Duration::from_hours(1), tally);
+        let reading = drained(bench, &db, SCATTERED, many.min(queued), pipeline).await?;
+        readings.push(reading.at(queued));
+    }
+    readings.push(latency(bench, &db).await?);
     db.prune_jobs(Duration::ZERO).await?;
     db.close().await?;
-    Ok(vec![tasks, pushed, processed, behind, batched, idle])
+    Ok(readings)
 }
 
 fn numbers() -> Queue<u32> {
@@ -62,12 +77,17 @@ fn numbers() -> Queue<u32> {
 }
 
 /// With some in front that hold what there is one of.
-fn mixed() -> Queue<u32> {
-    Queue::named("bench-mixed").resources(|number| (*number < IN_FRONT).then_some((FULL, 1)))
+fn mixed(in_front: u32) -> Queue<u32> {
+    Queue::named("bench-mixed").resources(move |number| (*number < in_front).then_some((FULL, 1)))
 }
 
 fn grouped() -> Queue<u32> {
     Queue::named("bench-grouped")
+}
+
+/// So many keys, one after the other.
+fn scattered(name: &'static str, keys: u32) -> Queue<u32> {
+    Queue::named(name).batch_by(move |number| (number % keys).to_string())
 }
 
 async fn start(db: &Db, many: u32) -> Result<()> {
@@ -96,11 +116,11 @@ fn process_of(queue: &Queue<u32>, tally: Tally) -> PipelineSpec {
 }
 
 /// The first of those in front keeps what the others of them want for as long as the worker is there.
-fn behind(tally: Tally) -> PipelineSpec {
-    let pipeline = Pipeline::new("bench-behind", &mixed()).process(move |number, ctx| {
+fn behind(in_front: u32, tally: Tally) -> PipelineSpec {
+    let pipeline = Pipeline::new("bench-behind", &mixed(in_front)).process(move |number, ctx| {
         let tally = tally.clone();
         async move {
-            if number < IN_FRONT {
+            if number < in_front {
                 ctx.cancelled().await;
             } else {
                 tally.last(tally.enter());
@@ -111,9 +131,9 @@ fn behind(tally: Tally) -> PipelineSpec {
     pipeline.into()
 }
 
-fn batch(tally: Tally) -> PipelineSpec {
-    let rule = Batch::len(LEN).wait(Duration::from_millis(100));
-    let pipeline = Pipeline::new("bench-batch", &grouped()).batch(rule, move |batch, _ctx| {
+fn batch(queue: &Queue<u32>, len: u32, wait: Duration, tally: Tally) -> PipelineSpec {
+    let rule = Batch::len(len).wait(wait);
+    let pipeline = Pipeline::new("bench-batch", queue).batch(rule, move |batch, _ctx| {
         for _ in 0..batch.len() {
             tally.last(None);
         }
@@ -128,7 +148,7 @@ async fn drained(
     db: &Db,
     phase: &'static str,
     many: u32,
-    pipeline: fn(Tally) -> PipelineSpec,
+    pipeline: impl FnOnce(Tally) -> PipelineSpec,
 ) -> Result<Reading> {
     let (tally, mark) = (Tally::of(many), bench.place.mark()?);
     let worker = Worker::new(db).flow(pgflow_bench_map::Flow).pipeline(pipeline(tally.clone()));

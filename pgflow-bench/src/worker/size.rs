@@ -16,6 +16,11 @@ pub(crate) struct WorkerSizes {
     pub(crate) live_jobs: &'static [u32],
     /// How many jobs one other waits for, in ascending order.
     pub(crate) joins: &'static [u32],
+    /// Messages whose batch keys are scattered, in ascending order, and how many keys there are.
+    pub(crate) scattered: &'static [u32],
+    pub(crate) keys: u32,
+    /// Messages in front that cannot be had.
+    pub(crate) in_front: u32,
     pub(crate) chain_runs: u32,
     pub(crate) diamond_runs: u32,
     pub(crate) map_widths: &'static [u32],
@@ -44,6 +49,9 @@ impl WorkerSizes {
                 jobs: 200,
                 live_jobs: &[100, 400],
                 joins: &[50, 100],
+                scattered: &[200, 400],
+                keys: 20,
+                in_front: 100,
                 chain_runs: 10,
                 diamond_runs: 10,
                 map_widths: &[200],
@@ -60,6 +68,9 @@ impl WorkerSizes {
                 jobs: 5_000,
                 live_jobs: &[2_000, 20_000],
                 joins: &[1_000, 10_000],
+                scattered: &[2_000, 20_000],
+                keys: 2_000,
+                in_front: 500,
                 chain_runs: 300,
                 diamond_runs: 300,
                 map_widths: &[1_000, 10_000],
@@ -75,6 +86,8 @@ impl WorkerSizes {
             Mode::Long => Self {
                 map_widths: &[1_000, 10_000, 100_000],
                 live_jobs: &[2_000, 200_000, 1_000_000],
+                scattered: &[10_000, 100_000, 1_000_000],
+                in_front: 100_000,
                 window: Duration::from_mins(5),
                 ..Self::of(Mode::Normal)
             },
@@ -83,6 +96,9 @@ impl WorkerSizes {
                 jobs: 10_000,
                 live_jobs: &[2_000, 200_000],
                 joins: &[1_000, 10_000],
+                scattered: &[10_000, 100_000],
+                keys: 10_000,
+                in_front: 500,
                 chain_runs: 2_000,
                 diamond_runs: 1_500,
                 map_widths: &[1_000, 10_000],

@@ -9,6 +9,7 @@
 //! | `resource` | counted resources, all or nothing, with a fence that grows |
 //! | `fair` | the place of a message, so that no key starves the others |
 //! | `batch` | when a batch is ripe, and what is in it |
+//! | `group` | what was seen of messages that may be in one batch, and whether it is enough |
 //! | `plan` | all of that for one claim of one stage |
 //! | `grant` | what attempts get that all take the same: those at tasks of a step |
 //! | `message` | messages as they are pushed, and how their attempts end |
@@ -28,6 +29,7 @@
 mod batch;
 mod fair;
 mod grant;
+mod group;
 mod message;
 mod plan;
 mod problem;
@@ -43,7 +45,7 @@ pub use message::{
     Columns, Message, MessageEnd, MessageLease, MessageSettle, Units, batches_of, fits,
     is_of_batches,
 };
-pub use plan::{Pick, Plan, Planner, Stage, Waiting, is_cut};
+pub use plan::{Pick, Place, Plan, Planner, Stage, Waiting, is_behind, is_cut};
 pub use problem::PermitProblem;
 pub use rate::{Bucket, Rate};
 pub use resource::{Resource, Rooms};

@@ -1,9 +1,11 @@
 //! What one claim of a stage takes.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::group::{Group, most_bytes};
 use super::message::check_units;
 use super::{BatchRule, Bucket, Formed, PermitProblem, Resource, Rooms, Trigger, Units, form};
 use crate::Timestamp;
@@ -23,6 +25,9 @@ pub struct Stage {
     /// Whoever asks is about to leave: batches need not be ripe.
     #[serde(skip)]
     pub drains: bool,
+    /// Whoever asks is at work on a message that was lost with its worker before, and takes no other such message meanwhile.
+    #[serde(skip)]
+    pub has_lost: bool,
 }
 
 impl Stage {
@@ -62,6 +67,37 @@ pub struct Waiting {
     pub resources: Units,
     /// It keeps its key waiting until then.
     pub not_before: Option<Timestamp>,
+    /// How many workers in a row were lost with it.
+    pub streak: u32,
+}
+
+impl Waiting {
+    /// Its place in the queue.
+    pub fn place(&self) -> Place {
+        (self.priority, self.seq)
+    }
+
+    /// Whether it was lost with a worker, and nothing has come of it since. Perhaps that was its doing: it goes alone, so that it takes none
+    /// of its neighbours along.
+    fn is_lost(&self) -> bool {
+        self.streak > 0
+    }
+}
+
+/// A place in a queue: a priority, then a number.
+pub type Place = (i32, i64);
+
+/// Whether a place is behind another one.
+///
+/// ```
+/// use pgflow_machine::permit::is_behind;
+///
+/// assert!(is_behind((4, 1), (5, 9)) && is_behind((5, 9), (5, 1)));
+/// assert!(!is_behind((5, 9), (5, 9)));
+/// ```
+pub fn is_behind(one: Place, other: Place) -> bool {
+    let key = |(priority, seq): Place| (Reverse(priority), seq);
+    key(one) > key(other)
 }
 
 /// Whether a page of messages may have ended because of their bytes, with more behind it: a store that has to read payloads to
@@ -111,43 +147,6 @@ impl Plan {
     }
 }
 
-/// Messages that may be in one batch, as far as they were seen.
-#[derive(Debug, Default)]
-struct Group {
-    messages: Vec<Waiting>,
-    /// So many of the last ones do not make a batch yet.
-    open: u32,
-    /// What those weigh.
-    bytes: u64,
-}
-
-impl Group {
-    /// Bytes of payload that are in batches which are ripe with this one, whatever comes, and how many batches those are.
-    fn add(&mut self, waiting: Waiting, rule: &BatchRule) -> (usize, u64) {
-        let (mut ripe, most) = ((0, 0), most_bytes(rule));
-        if self.open > 0 && self.bytes.saturating_add(waiting.bytes) > most {
-            ripe = self.close(ripe);
-        }
-        self.open += 1;
-        self.bytes = self.bytes.saturating_add(waiting.bytes);
-        self.messages.push(waiting);
-        if self.open >= rule.len || self.bytes >= most {
-            ripe = self.close(ripe);
-        }
-        ripe
-    }
-
-    fn close(&mut self, (ripe, bytes): (usize, u64)) -> (usize, u64) {
-        self.open = 0;
-        (ripe + 1, bytes.saturating_add(std::mem::take(&mut self.bytes)))
-    }
-}
-
-/// Bytes of a batch at most: no more than a claim hands out.
-fn most_bytes(rule: &BatchRule) -> u64 {
-    rule.bytes.unwrap_or(u64::MAX).min(CLAIM_BYTES as u64)
-}
-
 /// Looks at messages, page by page, and picks.
 #[derive(Debug)]
 pub struct Planner<'s> {
@@ -161,8 +160,10 @@ pub struct Planner<'s> {
     left: u64,
     plan: Plan,
     groups: BTreeMap<Option<String>, Group>,
-    /// Batches that are ripe whatever comes, and their bytes.
-    ripe: (usize, u64),
+    /// Messages that are batches of their own, since they were lost with their workers.
+    lost: Vec<Waiting>,
+    /// Whether whoever asks works on one that was lost, or has got one by now.
+    has_lost: bool,
 }
 
 impl<'s> Planner<'s> {
@@ -178,8 +179,8 @@ impl<'s> Planner<'s> {
         let room = tokens.map_or(max, |tokens| tokens.min(max)) as usize;
         let (is_slowed, left) = (room < max as usize, CLAIM_BYTES as u64);
         let plan = Plan { rooms, buckets, ..Plan::default() };
-        let (groups, ripe) = (BTreeMap::new(), (0, 0));
-        Self { stage, now, room, is_slowed, left, plan, groups, ripe }
+        let (groups, lost, has_lost) = (BTreeMap::new(), Vec::new(), stage.has_lost);
+        Self { stage, now, room, is_slowed, left, plan, groups, lost, has_lost }
     }
 
     /// More resources, which messages of the next page name.
@@ -194,8 +195,75 @@ impl<'s> Planner<'s> {
     /// Whether it needs to see no more messages.
     pub fn is_full(&self) -> bool {
         let is_stuck = !self.plan.rooms.fit(&self.stage.resources);
-        let (ripe, bytes) = self.ripe;
+        let (ripe, bytes) = self.ripe();
         is_stuck || self.plan.picks.len().max(ripe) >= self.room || bytes >= CLAIM_BYTES as u64
+    }
+
+    /// Batches that are ripe whatever comes, and their bytes.
+    fn ripe(&self) -> (usize, u64) {
+        let each = self.groups.values().map(|group| group.ripe(|oldest| self.is_due(oldest)));
+        each.fold((0, 0), |(ripe, bytes), (more, theirs)| {
+            (ripe + more, bytes.saturating_add(theirs))
+        })
+    }
+
+    /// Whether a batch is ripe whose oldest message could be taken since then, whatever else is in it.
+    fn is_due(&self, oldest: Timestamp) -> bool {
+        let has_waited = |rule: &BatchRule| oldest + rule.wait <= self.now;
+        self.stage.drains || self.stage.batch.as_ref().is_some_and(has_waited)
+    }
+
+    /// How many more attempts it has room for, besides those that are ripe.
+    pub fn lacks(&self) -> usize {
+        self.room.saturating_sub(self.ripe().0)
+    }
+
+    /// Keys of batches of which there may be more behind what was seen, up to so many: those that have waited longest come first. With
+    /// `is_due`, only those that are ripe by time, with whatever is there.
+    pub fn open_keys(&self, most: usize, is_due: bool) -> Vec<String> {
+        let open = self.groups.iter().filter_map(|(key, group)| {
+            let (key, oldest) = (key.as_ref()?, group.oldest_open()?);
+            let is_wanted = !is_due || self.is_due(oldest);
+            (is_wanted && !group.is_whole()).then_some((oldest, key))
+        });
+        let mut open: Vec<_> = open.collect();
+        open.sort();
+        open.into_iter().take(most).map(|(_, key)| key.clone()).collect()
+    }
+
+    /// How many messages of a page, from the first on, are of so many keys at most of which more would have to be looked for.
+    pub fn of_keys(&self, page: &[Waiting], most: usize) -> usize {
+        let mut keys = BTreeSet::new();
+        let is_one_more = |waiting: &Waiting| {
+            let group = self.groups.get(&waiting.batch_key);
+            if waiting.batch_key.is_some() && !group.is_some_and(Group::is_whole) {
+                keys.insert(waiting.batch_key.clone());
+            }
+            keys.len() > most
+        };
+        page.iter().position(is_one_more).unwrap_or(page.len())
+    }
+
+    /// All that is there of these keys behind a place, as far as a batch goes: what was seen of them behind that place is among it.
+    pub fn complete(&mut self, keys: &[String], behind: Option<Place>, more: Vec<Waiting>) {
+        let Some(rule) = self.stage.batch else { return };
+        for key in keys {
+            if let Some(group) = self.groups.get_mut(&Some(key.clone())) {
+                group.keep_until(behind, &rule);
+            }
+        }
+        // Those that go alone are found where they are.
+        self.look(more.into_iter().filter(|waiting| !waiting.is_lost()).collect());
+        self.leave(keys);
+    }
+
+    /// No more of these keys is looked for.
+    pub fn leave(&mut self, keys: &[String]) {
+        for key in keys {
+            if let Some(group) = self.groups.get_mut(&Some(key.clone())) {
+                group.close();
+            }
+        }
     }
 
     /// Attempts that it has picked messages for.
@@ -215,14 +283,23 @@ impl<'s> Planner<'s> {
             waiting.since = waiting.not_before.map_or(waiting.since, |it| it.max(waiting.since));
             if let Some(until) = waiting.not_before.filter(|until| *until > self.now) {
                 self.not_before(until);
+            } else if !self.fits(&waiting) {
+                // It is passed over before batches are formed, so that it keeps none of them waiting.
             } else if let Some(rule) = &self.stage.batch {
-                let group = self.groups.entry(waiting.batch_key.clone()).or_default();
-                let (ripe, bytes) = group.add(waiting, rule);
-                self.ripe = (self.ripe.0 + ripe, self.ripe.1.saturating_add(bytes));
-            } else if self.plan.picks.len() < self.room {
+                if waiting.is_lost() {
+                    self.lost.push(waiting);
+                } else {
+                    self.groups.entry(waiting.batch_key.clone()).or_default().add(waiting, rule);
+                }
+            } else if self.plan.picks.len() < self.room && !(waiting.is_lost() && self.has_lost) {
                 self.pick(vec![waiting], None);
             }
         }
+    }
+
+    /// Whether there is what it holds.
+    fn fits(&self, waiting: &Waiting) -> bool {
+        waiting.resources.is_empty() || self.plan.rooms.fit(&self.units(waiting.resources.clone()))
     }
 
     /// What the stage says, and what messages say besides. No units are nothing to hold.
@@ -246,10 +323,12 @@ impl<'s> Planner<'s> {
         }
         let units = self.units(most(&messages));
         let since = messages.iter().map(|waiting| waiting.since).min().unwrap_or(self.now);
+        let is_lost = messages.iter().any(Waiting::is_lost);
         let jobs = messages.into_iter().map(|waiting| waiting.job).collect();
         // One that cannot get what it needs is passed over, and the others go on.
         if let Some(fences) = self.plan.rooms.take(&units) {
             self.left = self.left.saturating_sub(bytes);
+            self.has_lost |= is_lost;
             self.plan.picks.push(Pick { jobs, trigger, since, units, fences });
         }
     }
@@ -276,25 +355,31 @@ impl<'s> Planner<'s> {
         self.plan
     }
 
-    /// Batches of groups that are ripe, the one that has waited longest first.
+    /// Batches of groups that are ripe, the one that has waited longest first. Of those that go alone, there is one at a time.
     fn batches(&mut self, rule: &BatchRule) {
         let rule = &BatchRule { bytes: Some(most_bytes(rule)), ..*rule };
-        let groups = std::mem::take(&mut self.groups).into_values();
-        let mut groups: Vec<_> = groups.map(|group| group.messages).collect();
+        let groups = std::mem::take(&mut self.groups).into_values().map(Group::into_messages);
+        let alone = std::mem::take(&mut self.lost).into_iter().map(|waiting| vec![waiting]);
+        let mut groups: Vec<_> = groups.chain(alone).collect();
         groups.sort_by_key(|group| group.iter().map(|waiting| waiting.since).min());
-        for mut group in groups {
-            loop {
-                match form(rule, &group, self.now, self.stage.drains) {
-                    Formed::Ripe { messages, trigger } if self.plan.picks.len() < self.room => {
-                        let batch = group.drain(..messages).collect();
-                        self.pick(batch, Some(trigger));
-                    }
-                    Formed::Later(moment) => {
-                        self.not_before(moment);
-                        break;
-                    }
-                    Formed::Ripe { .. } | Formed::Nothing => break,
+        for group in groups {
+            if !(self.has_lost && group.iter().any(Waiting::is_lost)) {
+                self.batches_of(rule, group);
+            }
+        }
+    }
+
+    fn batches_of(&mut self, rule: &BatchRule, mut group: Vec<Waiting>) {
+        loop {
+            // Batches that were picked before may have taken what some of it need.
+            group.retain(|waiting| self.fits(waiting));
+            match form(rule, &group, self.now, self.stage.drains) {
+                Formed::Ripe { messages, trigger } if self.plan.picks.len() < self.room => {
+                    let batch = group.drain(..messages).collect();
+                    self.pick(batch, Some(trigger));
                 }
+                Formed::Later(moment) => return self.not_before(moment),
+                Formed::Ripe { .. } | Formed::Nothing => return,
             }
         }
     }

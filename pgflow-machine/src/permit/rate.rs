@@ -141,19 +141,27 @@ pub struct Bucket {
     pub declared: Rate,
     /// When the bucket would be full again, less its depth: each token moves it on by an interval.
     spent: i64,
+    /// While it is paused: what it went by before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    before: Option<Rate>,
 }
 
 impl Bucket {
     /// A full one.
     pub const fn new(rate: Rate) -> Self {
-        Self { rate, declared: rate, spent: i64::MIN }
+        Self { rate, declared: rate, spent: i64::MIN, before: None }
     }
 
     /// How many tokens there are.
     pub fn available(&self, now: Timestamp) -> u32 {
         let Some(interval) = self.rate.interval() else { return 0 };
-        let slack = self.rate.depth(interval) - (self.spent.max(now.micros()) - now.micros());
-        u32::try_from(slack.max(0) / interval).unwrap_or(u32::MAX)
+        u32::try_from(self.slack(self.rate.depth(interval), now) / interval).unwrap_or(u32::MAX)
+    }
+
+    /// What is left of a depth.
+    fn slack(&self, depth: i64, now: Timestamp) -> i64 {
+        let slack = depth - (self.spent.max(now.micros()) - now.micros());
+        slack.max(0)
     }
 
     /// Takes so many.
@@ -178,11 +186,23 @@ impl Bucket {
         Some(Timestamp::from_micros(next.max(now.micros())))
     }
 
-    /// Goes by another rate from now on. What was taken counts as far as the new one looks back.
+    /// Goes by another rate from now on, with as many tokens as there are, or as it may have at once: otherwise a lower one in between would give
+    /// back what was taken.
     pub fn set(&mut self, rate: Rate, now: Timestamp) {
+        let before = self.before.unwrap_or(self.rate);
         if let Some(interval) = rate.interval() {
-            self.spent = self.spent.min(now.micros().saturating_add(rate.depth(interval)));
+            let depth = rate.depth(interval);
+            let full = now.micros().saturating_add(depth);
+            self.spent = match before.interval() {
+                Some(old) => {
+                    let slack = i128::from(self.slack(before.depth(old), now));
+                    let slack = slack * i128::from(interval) / i128::from(old);
+                    full - i64::try_from(slack).unwrap_or(i64::MAX).min(depth)
+                }
+                None => self.spent.min(full),
+            };
         }
+        self.before = (rate.amount == 0).then_some(before);
         self.rate = rate;
     }
 

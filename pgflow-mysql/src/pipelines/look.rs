@@ -6,7 +6,7 @@ use std::ops::DerefMut;
 use pgflow_backend::backend::{Hold, MessageRow};
 use pgflow_machine::Timestamp;
 use pgflow_machine::job::JobId;
-use pgflow_machine::permit::{PermitKey, PermitKind, Units, Waiting};
+use pgflow_machine::permit::{PermitKey, PermitKind, Place, Units, Waiting};
 use serde_json::Value;
 use sqlx::MySqlConnection;
 
@@ -40,7 +40,7 @@ macro_rules! waiting {
     ($after:literal) => {
         concat!(
             "select j.id, j.urgency, j.seq, coalesce(j.wake_at, j.created_at), j.payload_bytes,
-                    m.batch_key, m.resources, m.not_before
+                    m.batch_key, m.resources, m.not_before, j.streak
                from pgflow_jobs j force index (pgflow_jobs_ready)
                left join pgflow_messages m on m.job = j.id
               where j.need = ? and j.state = 'ready' and (j.expires_at is null or j.expires_at > ?)",
@@ -53,6 +53,35 @@ macro_rules! waiting {
 const FIRST: &str = waiting!("");
 const MORE: &str = waiting!(" and j.urgency >= ? and (j.urgency > ? or j.seq > ?)");
 
+/// Of one key: the copies say where its jobs are, and the jobs whether they can be had. Many that cannot are not read through.
+macro_rules! of_key {
+    ($after:literal) => {
+        concat!(
+            "select j.id, j.urgency, j.seq, coalesce(j.wake_at, j.created_at), j.payload_bytes,
+                    m.batch_key, m.resources, m.not_before, j.streak
+               from (
+                 select job, batch_key, resources, not_before from pgflow_messages force index (pgflow_messages_batch)
+                  where need = ? and batch_key = ?",
+            $after,
+            "     order by urgency, seq limit ?
+               ) m straight_join pgflow_jobs j on j.id = m.job
+              where j.need = ? and j.state = 'ready' and (j.expires_at is null or j.expires_at > ?)
+              order by j.urgency, j.seq limit ?"
+        )
+    };
+}
+
+const FIRST_OF_KEY: &str = of_key!("");
+const MORE_OF_KEY: &str = of_key!(" and urgency >= ? and (urgency > ? or seq > ?)");
+
+/// So many messages of a key are passed over that cannot be had.
+const PASSED_OVER: u32 = 200;
+
+const DEPTH: &str = "
+    select count(*) from (
+      select 1 from pgflow_jobs force index (pgflow_jobs_ready)
+       where need = ? and state in ('ready', 'sleeping', 'parked') limit ?) waiting";
+
 const WAKES: &str = "
     select wake_at from pgflow_jobs force index (pgflow_jobs_asleep)
      where need = ? and state = 'sleeping' order by wake_at limit 1";
@@ -62,7 +91,8 @@ const LAPSES: &str = "
       straight_join pgflow_jobs j force index (primary) on j.seq = l.job
      where j.need = ? order by l.until limit 1";
 
-type FoundMessage = (Vec<u8>, i64, i64, i64, i64, Option<Vec<u8>>, Option<String>, Option<i64>);
+type FoundMessage =
+    (Vec<u8>, i64, i64, i64, i64, Option<Vec<u8>>, Option<String>, Option<i64>, u32);
 
 const NOW: &str = concat!("select ", now!());
 
@@ -175,7 +205,7 @@ pub(crate) async fn waiting<C: DerefMut<Target = MySqlConnection>>(
 }
 
 fn message(found: FoundMessage) -> Result<Waiting> {
-    let (id, urgency, seq, since, bytes, batch_key, resources, not_before) = found;
+    let (id, urgency, seq, since, bytes, batch_key, resources, not_before, streak) = found;
     let resources = resources.as_deref().map(serde_json::from_str::<Units>).transpose();
     Ok(Waiting {
         job: text(id).map(JobId::from_stored)?,
@@ -186,7 +216,43 @@ fn message(found: FoundMessage) -> Result<Waiting> {
         batch_key: batch_key.map(text).transpose()?,
         resources: resources.map_err(broken)?.unwrap_or_default(),
         not_before: not_before.map(Timestamp::from_micros),
+        streak,
     })
+}
+
+pub(crate) async fn waiting_of<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    need: &str,
+    keys: &[String],
+    after: Option<Place>,
+    max: u32,
+) -> Result<Vec<Waiting>> {
+    let sql = if after.is_some() { MORE_OF_KEY } else { FIRST_OF_KEY };
+    let mut all = Vec::new();
+    for key in keys {
+        let mut query = sqlx::query_as(sql).bind(need.as_bytes()).bind(key.as_bytes());
+        if let Some((priority, seq)) = after {
+            let urgency = -i64::from(priority);
+            query = query.bind(urgency).bind(urgency).bind(seq);
+        }
+        let query = query.bind(max.saturating_add(PASSED_OVER)).bind(need.as_bytes());
+        let query = query.bind(session.now.micros()).bind(max);
+        let found: Vec<FoundMessage> = query.fetch_all(session.connection()).await?;
+        for found in found {
+            all.push(message(found)?);
+        }
+    }
+    Ok(all)
+}
+
+pub(crate) async fn depth<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    need: &str,
+    most: u64,
+) -> Result<u64> {
+    let query = sqlx::query_scalar(DEPTH).bind(need.as_bytes()).bind(most);
+    let depth: i64 = query.fetch_one(session.connection()).await?;
+    Ok(depth.unsigned_abs())
 }
 
 pub(crate) async fn next_change<C: DerefMut<Target = MySqlConnection>>(

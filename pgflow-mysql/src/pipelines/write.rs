@@ -58,9 +58,12 @@ const HELD_BY: &str = "select resource from pgflow_permit_holds where token = ?"
 const DROP_HOLD: &str = "delete from pgflow_permit_holds where token = ?";
 
 const MESSAGE: &str = "
-    insert into pgflow_messages (job, batch_key, resources, not_before) values (?, ?, ?, ?)
+    insert into pgflow_messages (job, batch_key, resources, not_before, need, urgency, seq)
+    select k.job, k.batch_key, k.resources, k.not_before, j.need, j.urgency, j.seq
+      from (select ? as job, ? as batch_key, ? as resources, ? as not_before) k left join pgflow_jobs j on j.id = k.job
         on duplicate key update
-           batch_key = values(batch_key), resources = values(resources), not_before = values(not_before)";
+           batch_key = values(batch_key), resources = values(resources), not_before = values(not_before),
+           need = values(need), urgency = values(urgency), seq = values(seq)";
 
 const DEFER: &str = "
     insert into pgflow_messages (job, not_before) values (?, ?)

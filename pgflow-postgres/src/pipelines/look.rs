@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use pgflow_machine::Timestamp;
 use pgflow_machine::job::JobId;
-use pgflow_machine::permit::{PermitKey, PermitKind, Units, Waiting};
+use pgflow_machine::permit::{PermitKey, PermitKind, Place, Units, Waiting};
 use serde_json::Value;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
@@ -25,6 +25,8 @@ const LOOK: &str = concat!(
 );
 
 const MORE: &str = "select * from pgflow.more_messages($1, $2, $3, $4)";
+
+const OF_KEYS: &str = "select * from pgflow.batch_messages($1, $2, $3, $4, $5, $6)";
 
 /// A look, as parameters.
 pub(super) struct LookAt<'a> {
@@ -48,9 +50,22 @@ impl<'a> LookAt<'a> {
 }
 
 /// The next messages, after this priority and place.
-pub(super) fn more(need: &str, after: Option<(i32, i64)>, max: u32) -> Statement<'_> {
+pub(super) fn more(need: &str, after: Option<Place>, max: u32) -> Statement<'_> {
     let (priority, place) = after.unzip();
     sqlx::query(MORE).bind(need).bind(int(max)).bind(priority).bind(place)
+}
+
+/// Messages of these batch keys, after this priority and place.
+pub(super) fn of_keys<'q>(
+    need: &'q str,
+    keys: &'q [String],
+    after: Option<Place>,
+    max: u32,
+    locks: bool,
+) -> Statement<'q> {
+    let (priority, place) = after.unzip();
+    let query = sqlx::query(OF_KEYS).bind(need).bind(keys).bind(int(max));
+    query.bind(priority).bind(place).bind(locks)
 }
 
 pub(super) fn read(rows: &[PgRow]) -> Stored<Looked> {
@@ -106,6 +121,7 @@ pub(super) fn message(row: &PgRow) -> Stored<Waiting> {
         batch_key: row.try_get("batch").map_err(translate)?,
         resources: resources.map(|Json(units)| units).unwrap_or_default(),
         not_before: moment(row, "not_before")?,
+        streak: row.try_get::<i32, _>("units").map_err(translate)?.unsigned_abs(),
     })
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pgflow_machine::Timestamp;
 use pgflow_machine::job::{JobId, JobToken};
-use pgflow_machine::permit::{PermitKey, PermitKind, Waiting};
+use pgflow_machine::permit::{PermitKey, PermitKind, Place, Waiting};
 use serde_json::Value;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
@@ -47,6 +47,8 @@ const NEXT: &str = concat!(
     now_at!()
 );
 
+const DEPTH: &str = "select pgflow.queue_depth($1, $2) as depth";
+
 const MESSAGE: &str = "
   select batch_key as batch, resources as state, (extract(epoch from not_before) * 1000000)::int8 as not_before
     from pgflow.get_message($1)";
@@ -82,12 +84,11 @@ impl<C: Speaks> PipelineSession for PostgresSession<C> {
         self.permits(keys, locks, false).await
     }
 
-    async fn known_resources(
+    async fn known_permits(
         &mut self,
-        slugs: &BTreeSet<String>,
+        keys: &BTreeSet<PermitKey>,
     ) -> Stored<BTreeMap<PermitKey, Value>> {
-        let keys = slugs.iter().map(|slug| PermitKey::new(PermitKind::Resource, slug)).collect();
-        self.permits(&keys, false, true).await
+        self.permits(keys, false, true).await
     }
 
     async fn message(&mut self, id: &JobId) -> Stored<Option<MessageRow>> {
@@ -187,6 +188,25 @@ impl<C: Speaks> PipelineSession for PostgresSession<C> {
     ) -> Stored<Vec<Waiting>> {
         let rows = self.ask(|| look::more(need, after, max)).await?;
         rows.iter().map(look::message).collect()
+    }
+
+    async fn waiting_of(
+        &mut self,
+        need: &str,
+        keys: &[String],
+        after: Option<Place>,
+        max: u32,
+    ) -> Stored<Vec<Waiting>> {
+        let locks = self.connection.locks();
+        let rows = self.ask(|| look::of_keys(need, keys, after, max, locks)).await?;
+        rows.iter().map(look::message).collect()
+    }
+
+    async fn depth(&mut self, need: &str, most: u64) -> Stored<u64> {
+        let (need, most) = (without_nul(need), i64::try_from(most).unwrap_or(i64::MAX));
+        let rows = self.ask(|| sqlx::query(DEPTH).bind(need.clone()).bind(most)).await?;
+        let depth: i64 = rows[0].try_get("depth").map_err(translate)?;
+        Ok(depth.unsigned_abs())
     }
 
     async fn next_change(&mut self, need: &str) -> Stored<Option<Timestamp>> {

@@ -198,9 +198,10 @@ impl QueueHandle {
         Ok(all)
     }
 
-    /// How many messages wait, for whatever.
-    pub(super) async fn depth(&self) -> Result<u64, ClientError> {
-        Ok(self.counts().await?.depth)
+    /// How many messages wait, for whatever, counted up to so many.
+    pub(super) async fn depth(&self, most: u64) -> Result<u64, ClientError> {
+        let about = (self.needs(), most);
+        ask_pipelines(&self.db, about, |queues, (needs, most)| queues.depth(needs, *most)).await
     }
 
     async fn counts(&self) -> Result<QueueStats, ClientError> {

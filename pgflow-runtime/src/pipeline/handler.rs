@@ -104,20 +104,24 @@ impl Pipelines {
                     flushes,
                     in_use: InUse::default(),
                     ahead: InUse::default(),
+                    lost: InUse::default(),
                 };
                 if stages.insert(need, running).is_some() {
                     return Err(WorkerError::NeedTwice { need });
                 }
             }
         }
-        let (loadings, excuses) = (HashMap::new(), Arc::default());
-        Ok(PipelineHandler { stages, backend, loadings, excuses })
+        let (loadings, lost, excuses) = (HashMap::new(), HashMap::new(), Arc::default());
+        Ok(PipelineHandler { stages, backend, loadings, lost, excuses })
     }
 }
 
 /// What is wrong with a pipeline in itself.
 fn check(pipeline: &PipelineSpec) -> Result<(), WorkerError> {
     let name = pipeline.name;
+    if pipeline.limits.values().any(|attempts| *attempts == 0) {
+        return Err(WorkerError::Zero { what: format!("global_concurrency of pipeline `{name}`") });
+    }
     if pipeline.has_late_key {
         return Err(WorkerError::LateKey { pipeline: name });
     }
@@ -146,9 +150,29 @@ async fn declare(backend: &dyn Backend, pipeline: &PipelineSpec) -> Result<(), B
     let held = most_held(&pipeline.stages);
     let no_rates = BTreeMap::new();
     persistently(|| queues.declare(&no_rates, &held)).await?;
+    for stage in pipeline.stages.iter().filter(|stage| stage.names_resources) {
+        warn_of_units(backend, stage).await?;
+    }
     let stages = pipeline.stages.iter();
     let stages = stages.map(|stage| (stage.need.to_owned(), stage.stage.clone())).collect();
     persistently(|| queues.note_stages(&stages)).await
+}
+
+/// What a message names comes on top of what the stage holds: if that is all there is, no message may name it.
+async fn warn_of_units(backend: &dyn Backend, spec: &StageSpec) -> Result<(), BackendError> {
+    let queues = backend.pipelines()?;
+    for (resource, units) in &spec.stage.resources {
+        let found = persistently(|| queues.resource(resource)).await?;
+        if found.is_some_and(|(it, _)| it.capacity <= *units) {
+            let queue = spec.need;
+            tracing::warn!(
+                queue,
+                resource,
+                "messages that name this resource are refused: each attempt of the pipeline holds all of it already"
+            );
+        }
+    }
+    Ok(())
 }
 
 /// Of each resource, the most that an attempt of one of these stages holds.
@@ -167,6 +191,8 @@ pub(crate) struct PipelineHandler {
     backend: Arc<dyn Backend>,
     /// What is loaded for attempts that have not begun, by what tells them from others.
     loadings: HashMap<String, Arc<Loading>>,
+    /// Places of attempts at messages that were lost with their workers before, until they begin.
+    lost: HashMap<String, Permit>,
     excuses: Arc<JobExcuses>,
 }
 
@@ -184,6 +210,8 @@ struct Running {
     in_use: InUse,
     /// What was claimed before there was room for it.
     ahead: InUse,
+    /// Attempts at messages that were lost with their workers before: one at a time, so that none takes another along.
+    lost: InUse,
 }
 
 impl Running {
@@ -209,7 +237,7 @@ impl Running {
             source: Source::Need((*need).to_owned()),
             quotas: self.left().map(quota).into_iter().collect(),
             lease: Some(*lease),
-            stage: Some(Stage { drains, ..stage.clone() }),
+            stage: Some(Stage { drains, has_lost: self.lost.count() > 0, ..stage.clone() }),
             ahead,
         }
     }
@@ -226,6 +254,11 @@ fn messages(work: &ClaimedWork) -> Option<&ClaimedBatch> {
         ClaimedWork::Messages(claimed) => Some(claimed),
         ClaimedWork::Task(_) | ClaimedWork::Job(..) => None,
     }
+}
+
+/// Whether one of these was lost with a worker, and nothing has come of it since.
+fn was_lost(claimed: &ClaimedBatch) -> bool {
+    claimed.messages.iter().any(|message| message.taken.row.streak > 0)
 }
 
 impl Handler for PipelineHandler {
@@ -252,6 +285,11 @@ impl Handler for PipelineHandler {
     }
 
     fn claimed(&mut self, work: &[ClaimedWork]) {
+        for claimed in work.iter().filter_map(messages).filter(|claimed| was_lost(claimed)) {
+            if let Some(running) = self.stages.get(claimed.lease.need.as_str()) {
+                self.lost.insert(claimed.lease.batch.clone(), running.lost.take());
+            }
+        }
         for running in self.stages.values() {
             let own = || {
                 let claimed = work.iter().filter_map(messages);
@@ -273,6 +311,7 @@ impl Handler for PipelineHandler {
     fn forget(&mut self, work: &ClaimedWork) {
         if let Some(claimed) = messages(work) {
             self.loadings.remove(&claimed.lease.batch);
+            self.lost.remove(&claimed.lease.batch);
         }
     }
 
@@ -295,6 +334,7 @@ impl Handler for PipelineHandler {
         );
         let permit = running.spec.concurrency.map(|_| running.in_use.take());
         let loading = self.loadings.remove(&claimed.lease.batch);
+        let lost = self.lost.remove(&claimed.lease.batch);
         let context =
             MessageContext { cancel: signals.cancel.clone(), ..MessageContext::of(&claimed) };
         let work = Work { claimed: *claimed, context, tx: None, loading };
@@ -302,7 +342,10 @@ impl Handler for PipelineHandler {
         let (name, stage) = (label.flow, running.work.clone());
         let run = Box::pin(async move {
             signals.pulse.begin();
-            attempt(name, stage, work, backend, excuses).await
+            let ended = attempt(name, stage, work, backend, excuses).await;
+            // Another one that was lost may be claimed now.
+            drop(lost);
+            ended
         });
         Ok(Prepared { label, permit, span, run })
     }

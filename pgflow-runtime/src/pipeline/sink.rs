@@ -114,7 +114,7 @@ impl<T> QueueSink<T> {
 fn look(db: Db, queue: &'static str, high_water: u64) -> BoxFuture<Result<u64, ClientError>> {
     Box::pin(async move {
         loop {
-            let depth = db.queue(queue).depth().await?;
+            let depth = db.queue(queue).depth(high_water).await?;
             // Looking costs more than pushing: not before each message.
             let room = high_water.saturating_sub(depth).div_ceil(10);
             if room > 0 {

@@ -115,7 +115,8 @@ impl PipelineSpec {
         let lease = lease.unwrap_or(crate::worker::LEASE);
         let word = if batch.is_some() { "batch" } else { "process" };
         let names: BTreeSet<_> = rates.iter().map(|(slug, _)| slug.clone()).collect();
-        let stage = Stage { batch, resources, rates: names.into_iter().collect(), drains: false };
+        let rates_of = names.into_iter().collect();
+        let stage = Stage { batch, resources, rates: rates_of, ..Stage::default() };
         self.rates.extend(rates);
         self.stages.push(StageSpec {
             need,

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::fmt;
 
 use pgflow_machine::job::JobSettled;
-use pgflow_machine::permit::MessageSettle;
+use pgflow_machine::permit::{MessageSettle, Stage};
 use pgflow_machine::{Limits, Settled};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -119,8 +119,42 @@ impl TestPipeline {
     ///
     /// If there is no end of it, or a claim makes no sense.
     pub fn run(&mut self) {
+        self.work_off(false);
+    }
+
+    /// Works on what is there, and forms batches of it that are neither full nor old enough: as a worker does that is asked to stop
+    /// and has [`flush`](crate::pipeline::Pipeline::flush).
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use pgflow::pipeline::{Batch, Pipeline, Queue};
+    /// use pgflow::testing::TestPipeline;
+    ///
+    /// # fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+    /// let numbers = Queue::<u32>::named("numbers");
+    /// let batch = Batch::len(100).wait(Duration::from_secs(60));
+    /// let mut test = TestPipeline::new(
+    ///     Pipeline::new("sum", &numbers).batch(batch, |batch, _ctx| async move { Ok(batch.settle_all(|it| it)) }),
+    /// );
+    /// test.push(&numbers, &7)?;
+    /// test.run();
+    /// assert!(test.batches().is_empty());
+    /// test.flush();
+    /// assert_eq!(test.batches(), ["1 by drain"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// As [`run`](Self::run) does.
+    pub fn flush(&mut self) {
+        self.work_off(true);
+    }
+
+    fn work_off(&mut self, drains: bool) {
         for _ in 0..MOST {
-            let made = (0..self.stages.len()).map(|at| self.attempt(at)).sum::<usize>();
+            let made = (0..self.stages.len()).map(|at| self.attempt(at, drains)).sum::<usize>();
             if made == 0 {
                 return;
             }
@@ -166,11 +200,11 @@ impl TestPipeline {
     }
 
     /// Claims once for a stage and works on what there is; says how many attempts that made.
-    fn attempt(&mut self, at: usize) -> usize {
+    fn attempt(&mut self, at: usize, drains: bool) -> usize {
         let StageSpec { need, stage, lease, concurrency, .. } = &self.stages[at];
         let max = concurrency.and_then(|max| u32::try_from(max).ok()).unwrap_or(16);
         let claim = StageClaim {
-            stage: stage.clone(),
+            stage: Stage { drains, ..stage.clone() },
             lease: *lease,
             ..StageClaim::new("test", need, max)
         };

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use pgflow_backend::backend::{Hold, MessageRow};
 use pgflow_machine::Timestamp;
 use pgflow_machine::job::JobId;
-use pgflow_machine::permit::{PermitKey, PermitKind, Units, Waiting};
+use pgflow_machine::permit::{PermitKey, PermitKind, Place, Units, Waiting};
 use serde_json::{Value, json};
 
 use super::parameter;
@@ -54,7 +54,7 @@ macro_rules! waiting {
     ($after:literal) => {
         concat!(
             "select j.id, j.priority, j.seq, coalesce(j.wake_at, j.created_at) as since,
-                    octet_length(j.payload) as bytes, m.batch_key, m.resources, m.not_before
+                    octet_length(j.payload) as bytes, m.batch_key, m.resources, m.not_before, j.streak
                from pgflow_jobs j left join pgflow_messages m on m.job = j.id
               where j.need = ?1 and j.state = 'ready' and (j.expires_at is null or j.expires_at > ?2)",
             $after,
@@ -65,6 +65,33 @@ macro_rules! waiting {
 
 const FIRST: &str = waiting!("");
 const MORE: &str = waiting!(" and j.priority <= ?4 and (j.priority < ?4 or j.seq > ?5)");
+
+/// Of one key: the copies say where its jobs are, and the jobs whether they can be had. Many that cannot are not read through.
+macro_rules! of_key {
+    ($after:literal) => {
+        concat!(
+            "select j.id, j.priority, j.seq, coalesce(j.wake_at, j.created_at) as since,
+                    octet_length(j.payload) as bytes, m.batch_key, m.resources, m.not_before, j.streak
+               from (
+                 select job, batch_key, resources, not_before from pgflow_messages
+                  where need = ?1 and batch_key = ?4",
+            $after,
+            "     order by priority desc, seq limit ?3 + 200
+               ) m cross join pgflow_jobs j on j.id = m.job
+              where j.need = ?1 and j.state = 'ready' and (j.expires_at is null or j.expires_at > ?2)
+              limit ?3"
+        )
+    };
+}
+
+const FIRST_OF_KEY: &str = of_key!("");
+const MORE_OF_KEY: &str = of_key!(" and priority <= ?5 and (priority < ?5 or seq > ?6)");
+
+/// Each from its index.
+const DEPTH: &str = "
+    select (select count(*) from (select 1 from pgflow_jobs where need = ?1 and state = 'ready' limit ?2))
+         + (select count(*) from (select 1 from pgflow_jobs where need = ?1 and state = 'sleeping' limit ?2))
+         + (select count(*) from (select 1 from pgflow_jobs where need = ?1 and state = 'parked' limit ?2))";
 
 const CHANGE: &str = "
     select min(at) from (
@@ -96,6 +123,7 @@ row! {
         batch_key: Option<String>,
         resources: Option<String>,
         not_before: Option<i64>,
+        streak: u32,
     }
 }
 
@@ -189,7 +217,42 @@ fn message(found: FoundMessage) -> Result<Waiting> {
         batch_key: found.batch_key,
         resources: units(found.resources.as_deref())?,
         not_before: found.not_before.map(Timestamp::from_micros),
+        streak: found.streak,
     })
+}
+
+pub(super) async fn waiting_of<C: Conn>(
+    session: &mut SqliteSession<C>,
+    need: &str,
+    keys: &[String],
+    after: Option<Place>,
+    max: u32,
+) -> Result<Vec<Waiting>> {
+    let sql = if after.is_some() { MORE_OF_KEY } else { FIRST_OF_KEY };
+    let mut all = Vec::new();
+    for key in keys {
+        let mut query =
+            sqlx::query_as(sql).bind(need).bind(session.now.micros()).bind(max).bind(key);
+        if let Some((priority, seq)) = after {
+            query = query.bind(priority).bind(seq);
+        }
+        let found: Vec<FoundMessage> = query.fetch_all(&mut *session.connection).await?;
+        for found in found {
+            all.push(message(found)?);
+        }
+    }
+    Ok(all)
+}
+
+pub(super) async fn depth<C: Conn>(
+    session: &mut SqliteSession<C>,
+    need: &str,
+    most: u64,
+) -> Result<u64> {
+    let limit = i64::try_from(most).unwrap_or(i64::MAX);
+    let query = sqlx::query_scalar(DEPTH).bind(need).bind(limit);
+    let depth: i64 = query.fetch_one(&mut *session.connection).await?;
+    Ok(depth.unsigned_abs().min(most))
 }
 
 pub(super) async fn next_change<C: Conn>(

@@ -11,7 +11,7 @@ use pgflow_backend::backend::{Hold, MessageRow, TaskHold};
 use pgflow_backend::store::{PipelineSession, Stored};
 use pgflow_machine::Timestamp;
 use pgflow_machine::job::{JobId, JobToken};
-use pgflow_machine::permit::{PermitKey, PermitKind, Waiting};
+use pgflow_machine::permit::{PermitKey, PermitKind, Place, Waiting};
 use serde_json::Value;
 
 pub(super) use check::INVARIANTS;
@@ -72,6 +72,20 @@ impl<C: Conn> PipelineSession for SqliteSession<C> {
         max: u32,
     ) -> Stored<Vec<Waiting>> {
         Ok(look::waiting(self, need, after, max).await?)
+    }
+
+    async fn waiting_of(
+        &mut self,
+        need: &str,
+        keys: &[String],
+        after: Option<Place>,
+        max: u32,
+    ) -> Stored<Vec<Waiting>> {
+        Ok(look::waiting_of(self, need, keys, after, max).await?)
+    }
+
+    async fn depth(&mut self, need: &str, most: u64) -> Stored<u64> {
+        Ok(look::depth(self, need, most).await?)
     }
 
     async fn next_change(&mut self, need: &str) -> Stored<Option<Timestamp>> {

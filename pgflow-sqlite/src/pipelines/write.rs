@@ -55,10 +55,12 @@ const DROP_TASK_HOLDS: &str = "
 const DROP_HOLDS: &str = "delete from pgflow_permit_holds where token in (select value from json_each(?1)) returning resource";
 
 const MESSAGES: &str = "
-    insert into pgflow_messages (job, batch_key, resources, not_before)
-    select value ->> 0, value ->> 1, value ->> 2, value ->> 3 from json_each(?1)
+    insert into pgflow_messages (job, batch_key, resources, not_before, need, priority, seq)
+    select k.value ->> 0, k.value ->> 1, k.value ->> 2, k.value ->> 3, j.need, j.priority, j.seq
+      from json_each(?1) k left join pgflow_jobs j on j.id = k.value ->> 0
      where true on conflict (job) do update
-       set batch_key = excluded.batch_key, resources = excluded.resources, not_before = excluded.not_before";
+       set batch_key = excluded.batch_key, resources = excluded.resources, not_before = excluded.not_before,
+           need = excluded.need, priority = excluded.priority, seq = excluded.seq";
 
 const DEFER: &str = "
     insert into pgflow_messages (job, not_before) select value ->> 0, value ->> 1 from json_each(?1)

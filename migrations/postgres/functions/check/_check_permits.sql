@@ -39,9 +39,20 @@ begin
   select 'hold_batch', null, format('the grant %s of resource %s was given to several', h.fence, h.resource)
     from pgflow.permit_holds h group by h.resource, h.fence having count(distinct (h.batch, h.units)) > 1
   union all
+  -- Who works on it holds what it names.
+  select 'message_without_hold', null, format('message %s is worked on without resource %s', m.job, r.key)
+    from pgflow.job_messages m join pgflow.jobs j on j.id = m.job and j.state = 'leased'
+    cross join lateral jsonb_object_keys(case when jsonb_typeof(m.resources) = 'object' then m.resources else '{}' end) r(key)
+   where not exists (select from pgflow.permit_holds h where h.resource = r.key and h.job = j.id and h.token = j.token)
+  union all
   select 'message_of_no_job', null, format('something is kept of message %s, which is no job', m.job)
     from pgflow.job_messages m
    where not exists (select from pgflow.jobs j where j.id = m.job) and not exists (select from pgflow.job_archive a where a.id = m.job)
+  union all
+  -- What was moved to another need since is not looked for at the one that it has left.
+  select 'message_place', null, format('message %s is not found by its batch key', m.job)
+    from pgflow.job_messages m join pgflow.jobs j on j.id = m.job
+   where m.batch_key is not null and (m.need is null or m.need = j.need and (m.priority, m.seq) is distinct from (j.priority, j.seq))
   union all
   select 'message_resources', null, format('message %s holds what is no resource: %s', m.job, m.resources)
     from pgflow.job_messages m

@@ -17,7 +17,7 @@ declare
 begin
   what := 'message';
   for v_found in
-    select j.id, j.seq, j.priority, j.payload, (extract(epoch from coalesce(j.wake_at, j.created_at)) * 1000000)::bigint as since,
+    select j.id, j.seq, j.priority, j.payload, j.streak, (extract(epoch from coalesce(j.wake_at, j.created_at)) * 1000000)::bigint as since,
            m.batch_key, m.resources, (extract(epoch from m.not_before) * 1000000)::bigint as not_before
       from (
         (select f.* from pgflow.jobs f where f.id = any (p_ids))
@@ -34,6 +34,8 @@ begin
     name := v_found.id;
     place := v_found.seq;
     priority := v_found.priority;
+    -- How many workers in a row were lost with it.
+    units := v_found.streak;
     since := v_found.since;
     batch := v_found.batch_key;
     state := v_found.resources;

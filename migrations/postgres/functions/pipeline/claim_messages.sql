@@ -1,6 +1,6 @@
 -- Leases the first messages of a queue, for a stage that needs nothing but slots: what look_at_queue and lease_messages do for it, in
 -- one call. Returns what claim_jobs does, since when each could have been taken, and whether more is there than is handed out at once. Nothing if that takes a look: one of them holds
--- resources or keeps its key waiting, or the queue is a fair one, whose place is to be noted; or if there is nothing.
+-- resources, keeps its key waiting, or was lost with its worker and goes alone; or the queue is a fair one, whose place is to be noted; or if there is nothing.
 create or replace function pgflow.claim_messages(worker text, queue text, seconds double precision, qty int)
 returns table (
   id text, need text, payload jsonb, token text, attempt int, lease_until timestamptz, priority int, key text,
@@ -28,9 +28,10 @@ begin
      or exists (select from pgflow.permits p where p.kind = 'round' and p.name = claim_messages.queue) then
     return;
   end if;
-  select array_agg(f.id) as ids, array_agg(f.id) filter (where f.key is not null) as keyed, sum(f.most) as most into v_free
+  select array_agg(f.id) as ids, array_agg(f.id) filter (where f.key is not null) as keyed, sum(f.most) as most, bool_or(f.streak > 0) as any_lost
+    into v_free
     from (
-      select j.id, j.key, coalesce(octet_length(j.last_error), 0) + case
+      select j.id, j.key, j.streak, coalesce(octet_length(j.last_error), 0) + case
                  when pg_column_size(j.payload) < 16000 and pg_column_compression(j.payload) is null then octet_length(j.payload::text)
                  else pgflow._claim_bytes() end as most
         from pgflow.jobs j
@@ -44,7 +45,7 @@ begin
     v_fit := pgflow._fitting_jobs(v_fit, 0);
   end if;
   -- Rows of messages are written with their jobs, which nobody else can take any more.
-  if v_fit is null or exists (
+  if v_fit is null or v_free.any_lost or exists (
     select from unnest(v_fit) i(id)
       cross join lateral (select from pgflow.job_messages m
         where m.job = i.id and (m.not_before is not null or m.resources <> '{}') offset 0) m

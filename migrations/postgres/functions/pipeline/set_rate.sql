@@ -1,5 +1,5 @@
 -- Sets a rate: so many in a period, and so many at once when none were taken for long enough; 0 is a pause. Counts from the next claim
--- on, everywhere, until a program declares another one. What was taken counts as far as the new rate looks back. A rate that is not there is made.
+-- on, everywhere, until a program declares another one. There are as many tokens as there were, up to the new burst. A rate that is not there is made.
 create or replace function pgflow.set_rate(slug text, amount int, period interval default '1 second', burst int default 1) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -13,7 +13,6 @@ as $$
 declare
   v_micros numeric := floor(extract(epoch from period) * 1000000);
   v_rate jsonb := jsonb_build_object('amount', amount, 'period', v_micros, 'burst', burst);
-  v_latest numeric;
 begin
   perform pgflow._check_slug(slug, 'rate');
   if coalesce(amount < 0, true) then
@@ -28,11 +27,9 @@ begin
   if v_micros > 3155760000000000 then
     raise exception 'The period of a rate cannot be longer than a hundred years' using errcode = 'invalid_parameter_value';
   end if;
-  -- When the bucket would be full again at the latest; while it is paused, nothing changes about that.
-  v_latest := case when amount > 0 then floor(extract(epoch from clock_timestamp()) * 1000000) + ceil(v_micros / amount) * burst end;
   insert into pgflow.permits as p (kind, name, state)
   values ('rate', slug, jsonb_build_object('rate', v_rate, 'declared', v_rate, 'spent', -9223372036854775808))
   on conflict (kind, name) do update
-    set state = p.state || jsonb_build_object('rate', v_rate, 'spent', least((p.state ->> 'spent')::numeric, v_latest));
+    set state = pgflow._moved_rate(p.state, v_rate, floor(extract(epoch from clock_timestamp()) * 1000000));
 end;
 $$;

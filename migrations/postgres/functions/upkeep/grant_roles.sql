@@ -17,7 +17,7 @@ declare
     'get_flows', 'get_flow_definition', 'get_runs_between', 'get_step_times', 'list_tasks',
     'read_events', 'cancel_run', 'retry_run',
     -- For queues, whose producers need not be workers.
-    'load_permits', 'load_holds', 'note_permits', 'list_permits', 'get_message', 'keep_messages', 'set_capacity', 'set_rate',
+    'load_permits', 'load_holds', 'note_permits', 'list_permits', 'get_message', 'queue_depth', 'keep_messages', 'set_capacity', 'set_rate',
     'submit_jobs', 'cancel_jobs', 'get_jobs', 'list_jobs', 'read_job_trace', 'get_job_settings', 'list_paused_needs',
     'append_chunks', 'close_stream', 'read_chunks', 'read_step_chunks', 'list_streams',
     'signal', 'signal_task', 'list_waits', 'wake_waits', 'cancel_abandoned', 'ended_runs',
@@ -30,7 +30,7 @@ declare
     'requeue_stalled_tasks',
     'submit_jobs', 'claim_jobs', 'beat_jobs', 'finish_jobs', 'fail_jobs', 'reschedule_jobs', 'release_jobs', 'sweep_jobs',
     'settle_jobs', 'settle_job', 'settle_and_claim_all', 'release_unknown_jobs', 'holds_job', 'next_job', 'get_jobs',
-    'load_permits', 'load_holds', 'note_permits', 'hold_permits', 'hold_for_tasks', 'give_up_holds', 'look_at_queue', 'more_messages', 'lease_messages', 'claim_messages', 'keep_messages', 'end_messages',
+    'load_permits', 'load_holds', 'note_permits', 'hold_permits', 'hold_for_tasks', 'give_up_holds', 'look_at_queue', 'more_messages', 'batch_messages', 'lease_messages', 'claim_messages', 'queue_depth', 'keep_messages', 'end_messages',
     'append_chunks', 'append_step_chunks', 'close_stream', 'close_step_stream',
     'create_schedule', 'remove_schedule', 'list_schedules', 'advance_schedule', 'due_schedules', 'next_schedule',
     -- Delete nothing but what its writers said may go, and what nobody looks at any more.

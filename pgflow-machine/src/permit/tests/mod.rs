@@ -32,5 +32,6 @@ fn waiting(name: &str, since: i64, bytes: u64) -> Waiting {
         batch_key: None,
         resources: Units::new(),
         not_before: None,
+        streak: 0,
     }
 }

@@ -203,3 +203,90 @@ fn attempts_that_take_the_same_share_what_is_left() {
     let paused = Grants::new(&stage, at(0), rooms(&[]), rate(Rate::per_second(0)));
     assert_eq!((paused.room(9), paused.next()), (0, None));
 }
+
+/// With its neighbours it would take them along: one at a time, and no other while one is worked on.
+#[test]
+fn what_was_lost_with_its_worker_goes_alone() {
+    let lost = |name, since| Waiting { streak: 1, ..waiting(name, since, 1) };
+    let one_by_one = Stage::default();
+    let page = || {
+        vec![lost("a", -99), waiting("b", 0, 1), lost("c", -99), waiting("d", 0, 1), lost("e", 0)]
+    };
+    assert_eq!(names(&plan(&one_by_one, 9, Rooms::default(), &[], page())), [["a"], ["b"], ["d"]]);
+    let has_lost = Stage { has_lost: true, ..one_by_one };
+    assert_eq!(names(&plan(&has_lost, 9, Rooms::default(), &[], page())), [["b"], ["d"]]);
+    let rule = BatchRule { len: 2, bytes: None, wait: Duration::from_micros(50) };
+    let batched = Stage { batch: Some(rule), ..Stage::default() };
+    let taken = plan(&batched, 9, Rooms::default(), &[], page());
+    assert_eq!(names(&taken), [vec!["a"], vec!["b", "d"]]);
+    assert_eq!(taken.picks[0].trigger, Some(Trigger::Timeout), "short, and not young");
+    let has_lost = Stage { has_lost: true, ..batched.clone() };
+    assert_eq!(names(&plan(&has_lost, 9, Rooms::default(), &[], page())), [["b", "d"]]);
+    let young = plan(&batched, 9, Rooms::default(), &[], vec![lost("e", 0), waiting("f", 0, 1)]);
+    assert_eq!((young.picks.len(), young.next), (0, Some(at(50))));
+}
+
+/// What it needs is not there: those of its group that need something else are a batch without it.
+#[test]
+fn a_full_resource_keeps_no_batch_waiting() {
+    let rule = BatchRule { len: 2, bytes: None, wait: Duration::from_micros(50) };
+    let stage = Stage { batch: Some(rule), ..Stage::default() };
+    let of = |name, slug| Waiting { resources: units(&[(slug, 1)]), ..waiting(name, 0, 1) };
+    let page = vec![of("a1", "a"), of("b1", "b"), of("b2", "b"), of("c1", "c"), waiting("n", 0, 1)];
+    let free = rooms(&[("a", 1, 1), ("b", 1, 0), ("c", 1, 0)]);
+    let taken = plan(&stage, 9, free, &[], page);
+    assert_eq!(names(&taken), [["b1", "b2"], ["c1", "n"]]);
+    // The first batch takes what one of the second needs.
+    let keyed =
+        |name, key: &str, slug| Waiting { batch_key: Some(key.to_owned()), ..of(name, slug) };
+    let page = vec![
+        keyed("x1", "x", "b"),
+        keyed("x2", "x", "b"),
+        keyed("y1", "y", "b"),
+        keyed("y2", "y", "c"),
+        keyed("y3", "y", "c"),
+    ];
+    let taken = plan(&stage, 9, rooms(&[("b", 1, 0), ("c", 1, 0)]), &[], page);
+    assert_eq!(names(&taken), [["x1", "x2"], ["y2", "y3"]]);
+}
+
+/// Of keys that are scattered, the rest is looked for; and no more than is wanted.
+#[test]
+fn batches_of_scattered_keys_are_completed() {
+    let rule = BatchRule { len: 3, bytes: None, wait: Duration::from_micros(50) };
+    let stage = Stage { batch: Some(rule), ..Stage::default() };
+    let of = |name: &str, key: &str, place: i64, since| Waiting {
+        batch_key: Some(key.to_owned()),
+        seq: place,
+        ..waiting(name, since, 1)
+    };
+    let planner = |max| {
+        let mut planner = Planner::new(&stage, max, at(0), Rooms::default(), BTreeMap::new());
+        planner.look(vec![
+            of("a1", "a", 1, -9),
+            of("b1", "b", 2, -60),
+            of("c1", "c", 3, -8),
+            of("a2", "a", 4, 0),
+        ]);
+        planner
+    };
+    let mut two = planner(2);
+    assert!(!two.is_full() && two.lacks() == 2);
+    assert_eq!(two.open_keys(9, false), ["b", "a", "c"], "the one that has waited longest first");
+    assert_eq!(two.open_keys(9, true), ["b"], "the only one that is ripe with what is there");
+    let page = [of("a3", "a", 5, 0), of("d1", "d", 6, 0), of("e1", "e", 7, 0)];
+    assert_eq!((two.of_keys(&page, 2), two.of_keys(&page, 0), two.of_keys(&page, 9)), (2, 0, 3));
+    let keys = ["a".to_owned(), "b".to_owned()];
+    // What was seen behind the place is not there twice.
+    two.complete(&keys, Some((0, 3)), vec![of("a2", "a", 4, 0), of("a3", "a", 5, 0)]);
+    assert!(two.is_full(), "a is full, and b is ripe");
+    assert_eq!((two.open_keys(9, false), two.of_keys(&page, 1)), (vec!["c".to_owned()], 2));
+    two.look(page.to_vec());
+    let taken = two.done();
+    assert_eq!(names(&taken), [vec!["b1"], vec!["a1", "a2", "a3"]]);
+    assert_eq!(taken.picks[1].trigger, Some(Trigger::Size));
+    let mut none = planner(2);
+    none.leave(&keys);
+    assert!(!none.is_full(), "a is neither full nor due");
+    assert_eq!(names(&none.done()), [["b1"]]);
+}

@@ -81,6 +81,29 @@ fn a_new_rate_counts_at_once_and_a_declared_one_only_when_it_is_new() {
 }
 
 #[test]
+fn a_lower_rate_in_between_gives_nothing_back() {
+    let rate = Rate::per_minute(60).burst(60);
+    for between in [vec![rate.burst(1)], vec![rate.burst(1), Rate::per_second(0)], vec![]] {
+        let mut bucket = Bucket::new(rate);
+        bucket.take(at(0), 60);
+        for lower in &between {
+            bucket.set(*lower, at(0));
+        }
+        bucket.set(rate, at(0));
+        assert_eq!(bucket.available(at(0)), 0, "{between:?}");
+        assert_eq!(bucket.available(at(3 * SECOND)), 3, "and no slower: {between:?}");
+    }
+    let mut unused = Bucket::new(rate);
+    unused.set(rate.burst(10), at(0));
+    unused.set(rate, at(0));
+    assert_eq!(unused.available(at(0)), 10, "what it could have at once");
+    let mut some = Bucket::new(rate);
+    some.take(at(0), 20);
+    some.set(Rate::per_second(10).burst(100), at(0));
+    assert_eq!(some.available(at(0)), 40);
+}
+
+#[test]
 fn rates_that_make_no_sense() {
     assert_eq!(Rate::per_second(1).burst(0).check(), Err(PermitProblem::NoBurst));
     assert_eq!(Rate::per_second(1_000_001).check(), Err(PermitProblem::TooFast));

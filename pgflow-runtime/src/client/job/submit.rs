@@ -6,12 +6,13 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 
 use pgflow_backend::weight::weight;
-use pgflow_machine::job::{JobId, NewJob, Submitted};
+use pgflow_machine::job::{JobId, NewJob, Submitted, check_name};
+use pgflow_machine::permit::Message;
 use serde_json::Value;
 
 use super::{JobHandle, ask};
 use crate::check::{Lasts, PayloadOf, PayloadsOf, WaitsFor};
-use crate::client::ClientError;
+use crate::client::{ClientError, ask_pipelines};
 use crate::db::Db;
 use crate::job::{JobSpec, Need};
 use crate::{DataError, SubmitIn, Timestamp};
@@ -23,6 +24,9 @@ const BATCH_BYTES: usize = 8_000_000;
 
 /// A type that does not mention the transaction: of what is none, the compiler would say so at each mention.
 type Submitting<'a> = Pin<Box<dyn Future<Output = Result<JobHandle, ClientError>> + Send + 'a>>;
+
+/// The fair key of jobs whose need other programs define.
+const RAW: &str = "raw";
 
 /// Who submits, in traces, unless somebody says so.
 const SOMEBODY: &str = "client";
@@ -55,7 +59,9 @@ impl Db {
         Box::pin(self.submit::<N>(payload).within(tx))
     }
 
-    /// A job whose need other programs, or other languages, define: its payload is any JSON.
+    /// A job whose need other programs, or other languages, define: its payload is any JSON. One that nobody serves waits for who will
+    /// ([`why_need`](Self::why_need) says so). At a queue with [`fair_by`](crate::pipeline::Queue::fair_by) all of these have turns like
+    /// those of one key, unless a priority is said.
     ///
     /// ```
     /// # use pgflow::prelude::*;
@@ -68,7 +74,8 @@ impl Db {
     /// # }
     /// ```
     pub fn submit_raw(&self, need: &str, payload: Value) -> Submit<'_, ()> {
-        Submit::new(self, Ok(NewJob::new(JobId::new(), need, payload)))
+        let submit = Submit::new(self, Ok(NewJob::new(JobId::new(), need, payload)));
+        Submit { is_raw: true, ..submit }
     }
 
     /// A job per payload, in few calls: those that are refused are an error, after the others were submitted.
@@ -124,13 +131,15 @@ pub struct Submit<'a, N> {
     db: &'a Db,
     job: Result<NewJob, ClientError>,
     by: String,
+    /// Its need is what somebody called it, and may be a queue.
+    is_raw: bool,
     need: PhantomData<fn() -> N>,
 }
 
 impl<'a, N> Submit<'a, N> {
     fn new(db: &'a Db, job: Result<NewJob, DataError>) -> Self {
         let (job, by) = (job.map_err(ClientError::Data), SOMEBODY.to_owned());
-        Self { db, job, by, need: PhantomData }
+        Self { db, job, by, is_raw: false, need: PhantomData }
     }
 
     fn with(mut self, change: impl FnOnce(&mut NewJob)) -> Self {
@@ -209,9 +218,32 @@ impl<'a, N> Submit<'a, N> {
     }
 
     async fn send(self) -> Result<JobHandle, ClientError> {
-        let sent = send(self.db, vec![self.job?], self.by).await?;
+        let job = self.job?;
+        if self.is_raw && job.priority == 0 && is_fair(self.db, &job.need).await? {
+            return push(self.db, job, self.by).await;
+        }
+        let sent = send(self.db, vec![job], self.by).await?;
         sent.into_iter().next().ok_or_else(|| ClientError::Backend(no_answer()))
     }
+}
+
+/// Whether it is a queue whose messages have places.
+async fn is_fair(db: &Db, need: &str) -> Result<bool, ClientError> {
+    match db.backend().pipelines() {
+        Ok(queues) if check_name(need).is_ok() => Ok(queues.is_fair(need).await?),
+        _ => Ok(false),
+    }
+}
+
+/// Submits a job that gets a place in a fair queue: without one, it would be behind all that ever comes.
+async fn push(db: &Db, job: NewJob, by: String) -> Result<JobHandle, ClientError> {
+    let id = job.id.clone();
+    let message = Message { fair: Some(RAW.to_owned()), ..job.into() };
+    let about = (vec![message], by);
+    let answers = ask_pipelines(db, about, |queues, (new, by)| queues.push(new, by)).await?;
+    let answer = answers.into_iter().next().ok_or_else(|| ClientError::Backend(no_answer()))?;
+    let submitted = answer.map_err(|source| ClientError::Job { job: id.clone(), source })?;
+    Ok(JobHandle::new(db.clone(), id, submitted == Submitted::Submitted))
 }
 
 fn no_answer() -> crate::backend::BackendError {
@@ -229,7 +261,34 @@ impl<'a, N: 'static> IntoFuture for Submit<'a, N> {
 
 #[cfg(test)]
 mod tests {
+    use pgflow_machine::permit::place_of;
+
     use super::*;
+
+    /// It would be behind two thousand million others.
+    #[test]
+    fn what_is_submitted_raw_to_a_fair_queue_has_its_turn() {
+        let db = Db::new(crate::memory::Memory::new());
+        let queue = crate::pipeline::Queue::<u32>::named("fair").fair_by(|_| "flood".to_owned());
+        crate::testing::block_on(async {
+            queue.push_all(&db, &[1, 2, 3]).await?;
+            let raw = db.submit_raw("fair", Value::from(4)).await?;
+            let place = async |job: &JobHandle| {
+                Ok::<_, ClientError>(place_of(job.record().await?.summary.row.priority))
+            };
+            assert_eq!(place(&raw).await?, 1, "the next round");
+            let next = db.submit_raw("fair", Value::from(5)).await?;
+            assert_eq!(place(&next).await?, 2, "they have turns of their own");
+            let said = db.submit_raw("fair", Value::from(6)).priority(7).await?;
+            assert_eq!(said.record().await?.summary.row.priority, 7);
+            let nowhere = db.submit_raw("nowhere", Value::from(7)).await?;
+            assert_eq!(nowhere.record().await?.summary.row.priority, 0);
+            let why = db.why_job(nowhere.id()).await?;
+            assert_eq!(why.reasons[0].code(), "no-worker", "it waits for who will serve it");
+            Ok::<_, ClientError>(())
+        })
+        .expect("a database in memory");
+    }
 
     fn sizes(payloads: &[usize]) -> Vec<usize> {
         let job = |bytes: &usize| {

@@ -108,7 +108,7 @@ impl Db {
             }
             // Nothing else does.
             _ if reasons.is_empty() => {
-                reasons.extend(self.why_passed_over(&record.summary.id, now).await?);
+                reasons.extend(self.why_passed_over(&record.summary, now).await?);
                 if reasons.is_empty() {
                     reasons.push(self.why_ready(&row.need, now).await?);
                 }
@@ -207,16 +207,20 @@ impl Db {
     /// Why claims pass over a message that is in line: it keeps its key waiting, or its resources are not to be had.
     async fn why_passed_over(
         &self,
-        id: &JobId,
+        message: &JobSummary,
         now: Timestamp,
     ) -> Result<Vec<JobReason>, ClientError> {
         let Ok(queues) = self.backend().pipelines() else { return Ok(Vec::new()) };
-        let Some(kept) = queues.message(id).await? else { return Ok(Vec::new()) };
+        let Some(kept) = queues.message(&message.id).await? else { return Ok(Vec::new()) };
         let mut reasons = Vec::new();
         if let Some(until) = kept.not_before.filter(|until| *until > now) {
             reasons.push(JobReason::Delayed { until });
         }
+        let of_stage = self.stage_of(&message.row.need).await?.resources;
         for (resource, units) in kept.resources {
+            // What the stage holds comes on top.
+            let more = of_stage.get(&resource).copied().unwrap_or_default();
+            let units = units.saturating_add(more);
             let found = queues.resource(&resource).await?;
             let (capacity, held) = found.map_or((0, 0), |(it, held)| (it.capacity, held));
             if u64::from(held) + u64::from(units) > u64::from(capacity) {

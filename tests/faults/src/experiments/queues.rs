@@ -172,12 +172,20 @@ pub(super) async fn one_batch_of_two(lab: &mut Lab, kind: Kind) -> Outcome<Metri
     Ok(metrics! { "batches": 1, "messages": 32 })
 }
 
-/// X69: a message that ends its process spends its attempts and is dead; the others are done.
+/// X69: a message that ends its process spends its attempts and is dead; the others, which were worked on beside it or in one batch with
+/// it, are done.
 pub(super) async fn poison(lab: &mut Lab, kind: Kind) -> Outcome<Metrics> {
     let base = lab.base(kind, &[]).await?;
-    let all: Vec<u32> = (10..16).collect();
+    let singly = poisoned(lab, &base, "poison").await?;
+    let together = poisoned(lab, &base, "poisoned").await?;
+    Ok(metrics! { "messages": 20, "crashes": singly, "crashes of batches": together })
+}
+
+/// Ten messages, one of which ends whoever works on it. Says how often that happened.
+async fn poisoned(lab: &Lab, base: &Base, flow: &str) -> Outcome<u32> {
+    let all: Vec<u32> = (10..20).collect();
     let messages = thrice().push_all(&base.db, &all).await?;
-    let (mut worker, mut crashes) = (lab.worker(&base.url, &["poison"]).start()?, 0);
+    let (mut worker, mut crashes) = (lab.worker(&base.url, &[flow]).start()?, 0);
     let since = Instant::now();
     loop {
         let stats = base.db.queue("thrice").stats().await?;
@@ -186,19 +194,21 @@ pub(super) async fn poison(lab: &mut Lab, kind: Kind) -> Outcome<Metrics> {
         }
         ensure!(since.elapsed() < Duration::from_mins(3), "it takes too long");
         if worker.ended()?.is_some() {
-            worker = lab.worker(&base.url, &["poison"]).start()?;
+            worker = lab.worker(&base.url, &[flow]).start()?;
             crashes += 1;
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    let dead = base.db.queue("thrice").dead(10).await?;
+    worker.stop().await?;
+    let dead = base.db.queue("thrice").dead(100).await?;
+    let dead: Vec<_> = dead.into_iter().filter(|dead| messages.contains(&dead.id)).collect();
     let [dead] = &dead[..] else { return Err(format!("{} are dead", dead.len()).into()) };
     let poisoned = all.iter().position(|number| *number == POISON).ok_or("no poison")?;
     ensure!(dead.id == messages[poisoned], "another one is dead");
     let record = base.db.job(&dead.id).record().await?;
     let standing = record.summary.standing.to_string();
     ensure!(standing == "crashed", "it is {standing}");
-    Ok(metrics! { "messages": all.len(), "crashes": crashes })
+    Ok(crashes)
 }
 
 /// X64, for batches: SIGTERM while one is worked on, with a second signal or without, and while one waits that is to be flushed.

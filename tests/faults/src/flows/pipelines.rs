@@ -178,19 +178,35 @@ fn serve_more(worker: Worker, name: &str, app: App) -> Option<Worker> {
             ))
         }
         "poison" => {
-            worker.pipeline(Pipeline::new("poison", &thrice()).concurrency(1).lease(LEASE).process(
+            worker.pipeline(Pipeline::new("poison", &thrice()).lease(LEASE).process(
                 move |number, ctx| {
                     let app = app.clone();
                     async move {
                         app.journal.note_message(What::Entered, number, &ctx)?;
+                        // Its neighbours are at work, too.
+                        tokio::time::sleep(Duration::from_millis(50)).await;
                         if number == POISON {
                             std::process::abort();
                         }
+                        tokio::time::sleep(Duration::from_millis(50)).await;
                         Ok(number)
                     }
                 },
             ))
         }
+        "poisoned" => worker.pipeline(Pipeline::new("poisoned", &thrice()).lease(LEASE).batch(
+            Batch::len(10).wait(Duration::from_millis(100)),
+            move |batch, ctx| {
+                let app = app.clone();
+                async move {
+                    app.journal.note_message(What::Entered, u32::try_from(batch.len())?, &ctx)?;
+                    if batch.items().contains(&POISON) {
+                        std::process::abort();
+                    }
+                    Ok(batch.settle_all(|number| number))
+                }
+            },
+        )),
         _ => return None,
     })
 }

@@ -20,6 +20,9 @@ pub(super) const CHECKS: &[Check] = &[
     check!("Q03", "batches have a limit in bytes, and are of one key", bytes_and_keys, Pipelines),
     check!("Q24", "what a claim hands out is bounded in bytes", bounded, Pipelines),
     check!("Q19", "a batch waits from when its messages can be had again", again, Pipelines),
+    check!("Q36", "what was lost with its worker goes alone", alone, Pipelines),
+    check!("Q37", "a full resource keeps no batch waiting", around, Pipelines),
+    check!("Q38", "a batch is found however scattered its key is", scattered, Pipelines),
     check!("Q31", "a batch may have as many messages as a claim looks at", longest, Pipelines),
 ];
 
@@ -104,18 +107,126 @@ async fn again(cx: Arc<Cx>) {
     assert_eq!(ripe(&young("given back").await), [["a", "b"]]);
     kit.jobs.pass(61).await;
     let third = young("lapsed").await;
-    assert_eq!(ripe(&third), [["a", "b"]]);
+    assert_eq!(ripe(&third), [["a"]], "it was lost with its worker, and goes alone");
     kit.finish(&third[0]).await;
+    let fourth = kit.claim(9, &stage).await;
+    assert_eq!(ripe(&fourth), [["b"]]);
+    kit.finish(&fourth[0]).await;
     kit.push(&["c", "d"].map(|name| {
         let mut keyed = kit.message(name);
         keyed.job.key = Some(kit.jobs.name("k"));
         keyed
     }))
     .await;
-    let fourth = young("new").await;
-    assert_eq!(ripe(&fourth), [["c"]]);
-    kit.finish(&fourth[0]).await;
+    let fifth = young("new").await;
+    assert_eq!(ripe(&fifth), [["c"]]);
+    kit.finish(&fifth[0]).await;
     assert_eq!(ripe(&young("at the head of its line").await), [["d"]]);
+}
+
+/// One of them takes its process along, each time. Whoever works on one that was lost takes no other such one, and what is new goes on.
+async fn alone(cx: Arc<Cx>) {
+    let kit = QueueKit::new(&cx);
+    for stage in [Stage::default(), batches(3, 0)] {
+        let is_batch = stage.batch.is_some();
+        let of = |names: [&str; 3]| names.map(|name| format!("{name}-{is_batch}"));
+        let together = of(["a", "b", "c"]);
+        kit.push_named(together.clone()).await;
+        assert_eq!(kit.names(9, &stage).await, together);
+        kit.jobs.pass(61).await;
+        // The first one was it: it dies in its third attempt, of which each takes nobody else along.
+        let [poison, others @ ..] = &together;
+        assert_eq!(kit.names(9, &stage).await, [&**poison]);
+        let has_lost = Stage { has_lost: true, ..stage.clone() };
+        assert!(kit.names(9, &has_lost).await.is_empty(), "what was lost with it waits");
+        let new = of(["d", "e", "f"]);
+        kit.push_named(new.clone()).await;
+        let claimed = kit.claim(9, &has_lost).await;
+        let names: Vec<_> = claimed.iter().flat_map(|it| kit.of(it)).collect();
+        assert_eq!(names, new, "what is new goes on");
+        for batch in &claimed {
+            kit.finish(batch).await;
+        }
+        kit.jobs.pass(61).await;
+        // One after the other, the one that has waited longest first; the first one takes its process along again.
+        let mut done = Vec::new();
+        for _ in 0..together.len() {
+            let claimed = kit.claim(9, &stage).await;
+            let [lost] = &claimed[..] else { panic!("one at a time, and {claimed:?} came") };
+            let [name] = &kit.of(lost)[..] else { panic!("it goes alone: {lost:?}") };
+            if name != poison {
+                done.push(name.clone());
+                kit.finish(lost).await;
+            }
+        }
+        assert_eq!(done, others);
+        kit.jobs.pass(61).await;
+        assert!(kit.claim(9, &stage).await.is_empty());
+        assert_eq!(kit.jobs.standing(poison).await, "crashed");
+    }
+}
+
+/// One message of a batch needs what somebody holds.
+async fn around(cx: Arc<Cx>) {
+    let kit = QueueKit::new(&cx);
+    let [a, b] = ["a", "b"].map(|slug| kit.jobs.name(slug));
+    for slug in [&a, &b] {
+        kit.queues().set_capacity(slug, 1).await.expect("a resource");
+    }
+    let of = |name: &str, slug: &str| Message {
+        columns: Columns { resources: [(slug.to_owned(), 1)].into(), ..Columns::default() },
+        ..kit.message(name)
+    };
+    kit.push(&[of("first", &a)]).await;
+    let first = kit.claim(9, &Stage::default()).await;
+    kit.push(&[of("a1", &a), of("b1", &b), of("b2", &b)]).await;
+    let stage = batches(10, 0);
+    let claimed = kit.claim(9, &stage).await;
+    let [batch] = &claimed[..] else { panic!("one batch, and {claimed:?} came") };
+    assert_eq!(kit.of(batch), ["b1", "b2"], "a is not to be had");
+    assert!(batch.fences.contains_key(&b) && !batch.fences.contains_key(&a));
+    kit.finish(&first[0]).await;
+    assert_eq!(kit.names(9, &stage).await, ["a1"]);
+}
+
+/// More keys than a claim looks at, with three messages each, of which the last ones are behind all others.
+async fn scattered(cx: Arc<Cx>) {
+    let kit = QueueKit::new(&cx);
+    let keys = cx.rounds(450, 11_000);
+    let of = |round: usize, key: usize| {
+        let batch_key = Some(format!("k{key:05}"));
+        let name = format!("{round}-{key:05}");
+        Message { columns: Columns { batch_key, ..Columns::default() }, ..kit.message(&name) }
+    };
+    let push = async |round: usize, keys: std::ops::Range<usize>| {
+        for part in keys.collect::<Vec<_>>().chunks(500) {
+            kit.push(&part.iter().map(|key| of(round, *key)).collect::<Vec<_>>()).await;
+        }
+    };
+    for round in 0..2 {
+        push(round, 0..keys).await;
+    }
+    let stage = batches(3, 3600);
+    assert!(kit.claim(2, &stage).await.is_empty(), "all of them are short and young");
+    push(2, keys - 2..keys).await;
+    let mut found = Vec::new();
+    // Claims go on where the last one has looked to.
+    for _ in 0..keys {
+        found.extend(kit.claim(2, &stage).await);
+        if found.len() == 2 {
+            break;
+        }
+    }
+    let mut names: Vec<_> = found.iter().map(|batch| kit.of(batch)).collect();
+    names.sort();
+    let of_key = |key: usize| [0, 1, 2].map(|round| format!("{round}-{key:05}")).to_vec();
+    assert_eq!(names, [of_key(keys - 2), of_key(keys - 1)], "the two that are full");
+    assert!(found.iter().all(|batch| batch.trigger == Some(Trigger::Size)));
+    // What is ripe by time is a whole batch, whatever lies between its messages.
+    push(2, 0..1).await;
+    kit.jobs.pass(3601).await;
+    let first = kit.claim(1, &stage).await;
+    assert_eq!(kit.of(&first[0]), of_key(0));
 }
 
 /// Seventeen large messages, one by one and as a batch: a claim hands out sixteen of them, and the next one the last.

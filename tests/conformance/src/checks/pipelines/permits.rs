@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pgflow_machine::job::{JobProblem, NewJob, Submitted};
+use pgflow_machine::job::{JobProblem, Moment, NewJob, Submitted};
 use pgflow_machine::permit::{Columns, Message, PermitProblem, Rate, Stage, batches_of};
 use pgflow_runtime::backend::{BackendError, StageClaim, Wake};
 
@@ -23,6 +23,8 @@ pub(super) const CHECKS: &[Check] = &[
     check!("Q20", "what can be had is found behind what cannot", found_behind, Pipelines),
     check!("Q21", "more than there is cannot be asked for, and says so", too_many, Pipelines),
     check!("Q22", "keys of a fair queue are forgotten when it has caught up", forgotten, Pipelines),
+    check!("Q39", "what a stage holds counts when messages name it, too", with_stage, Pipelines),
+    check!("Q40", "what waits at a queue is counted, up to so many", counted, Pipelines),
     check!("Q23", "who waits for a resource is told, at whatever queue", told, Pipelines),
     check!("Q18", "permits are listed, and a paused queue hands out nothing", listed, Pipelines),
     check!("Q33", "no units are nothing to hold", no_units, Pipelines),
@@ -259,6 +261,46 @@ async fn too_many(cx: Arc<Cx>) {
     assert!(kit.claim(9, &Stage::default()).await.is_empty());
     kit.queues().set_capacity(&gpu, 2).await.expect("more of it");
     assert_eq!(kit.names(9, &Stage::default()).await, ["b"]);
+}
+
+/// A message and its stage name the same resource.
+async fn with_stage(cx: Arc<Cx>) {
+    let kit = QueueKit::new(&cx);
+    let gpu = kit.jobs.name("gpu");
+    kit.queues().set_capacity(&gpu, 1).await.expect("a resource");
+    let stages = [(kit.jobs.name("q"), held(&gpu))].into();
+    kit.queues().note_stages(&stages).await.expect("a note");
+    let columns = Columns { resources: [(gpu.clone(), 1)].into(), ..Columns::default() };
+    let message = Message { columns, ..kit.message("a") };
+    let pushed = kit.queues().push(std::slice::from_ref(&message), "me").await.expect("a push");
+    let never = JobProblem::TooManyUnits { resource: gpu.clone(), units: 2, capacity: 1 };
+    assert_eq!(pushed, [Err(never)], "it would never be had");
+    kit.queues().set_capacity(&gpu, 2).await.expect("more of it");
+    kit.push(&[message]).await;
+    let claimed = kit.claim(9, &held(&gpu)).await;
+    assert_eq!(claimed.len(), 1);
+    let (_, held) = kit.queues().resource(&gpu).await.expect("a look").expect("it is there");
+    assert_eq!(held, 2);
+}
+
+/// For producers that wait while it is too deep.
+async fn counted(cx: Arc<Cx>) {
+    let kit = QueueKit::new(&cx);
+    let queue = [kit.jobs.name("q"), kit.jobs.name("other")];
+    let keyed = |name: &str| {
+        let mut message = kit.message(name);
+        message.job.key = Some(kit.jobs.name("k"));
+        message
+    };
+    let mut later = kit.message("later");
+    later.job.wake = Some(Moment::In(Duration::from_mins(1)));
+    kit.push(&[keyed("a"), keyed("b"), kit.message("c"), kit.message("d"), later]).await;
+    let depth =
+        async |needs: &[String], most| kit.queues().depth(needs, most).await.expect("a count");
+    assert_eq!(depth(&queue, 100).await, 5, "ready, in line for a key, asleep");
+    assert_eq!((depth(&queue, 2).await, depth(&queue[1..], 2).await), (2, 0));
+    assert_eq!(kit.names(2, &Stage::default()).await, ["a", "c"]);
+    assert_eq!(depth(&queue, 100).await, 3, "without what is worked on");
 }
 
 async fn no_units(cx: Arc<Cx>) {

@@ -111,6 +111,7 @@ const UNSEEN_MESSAGES: &[Unseen] = &[
     (&["pgflow.permit_holds.batch"], &["other"], "a name that the claim gave"),
     (&["pgflow.job_messages.*"], &["deleted"], "most messages have nothing of that"),
     (&["pgflow.job_messages.batch_key"], &["null", "other"], "the user's to choose"),
+    (&["pgflow.job_messages.need"], &["other"], "where it was before it was moved"),
     (&["pgflow.job_messages.resources"], &["null"], "the user's to choose"),
     (&["pgflow.job_messages.not_before"], MOMENT, "a moment that could have been"),
     (&["pgflow.paused_needs.*"], &["deleted"], "somebody may have resumed it"),

@@ -142,6 +142,7 @@ pub(super) const EXCUSED: &[(&str, &str)] = &[
     ("next_wait", "reads"),
     ("needs_waking", "reads"),
     ("more_messages", "reads"),
+    ("batch_messages", "passes over what others have"),
     (
         "hold_for_tasks",
         "writes about attempts that its transaction has just begun, with permits locked as for `hold_permits`",

@@ -89,6 +89,8 @@ async fn exactly_what_is_named_is_leased_if_it_can_be_had() {
     assert_eq!(lease(&db, "{k3,k4}").await, ["k3"]);
     let failure = db.error("select pgflow.lease_messages('w', '{}', 60)").await;
     assert_eq!(failure.code, "22023");
+    grant(&db, 2, 1).await;
+    hold(&db, "gpu", "c", 1, 1).await;
     db.check().await;
 }
 
@@ -115,10 +117,14 @@ async fn the_first_messages_are_had_in_one_call() {
     assert_eq!(db.one(row).await, "leased|w|t");
     let traced = "select kind, worker from pgflow.job_trace where job = 'a' and token is not null";
     assert_eq!(db.rows(traced).await, ["claimed|w"]);
-    // Back in line, it can be had since then; what has lapsed is taken back first.
+    // What has lapsed is taken back first, and goes alone; back in line, it can be had since then.
     db.run("update pgflow.jobs set lease_until = now() - interval '1 second', look_at = now() - interval '1 second' where id = 'a'").await;
+    assert_eq!(front(1).await, [""; 0], "it was lost with its worker");
+    db.run("update pgflow.jobs set streak = 0 where id = 'a'").await;
     assert_eq!(front(1).await, ["a|2|f"]);
     lease(&db, "{c}").await;
+    grant(&db, 2, 1).await;
+    hold(&db, "gpu", "c", 1, 1).await;
     assert_eq!(front(9).await, ["d|1|t", "e|1|t"]);
     assert_eq!(front(9).await, [""; 0]);
     let failure = db.error("select pgflow.claim_messages('w', 'q', 0, 1)").await;
@@ -174,6 +180,58 @@ async fn a_look_measures_no_more_than_a_claim_hands_out() {
     let place = db.one("select seq from pgflow.jobs where id = 'h16'").await;
     let more = format!("select name from pgflow.more_messages('q', 100, 0, {place})");
     assert_eq!(db.rows(&more).await, ["h17", "h18"]);
+}
+
+/// It goes alone, which the look's caller sees to.
+#[tokio::test]
+async fn what_was_lost_with_its_worker_takes_a_look() {
+    let db = Db::new().await;
+    db.run("select pgflow.submit_jobs('{a,b}', '{q,q}')").await;
+    lease(&db, "{a}").await;
+    db.run("update pgflow.jobs set lease_until = now() - interval '1 second', look_at = now() - interval '1 second' where id = 'a'").await;
+    let claim = "select id from pgflow.claim_messages('w', 'q', 60, 9)";
+    assert!(db.rows(claim).await.is_empty());
+    let look = "select name, units from pgflow.look_at_queue('w', 'q', null, null, 9) where what = 'message'";
+    assert_eq!(db.rows(look).await, ["a|1", "b|0"], "how many workers were lost with it");
+    lease(&db, "{a}").await;
+    assert_eq!(db.rows(claim).await, ["b"]);
+}
+
+#[tokio::test]
+async fn messages_are_found_by_their_batch_keys() {
+    let db = Db::new().await;
+    db.run("select pgflow.submit_jobs('{a,b,c,d,e}', '{q,q,q,q,r}')").await;
+    db.run("select pgflow.keep_messages('{a,b,c,d,e}', '{k,l,k,k,k}', array_fill(null::jsonb, array[5]))").await;
+    let of = async |max: u32, place: &str, locks: bool| {
+        let place = format!("(select seq from pgflow.jobs where id = '{place}')");
+        let after = format!("(select 0 where {place} is not null), {place}");
+        db.rows(&format!(
+            "select name from pgflow.batch_messages('q', '{{k,l,none}}', {max}, {after}, {locks})"
+        ))
+        .await
+    };
+    for locks in [false, true] {
+        assert_eq!(of(2, "none", locks).await, ["a", "b", "c"], "two of each key");
+        assert_eq!(of(2, "b", locks).await, ["c", "d"], "those behind a place");
+    }
+    lease(&db, "{c}").await;
+    assert_eq!(of(2, "none", false).await, ["a", "b", "d"], "nobody else has it");
+    db.run("update pgflow.jobs set expires_at = now() where id = 'd'").await;
+    assert_eq!(of(2, "none", true).await, ["a", "b"]);
+    db.run("select pgflow.reschedule_jobs('{c}', array[(select token::text from pgflow.jobs where id = 'c')], '{r}')").await;
+    assert_eq!(of(2, "none", false).await, ["a", "b"], "it is at another queue");
+    db.check().await;
+}
+
+#[tokio::test]
+async fn what_waits_at_a_queue_is_counted() {
+    let db = Db::new().await;
+    db.run("select pgflow.submit_jobs('{a,b,c,d}', '{q,q,q,r}', keys => '{k,k,null,null}')").await;
+    db.run("select pgflow.submit_jobs('{late}', '{q}', delays => '{60000}')").await;
+    let depth = |most: u32| format!("select pgflow.queue_depth('q', {most})");
+    assert_eq!((db.one(&depth(9)).await, db.one(&depth(2)).await), ("4".into(), "2".into()));
+    lease(&db, "{c}").await;
+    assert_eq!(db.one(&depth(9)).await, "3", "without what is worked on");
 }
 
 #[tokio::test]

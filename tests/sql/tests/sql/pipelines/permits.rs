@@ -67,6 +67,16 @@ async fn a_rate_keeps_what_was_taken_as_far_as_it_looks_back() {
     db.run("select pgflow.set_rate('r', 10, interval '1 second', 5)").await;
     let ahead = "select (state ->> 'spent')::bigint - (extract(epoch from now()) * 1000000)::bigint between 400000 and 600000 from pgflow.permits";
     assert_eq!(db.one(ahead).await, "t", "a tenth of a second for each of five");
+    // All of a burst is taken, and the rate lowered and raised: nothing is given back.
+    db.run("select pgflow.set_rate('r', 60, interval '1 minute', 60)").await;
+    db.run("update pgflow.permits set state = state || jsonb_build_object('spent', (extract(epoch from now() + interval '60 seconds') * 1000000)::bigint)").await;
+    for burst in [1, 60] {
+        db.run(&format!("select pgflow.set_rate('r', 60, interval '1 minute', {burst})")).await;
+        db.run("select pgflow.set_rate('r', 0)").await;
+    }
+    db.run("select pgflow.set_rate('r', 60, interval '1 minute', 60)").await;
+    let ahead = "select (state ->> 'spent')::bigint - (extract(epoch from now()) * 1000000)::bigint > 30000000, state ? 'before' from pgflow.permits";
+    assert_eq!(db.one(ahead).await, "t|f", "most of a minute");
     let declared = "select state #>> '{declared,amount}' from pgflow.permits";
     assert_eq!(db.one(declared).await, "60", "what programs declared is still known");
     db.check().await;
@@ -179,7 +189,7 @@ async fn holds_count_while_their_leases_are_there() {
 #[tokio::test]
 async fn more_may_be_held_than_there_is_once_there_is_less() {
     let db = database().await;
-    lease(&db, "{a,b,c}").await;
+    lease(&db, "{a,b}").await;
     grant(&db, 2, 2).await;
     hold(&db, "gpu", "a", 1, 1).await;
     hold(&db, "gpu", "b", 1, 2).await;

@@ -8,6 +8,8 @@ use super::database;
 #[tokio::test]
 async fn no_message_is_leased_twice() {
     let db = database().await;
+    // It would have to hold something.
+    db.run("delete from pgflow.job_messages where job = 'c'").await;
     db.run("select pgflow.submit_jobs(array(select 'm' || n from generate_series(1, 400) n), array_fill('q'::text, array[400]))").await;
     let mut sessions = Vec::new();
     for worker in 0..4 {
