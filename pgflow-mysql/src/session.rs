@@ -405,6 +405,10 @@ impl<C: DerefMut<Target = MySqlConnection> + Send> JobSession for MySqlSession<C
         answered!(self, jobs::trace(self, id, after, max))
     }
 
+    async fn job_trace_end(&mut self, id: &JobId, max: u32) -> Stored<Vec<JobEvent>> {
+        answered!(self, jobs::trace_end(self, id, max))
+    }
+
     async fn prune_jobs(&mut self, ended_by: Timestamp, max: u32) -> Stored<u64> {
         answered!(self, jobs::prune(self, ended_by, max))
     }
@@ -541,6 +545,10 @@ impl<C: DerefMut<Target = MySqlConnection> + Send> WaitSession for MySqlSession<
 
     async fn expire_signals(&mut self, max: u32) -> Stored<u64> {
         answered!(self, waits::expire_signals(self, max))
+    }
+
+    async fn late_waits(&mut self, until: Timestamp, max: u32) -> Stored<(u64, Option<Timestamp>)> {
+        answered!(self, waits::late(self, until, max))
     }
 
     async fn list_waits(&mut self, query: &WaitQuery) -> Stored<Vec<WaitRecord>> {

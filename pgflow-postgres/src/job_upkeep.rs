@@ -19,7 +19,7 @@ use pgflow_backend::backend::{
 };
 
 const DEPTHS: &str = "
-  select need, state, jobs, (extract(epoch from first_ready_at) * 1000000)::int8 as first_ready_at,
+  select need, state, jobs, first_ready, (extract(epoch from first_ready_at) * 1000000)::int8 as first_ready_at,
          (extract(epoch from clock_timestamp()) * 1000000)::int8 as now
     from pgflow.count_jobs($1)";
 
@@ -168,7 +168,8 @@ fn add(counted: &mut Counted, row: &PgRow) -> Result<(), BackendError> {
     let need: String = row.try_get("need").map_err(translate)?;
     counted.add(need.clone(), job_state(row)?, number(row, "jobs")?);
     if let (Some(since), Some(now)) = (moment(row, "first_ready_at")?, moment(row, "now")?) {
-        counted.first_ready(need, since, now);
+        let first: String = row.try_get("first_ready").map_err(translate)?;
+        counted.first_ready(need, JobId::from_stored(first), since, now);
     }
     Ok(())
 }

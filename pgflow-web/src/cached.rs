@@ -1,26 +1,28 @@
-//! Graphs of versions, which never change.
+//! Graphs of versions, which do not change while a run of theirs is there.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pgflow_model::FlowShape;
-use pgflow_runtime::backend::{Backend, BackendError};
+use pgflow_runtime::Timestamp;
+use pgflow_runtime::backend::{Backend, BackendError, RunRecord};
 
 /// More versions than anybody has runs of at a time.
 const MOST: usize = 256;
 
-/// Graphs of versions that were looked at.
+/// Graphs of versions that were looked at, each with when the newest of the runs began that it was read for.
 #[derive(Default)]
-pub(crate) struct Shapes(Mutex<HashMap<String, Arc<FlowShape>>>);
+pub(crate) struct Shapes(Mutex<HashMap<String, (Timestamp, Arc<FlowShape>)>>);
 
 impl Shapes {
-    /// The graph of a version, if the database has it.
+    /// The graph of a run's version, if the database has it.
     pub(crate) async fn of(
         &self,
         backend: &dyn Backend,
-        version: &str,
+        run: &RunRecord,
     ) -> Result<Option<Arc<FlowShape>>, BackendError> {
-        if let Some(shape) = self.known(version) {
+        let version = &*run.flow;
+        if let Some(shape) = self.known(run) {
             return Ok(Some(shape));
         }
         let Some(definition) = backend.definition(version).await? else { return Ok(None) };
@@ -29,11 +31,14 @@ impl Shapes {
         if shapes.len() >= MOST {
             shapes.clear();
         }
-        shapes.insert(version.to_owned(), shape.clone());
+        shapes.insert(version.to_owned(), (run.started_at, shape.clone()));
         Ok(Some(shape))
     }
 
-    fn known(&self, version: &str) -> Option<Arc<FlowShape>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(version).cloned()
+    /// Who deletes a flow deletes its runs, and may make another of the same name: what was read for a run is so for older ones.
+    fn known(&self, run: &RunRecord) -> Option<Arc<FlowShape>> {
+        let shapes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (newest, shape) = shapes.get(&run.flow)?;
+        (run.started_at <= *newest).then(|| shape.clone())
     }
 }

@@ -12,7 +12,7 @@ use metrics::{describe_gauge, gauge, with_local_recorder};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use pgflow_runtime::Timestamp;
 use pgflow_runtime::backend::{
-    Activity, BackendError, NeedDepth, QueueDepth, WorkerQuery, WorkerRecord,
+    Activity, BackendError, JobDepths, NeedDepth, QueueDepth, WorkerRecord,
 };
 use pgflow_runtime::client::ClientError;
 use pgflow_runtime::pipeline::{Bucket, Resource};
@@ -24,16 +24,17 @@ use crate::request::Asked;
 
 /// Runs that began longer ago are not looked at.
 const WINDOW: Duration = Duration::from_mins(5);
-const WORKERS: u32 = 1_000;
+/// Live jobs that are counted: a scrape takes no longer where there are millions.
+const COUNTED: u64 = 100_000;
 
 pub(crate) async fn metrics(asked: Asked) -> Result<impl IntoResponse, PageError> {
     let backend = asked.app.db.backend();
     let now = backend.now().await?;
     let queues = backend.queues().await?;
-    let workers = backend.workers(&WorkerQuery { max: WORKERS, ..WorkerQuery::default() }).await?;
-    let activity = backend.activity(&[], WINDOW).await?;
     let db = &asked.app.db;
-    let needs = if db.has_jobs() { db.job_depths().await?.needs } else { Vec::new() };
+    let workers = db.all_workers().await?;
+    let activity = backend.activity(&[], WINDOW).await?;
+    let jobs = if db.has_jobs() { db.job_depths_of(COUNTED).await? } else { JobDepths::default() };
     let schedules = kept(db.schedules().await)?;
     let paused = kept(db.paused_queues().await)?;
     let (rates, resources) = (kept(db.rates().await)?, kept(db.resources().await)?);
@@ -41,7 +42,8 @@ pub(crate) async fn metrics(asked: Asked) -> Result<impl IntoResponse, PageError
     with_local_recorder(&recorder, || {
         describe();
         queues.iter().for_each(of_queue);
-        needs.iter().for_each(of_need);
+        jobs.needs.iter().for_each(of_need);
+        gauge!("pgflow_jobs_partly_counted").set(u8::from(jobs.is_part));
         gauge!("pgflow_paused_queues").set(precise(paused.len() as u64));
         of_schedules(&schedules, now);
         of_permits(&rates, &resources, now);
@@ -72,6 +74,10 @@ fn describe() {
         "How long the oldest ready task could have been taken"
     );
     describe_gauge!("pgflow_jobs", "Live jobs, by what they need and where they stand");
+    describe_gauge!(
+        "pgflow_jobs_partly_counted",
+        "1 if there are more live jobs than are counted at a scrape"
+    );
     describe_gauge!(
         "pgflow_first_ready_job_seconds",
         "How long the first job in line could have been taken"

@@ -35,6 +35,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 ///     });
 /// # drop(options);
 /// ```
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 #[derive(Clone)]
 #[must_use]
 pub struct Options {
@@ -47,6 +48,7 @@ pub struct Options {
     pub(crate) metrics: Option<Render>,
     pub(crate) stop: Stop,
     pub(crate) keep_alive: Duration,
+    pub(crate) is_secure: bool,
 }
 
 /// Which signals are taken besides those that `auth` allows.
@@ -70,6 +72,7 @@ impl Default for Options {
             metrics: None,
             stop: Stop::default(),
             keep_alive: KEEP_ALIVE,
+            is_secure: false,
         }
     }
 }
@@ -137,6 +140,12 @@ impl Options {
     /// How long live streams are quiet before a comment keeps their connections alive: 15 seconds if nothing is said.
     pub fn keep_alive(self, keep_alive: Duration) -> Self {
         Self { keep_alive, ..self }
+    }
+
+    /// Whether browsers reach it encrypted only, such as behind a proxy that ends TLS: then they keep the cookie of forms to
+    /// encrypted connections. Over any other they would not send it, and no form would be taken.
+    pub fn secure(self, is_secure: bool) -> Self {
+        Self { is_secure, ..self }
     }
 
     /// When live streams end, for applications that mount the [`router`](crate::router): a server that shuts down

@@ -32,7 +32,7 @@ impl RunView {
         let unknown = || PageError::NotFound(format!("there is no run {id}"));
         let record = backend.run(id, Parts::Steps).await?.ok_or_else(unknown)?;
         let times = backend.step_times(id).await?;
-        let shape = app.shapes.of(&**backend, &record.flow).await?;
+        let shape = app.shapes.of(&**backend, &record).await?;
         let waits = waits(&**backend, &record).await?;
         Ok(Self { record, shape, times, waits })
     }

@@ -104,7 +104,9 @@ pub struct NeedDepth {
     pub concern: u64,
     /// Those whose time is over; the next sweep ends them.
     pub expired: u64,
-    /// How long the first in line could have been taken.
+    /// The first in line.
+    pub first: Option<JobId>,
+    /// How long that one could have been taken.
     pub first_ready: Option<Duration>,
 }
 
@@ -142,9 +144,10 @@ impl Counted {
         self.of(need).add(state, jobs);
     }
 
-    /// Since when the first in line of a need could have been taken.
-    pub fn first_ready(&mut self, need: String, since: Timestamp, now: Timestamp) {
-        self.of(need).first_ready = Some(since.saturating_until(now));
+    /// The first in line of a need, and since when it could have been taken.
+    pub fn first_ready(&mut self, need: String, first: JobId, since: Timestamp, now: Timestamp) {
+        let depth = self.of(need);
+        (depth.first, depth.first_ready) = (Some(first), Some(since.saturating_until(now)));
     }
 
     /// Jobs that a worker has.

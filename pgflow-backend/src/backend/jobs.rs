@@ -106,6 +106,9 @@ pub trait Jobs: Send + Sync {
     /// Up to `max` lines of a job's trace after number `after`, in order.
     fn job_trace<'a>(&'a self, id: &'a JobId, after: u64, max: u32) -> Reply<'a, Vec<JobEvent>>;
 
+    /// The last `max` lines of it, in order.
+    fn job_trace_end<'a>(&'a self, id: &'a JobId, max: u32) -> Reply<'a, Vec<JobEvent>>;
+
     /// Gives back, uncounted, what the database says this worker holds and the worker does not know of: jobs of a claim whose
     /// answer got lost. Returns how many there were. Not while a claim of the same worker is under way.
     fn release_unknown_jobs<'a>(&'a self, worker: &'a str, known: &'a [JobHold]) -> Reply<'a, u64>;

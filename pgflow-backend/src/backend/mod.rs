@@ -84,7 +84,7 @@ pub use upkeep::{
     SchemaState, Severity, StepStatistics, StepTimes, TaskQuery, TaskRecord, Upkeep, WorkerCard,
     WorkerQuery, WorkerRecord,
 };
-pub use waits::{WaitQuery, WaitRecord, WaitingFor, Waits, Woken};
+pub use waits::{LateWaits, WaitQuery, WaitRecord, WaitingFor, Waits, Woken};
 pub use wake::{Topic, Wake, Wakes};
 pub use work::{Claimed, ClaimedTask, ClaimedWork, Settlement, Swept, Work};
 

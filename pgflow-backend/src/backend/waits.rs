@@ -1,5 +1,7 @@
 //! Waits: the part of the contract about attempts that end before what they are for has happened.
 
+use std::time::Duration;
+
 use pgflow_machine::job::{Dependency, JobId};
 use pgflow_machine::wait::{HookToken, Signal, Signalled, WaitKind};
 use pgflow_machine::{RunId, TaskKey, TaskLease, Timestamp};
@@ -28,6 +30,9 @@ pub trait Waits: Send + Sync {
 
     /// Open waits, the oldest first.
     fn list_waits<'a>(&'a self, query: &'a WaitQuery) -> Reply<'a, Vec<WaitRecord>>;
+
+    /// Waits that should have ended longer ago than this, and have not; up to `max` of them are counted.
+    fn late_waits(&self, by: Duration, max: u32) -> Reply<'_, LateWaits>;
 
     /// Lets up to `max` waits go on that are due, or whose children have ended, and cancels up to `max` children that nobody
     /// waits for any more. Claims and sweeps do it too; each is a transaction of its own.
@@ -69,6 +74,22 @@ impl WaitQuery {
             || (i64::MIN, TaskKey { run: RunId(Uuid::nil()), step: String::new(), index: 0 });
         let place = |(since, task): &(Timestamp, TaskKey)| (since.micros(), task.clone());
         self.after.as_ref().map_or_else(first, place)
+    }
+}
+
+/// Waits that nobody has ended in time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LateWaits {
+    /// How many.
+    pub waits: u64,
+    /// How long ago the first of them should have ended.
+    pub longest: Option<Duration>,
+}
+
+impl LateWaits {
+    /// From how many there are, and when the first of them should have ended.
+    pub fn new(waits: u64, first: Option<Timestamp>, now: Timestamp) -> Self {
+        Self { waits, longest: first.map(|until| until.saturating_until(now)) }
     }
 }
 

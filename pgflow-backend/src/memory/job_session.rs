@@ -88,6 +88,10 @@ impl JobSession for MemorySession {
         Ok(self.data().jobs.trace(id, after, max))
     }
 
+    async fn job_trace_end(&mut self, id: &JobId, max: u32) -> Stored<Vec<JobEvent>> {
+        Ok(self.data().jobs.trace_end(id, max))
+    }
+
     async fn prune_jobs(&mut self, ended_by: Timestamp, max: u32) -> Stored<u64> {
         let mut data = self.data();
         let old: Vec<_> = data.prunable_jobs(ended_by).take(max as usize).cloned().collect();

@@ -84,7 +84,8 @@ fn depths(jobs: &JobData, most: u64, now: Timestamp) -> JobDepths {
     for job in ready {
         let traced = jobs.trace(&job.id, 0, u32::MAX).last().map(|event| event.at);
         let since = [Some(job.row.created_at), job.row.wake_at, traced].into_iter().flatten().max();
-        counted.first_ready(job.row.need.clone(), since.unwrap_or(now), now);
+        let (need, first) = (job.row.need.clone(), job.id.clone());
+        counted.first_ready(need, first, since.unwrap_or(now), now);
     }
     counted.depths(most)
 }

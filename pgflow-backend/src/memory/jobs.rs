@@ -428,6 +428,12 @@ impl JobData {
         events.filter(|event| event.number > after).take(max as usize).cloned().collect()
     }
 
+    /// The last lines of it.
+    pub(super) fn trace_end(&self, id: &JobId, max: u32) -> Vec<JobEvent> {
+        let events = self.trace.get(id).map(Vec::as_slice).unwrap_or_default();
+        events[events.len().saturating_sub(max as usize)..].to_vec()
+    }
+
     /// Forgets old ones; says which.
     /// What ended by then.
     pub(super) fn ended_by(&self, moment: Timestamp) -> impl Iterator<Item = &JobId> {

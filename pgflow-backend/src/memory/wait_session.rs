@@ -139,6 +139,10 @@ impl WaitSession for MemorySession {
         Ok(self.data().waits.expire(self.now, max))
     }
 
+    async fn late_waits(&mut self, until: Timestamp, max: u32) -> Stored<(u64, Option<Timestamp>)> {
+        Ok(self.data().waits.late(until, max))
+    }
+
     async fn list_waits(&mut self, query: &WaitQuery) -> Stored<Vec<WaitRecord>> {
         Ok(self.data().waits.list(query))
     }

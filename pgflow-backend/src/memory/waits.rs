@@ -239,6 +239,12 @@ impl WaitData {
         }
     }
 
+    pub(super) fn late(&self, until: Timestamp, max: u32) -> (u64, Option<Timestamp>) {
+        let ends = self.waits.values().filter_map(|wait| wait.row.until);
+        let late: Vec<_> = ends.filter(|at| *at <= until).collect();
+        (late.len().min(max as usize) as u64, late.into_iter().min())
+    }
+
     pub(super) fn list(&self, query: &WaitQuery) -> Vec<WaitRecord> {
         let is_asked = |wait: &&OpenWait| {
             let place = (wait.row.since, &wait.task);

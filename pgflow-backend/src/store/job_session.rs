@@ -113,6 +113,13 @@ pub trait JobSession: Send {
         max: u32,
     ) -> impl Future<Output = Stored<Vec<JobEvent>>> + Send;
 
+    /// The last lines of it.
+    fn job_trace_end(
+        &mut self,
+        id: &JobId,
+        max: u32,
+    ) -> impl Future<Output = Stored<Vec<JobEvent>>> + Send;
+
     /// Deletes up to `max` archived jobs that ended by then, with their traces. Returns how many.
     fn prune_jobs(
         &mut self,

@@ -132,6 +132,10 @@ impl<S: Store> Jobs for S {
         Box::pin(async move { self.begin(Access::Read).await?.job_trace(id, after, max).await })
     }
 
+    fn job_trace_end<'a>(&'a self, id: &'a JobId, max: u32) -> Reply<'a, Vec<JobEvent>> {
+        Box::pin(async move { self.begin(Access::Read).await?.job_trace_end(id, max).await })
+    }
+
     fn release_unknown_jobs<'a>(&'a self, worker: &'a str, known: &'a [JobHold]) -> Reply<'a, u64> {
         transition!(self, release_unknown(self, worker, known))
     }

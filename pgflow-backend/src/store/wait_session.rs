@@ -188,6 +188,13 @@ pub trait WaitSession: Send {
     /// Deletes up to `max` signals that were kept for too long, and says how many.
     fn expire_signals(&mut self, max: u32) -> impl Future<Output = Stored<u64>> + Send;
 
+    /// How many waits should have ended by then, counted up to `max`, and when the first of them should have.
+    fn late_waits(
+        &mut self,
+        until: Timestamp,
+        max: u32,
+    ) -> impl Future<Output = Stored<(u64, Option<Timestamp>)>> + Send;
+
     /// Open waits, the oldest first.
     fn list_waits(
         &mut self,

@@ -20,7 +20,7 @@ pub(crate) use look::{
     awaited_runs, due, expired, held, lapsed, misjudged, next, ready, waiting_pairs,
 };
 pub(crate) use pause::{pause, paused, resume};
-pub(crate) use read::{list, payloads, record, settings, trace};
+pub(crate) use read::{list, payloads, record, settings, trace, trace_end};
 pub use submit_in::submit_in;
 pub(crate) use upkeep::{beginning, depths, find, prunable};
 pub(crate) use write::write;

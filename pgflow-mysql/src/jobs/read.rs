@@ -66,6 +66,10 @@ const TRACE: &str = "
     select number, at, kind, who, token, detail from pgflow_job_trace
      where job = ? and number > ? order by number limit ?";
 
+const TRACE_END: &str = "
+    select number, at, kind, who, token, detail from pgflow_job_trace
+     where job = ? order by number desc limit ?";
+
 const SETTINGS: &str = "select trace, crash_threshold from pgflow_job_settings where id = 1";
 
 /// A job, and what people are told of it.
@@ -172,6 +176,22 @@ pub(crate) async fn trace<C: DerefMut<Target = MySqlConnection>>(
     let after = i64::try_from(after).unwrap_or(i64::MAX);
     let query = sqlx::query_as(TRACE).bind(id.as_str().as_bytes()).bind(after).bind(max);
     let found: Vec<Event> = query.fetch_all(session.connection()).await?;
+    events(found)
+}
+
+/// The last lines of it.
+pub(crate) async fn trace_end<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    id: &JobId,
+    max: u32,
+) -> Result<Vec<JobEvent>> {
+    let query = sqlx::query_as(TRACE_END).bind(id.as_str().as_bytes()).bind(max);
+    let mut found: Vec<Event> = query.fetch_all(session.connection()).await?;
+    found.reverse();
+    events(found)
+}
+
+fn events(found: Vec<Event>) -> Result<Vec<JobEvent>> {
     let event = |(number, at, kind, by, token, detail): Event| {
         Ok(JobEvent {
             number: number.unsigned_abs(),

@@ -3,7 +3,7 @@
 use std::ops::DerefMut;
 
 use pgflow_machine::Timestamp;
-use pgflow_machine::job::JobState;
+use pgflow_machine::job::{JobId, JobState};
 use sqlx::{MySqlConnection, QueryBuilder};
 
 use super::forget::prunable;
@@ -23,7 +23,7 @@ const HELD: &str = "select worker, count(*) from pgflow_job_leases group by work
 
 /// The first in line of each need, and when it got there: the trace knows that best.
 const FIRST: &str = "
-    select j.need, greatest(j.created_at, coalesce(j.wake_at, 0), coalesce(
+    select j.need, j.id, greatest(j.created_at, coalesce(j.wake_at, 0), coalesce(
              (select t.at from pgflow_job_trace t where t.job = j.id order by t.number desc limit 1), 0))
       from (select distinct need from pgflow_jobs where state = 'ready') n
       join pgflow_jobs j on j.seq = (
@@ -45,9 +45,11 @@ pub(crate) async fn depths<C: DerefMut<Target = MySqlConnection>>(
     for (need, state, jobs) in states {
         counted.add(text(need)?, word(JobState::from_word(&state), &state)?, jobs.unsigned_abs());
     }
-    let first: Vec<(Vec<u8>, i64)> = sqlx::query_as(FIRST).fetch_all(session.connection()).await?;
-    for (need, since) in first {
-        counted.first_ready(text(need)?, Timestamp::from_micros(since), now);
+    let first: Vec<(Vec<u8>, Vec<u8>, i64)> =
+        sqlx::query_as(FIRST).fetch_all(session.connection()).await?;
+    for (need, id, since) in first {
+        let id = JobId::from_stored(text(id)?);
+        counted.first_ready(text(need)?, id, Timestamp::from_micros(since), now);
     }
     let held: Vec<(String, i64)> = sqlx::query_as(HELD).fetch_all(session.connection()).await?;
     for (worker, jobs) in held {

@@ -13,7 +13,7 @@ pub(crate) use children::{
     forget, glance, is_awaited, mark_seen, note_ends, of, orphans, replace_ends, tied_runs,
 };
 pub(crate) use hooks::{announced, find_hook, lock_hook, set_hook};
-pub(crate) use read::{due, list, next};
+pub(crate) use read::{due, late, list, next};
 pub(crate) use rows::{close, load, open};
 pub use signal_in::signal_in;
 pub(crate) use signals::{

@@ -33,6 +33,10 @@ const NEXT: &str = "
       select 0 from dual where exists (
         select 1 from pgflow_awaited force index (pgflow_awaited_orphans) where is_orphan = 1)) due";
 
+const LATE: &str = "
+    select count(*), min(until_at) from (
+      select until_at from pgflow_waits force index (pgflow_waits_until) where until_at <= ? order by until_at limit ?) late";
+
 macro_rules! list {
     ($index:literal, $which:literal) => {
         concat!(
@@ -73,6 +77,17 @@ pub(crate) async fn next<C: DerefMut<Target = MySqlConnection>>(
     }
     let next: Option<i64> = sqlx::query_scalar(NEXT).fetch_one(session.connection()).await?;
     Ok(next.map(Timestamp::from_micros))
+}
+
+/// How many should have ended by then, and when the first of them should have.
+pub(crate) async fn late<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    until: Timestamp,
+    max: u32,
+) -> Result<(u64, Option<Timestamp>)> {
+    let query = sqlx::query_as(LATE).bind(until.micros()).bind(max);
+    let (waits, first): (i64, Option<i64>) = query.fetch_one(session.connection()).await?;
+    Ok((waits.unsigned_abs(), first.map(Timestamp::from_micros)))
 }
 
 pub(crate) async fn list<C: DerefMut<Target = MySqlConnection>>(

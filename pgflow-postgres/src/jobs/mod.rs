@@ -125,6 +125,10 @@ impl Jobs for Postgres {
         Box::pin(self.read_trace(id, after, max))
     }
 
+    fn job_trace_end<'a>(&'a self, id: &'a JobId, max: u32) -> Reply<'a, Vec<JobEvent>> {
+        Box::pin(self.read_trace_end(id, max))
+    }
+
     fn release_unknown_jobs<'a>(&'a self, worker: &'a str, known: &'a [JobHold]) -> Reply<'a, u64> {
         Box::pin(self.give_back_unknown(worker, known))
     }

@@ -36,6 +36,10 @@ const TRACE: &str = "
   select trace_id, (extract(epoch from at) * 1000000)::int8 as at, kind, worker, token, detail
     from pgflow.read_job_trace($1, $2, $3)";
 
+const TRACE_END: &str = "
+  select trace_id, (extract(epoch from at) * 1000000)::int8 as at, kind, worker, token, detail
+    from pgflow.read_job_trace_end($1, $2)";
+
 const SETTINGS: &str = "select trace, crash_threshold from pgflow.get_job_settings()";
 
 const CHANGE: &str = "select pgflow.set_job_settings(trace => $1, crash_threshold => $2)";
@@ -93,6 +97,16 @@ impl Postgres {
     ) -> Result<Vec<JobEvent>, BackendError> {
         let after = i64::try_from(after).unwrap_or(i64::MAX);
         let statement = || sqlx::query(TRACE).bind(id.as_str()).bind(after).bind(int(max));
+        let rows = self.engine.ask(Lane::Client, statement).await.map_err(translate)?;
+        rows.iter().filter_map(|row| event(row).transpose()).collect()
+    }
+
+    pub(super) async fn read_trace_end(
+        &self,
+        id: &JobId,
+        max: u32,
+    ) -> Result<Vec<JobEvent>, BackendError> {
+        let statement = || sqlx::query(TRACE_END).bind(id.as_str()).bind(int(max));
         let rows = self.engine.ask(Lane::Client, statement).await.map_err(translate)?;
         rows.iter().filter_map(|row| event(row).transpose()).collect()
     }

@@ -1,5 +1,7 @@
 //! Which tasks wait.
 
+use std::time::Duration;
+
 use pgflow_machine::job::JobId;
 use pgflow_machine::wait::HookToken;
 use pgflow_machine::{RunId, TaskKey, Timestamp};
@@ -11,7 +13,7 @@ use crate::claim::int;
 use crate::engine::Lane;
 use crate::error::{translate, unexpected};
 use crate::open::Postgres;
-use pgflow_backend::backend::{BackendError, WaitQuery, WaitRecord, WaitingFor};
+use pgflow_backend::backend::{BackendError, LateWaits, WaitQuery, WaitRecord, WaitingFor};
 
 const LIST: &str = "
   select run_id, step_slug, task_index, attempt, kind, token, children,
@@ -19,7 +21,29 @@ const LIST: &str = "
     from pgflow.list_waits(
       $1, $2, timestamptz 'epoch' + $3 * interval '1 microsecond', $4, $5, $6, $7)";
 
+const LATE: &str = "
+  select waits, (extract(epoch from late_since) * 1000000)::bigint as late_since,
+         (extract(epoch from clock_timestamp()) * 1000000)::bigint as now
+    from pgflow.count_late_waits($1 * interval '1 microsecond', $2)";
+
+/// A hundred years, in microseconds.
+const LONGEST: i64 = 3_155_760_000_000_000;
+
 impl Postgres {
+    pub(super) async fn waits_late_by(
+        &self,
+        by: Duration,
+        max: u32,
+    ) -> Result<LateWaits, BackendError> {
+        let by = i64::try_from(by.as_micros()).unwrap_or(LONGEST).min(LONGEST);
+        let statement = || sqlx::query(LATE).bind(by).bind(int(max));
+        let rows = self.engine.ask(Lane::Client, statement).await.map_err(translate)?;
+        let waits: i64 = rows[0].try_get("waits").map_err(translate)?;
+        let first: Option<i64> = rows[0].try_get("late_since").map_err(translate)?;
+        let now = Timestamp::from_micros(rows[0].try_get("now").map_err(translate)?);
+        Ok(LateWaits::new(waits.unsigned_abs(), first.map(Timestamp::from_micros), now))
+    }
+
     pub(super) async fn waits_of(
         &self,
         query: &WaitQuery,

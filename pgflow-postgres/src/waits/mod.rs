@@ -6,6 +6,8 @@ mod open;
 mod signal;
 mod wake;
 
+use std::time::Duration;
+
 use pgflow_machine::TaskLease;
 use pgflow_machine::wait::{HookToken, Signal, Signalled};
 
@@ -15,7 +17,7 @@ pub(super) use wake::asks_to_wake;
 
 use super::engine::Lane;
 use super::open::Postgres;
-use pgflow_backend::backend::{Reply, WaitQuery, WaitRecord, Waits, Woken};
+use pgflow_backend::backend::{LateWaits, Reply, WaitQuery, WaitRecord, Waits, Woken};
 
 impl Waits for Postgres {
     fn announce<'a>(&'a self, leases: &'a [TaskLease]) -> Reply<'a, Vec<Option<HookToken>>> {
@@ -28,6 +30,10 @@ impl Waits for Postgres {
 
     fn list_waits<'a>(&'a self, query: &'a WaitQuery) -> Reply<'a, Vec<WaitRecord>> {
         Box::pin(self.waits_of(query))
+    }
+
+    fn late_waits(&self, by: Duration, max: u32) -> Reply<'_, LateWaits> {
+        Box::pin(self.waits_late_by(by, max))
     }
 
     fn wake_waits(&self, max: u32) -> Reply<'_, Woken> {

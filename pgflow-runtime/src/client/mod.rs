@@ -39,4 +39,4 @@ pub use start::Start;
 pub(crate) use stream::Hub;
 pub use stream::{Chunks, Emitted, NamedStream, StreamWriter};
 pub(crate) use waiting::{JobEnds, RunEnds, Waiting};
-pub use why::{Reason, Why};
+pub use why::{Moments, Reason, Why};

@@ -13,6 +13,9 @@ use crate::backend::{
 };
 use crate::db::Db;
 
+/// Workers that are read at once.
+const WORKERS: u32 = 1_000;
+
 /// What the database is asked, with what it needs for that: an answer may be waited for longer than the caller lives.
 macro_rules! ask {
     ($db:expr, $backend:ident, [$($kept:ident),*], $call:expr) => {
@@ -104,6 +107,31 @@ impl Db {
     pub async fn workers(&self, query: &WorkerQuery) -> Result<Vec<WorkerRecord>, ClientError> {
         let query = query.clone();
         ask!(self, backend, [query], backend.workers(&query))
+    }
+
+    /// All workers that are there, or should be: however many there are.
+    ///
+    /// ```
+    /// # use pgflow::prelude::*;
+    /// # fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// let db = Db::connect("memory:").await?;
+    /// assert!(db.all_workers().await?.is_empty());
+    /// # Ok(()) })
+    /// # }
+    /// ```
+    pub async fn all_workers(&self) -> Result<Vec<WorkerRecord>, ClientError> {
+        let mut all: Vec<WorkerRecord> = Vec::new();
+        loop {
+            let after = all.last().map(|last| last.id);
+            let query = WorkerQuery { with_gone: false, after, max: WORKERS };
+            let page = self.workers(&query).await?;
+            let is_last = page.len() < WORKERS as usize;
+            all.extend(page);
+            if is_last {
+                return Ok(all);
+            }
+        }
     }
 
     /// How the steps of a version did, by its slug, in its newest runs (a thousand at most) that began in this window.

@@ -9,7 +9,8 @@ use pgflow_machine::permit::PermitKey;
 use pgflow_machine::{RunId, RunStatus, StepStatus, TaskStatus, Timestamp};
 
 pub use reason::{Reason, Why};
-pub(super) use words::{HIDDEN, alive, many, one_of, spoken, taken, times};
+pub use words::Moments;
+pub(super) use words::{HIDDEN, alive, many, one_of, taken, times};
 
 use super::ClientError;
 use crate::backend::{

@@ -46,8 +46,8 @@ use crate::kept::Kept;
 pub use context::JobContext;
 pub use next::{Ending, Next};
 pub use pgflow_machine::job::{
-    ConcernCleared, Dependency, HandOver, InvalidJobId, JobCancelled, JobId, JobOutcome, JobRow,
-    JobSettings, JobState, JobStatus, Operated, Policy, Redriven, Unheld, Wait,
+    ConcernCleared, Dependency, HandOver, InvalidJobId, JobCancelled, JobId, JobOutcome,
+    JobProblem, JobRow, JobSettings, JobState, JobStatus, Operated, Policy, Redriven, Unheld, Wait,
 };
 pub use spec::JobSpec;
 pub use task::{CalledNeed, JobTask, NeedCall, need_future, payload};

@@ -101,6 +101,10 @@ impl<C: Conn> JobSession for SqliteSession<C> {
         Ok(read::trace(self, id, after, max).await?)
     }
 
+    async fn job_trace_end(&mut self, id: &JobId, max: u32) -> Stored<Vec<JobEvent>> {
+        Ok(read::trace_end(self, id, max).await?)
+    }
+
     async fn prune_jobs(&mut self, ended_by: Timestamp, max: u32) -> Stored<u64> {
         Ok(write::prune(self, ended_by, max).await?)
     }

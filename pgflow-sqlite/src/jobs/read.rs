@@ -61,6 +61,10 @@ const TRACE: &str = "
     select number, at, kind, by, token, detail from pgflow_job_trace
      where job = ?1 and number > ?2 order by number limit ?3";
 
+const TRACE_END: &str = "
+    select number, at, kind, by, token, detail from pgflow_job_trace
+     where job = ?1 order by number desc limit ?2";
+
 const SETTINGS: &str = "select trace, crash_threshold from pgflow_job_settings where id = 1";
 
 row! {
@@ -161,6 +165,22 @@ pub(super) async fn trace<C: Conn>(
     let after = i64::try_from(after).unwrap_or(i64::MAX);
     let query = sqlx::query_as(TRACE).bind(id.as_str()).bind(after).bind(max);
     let found: Vec<Event> = query.fetch_all(&mut *session.connection).await?;
+    events(found)
+}
+
+/// The last lines of it.
+pub(super) async fn trace_end<C: Conn>(
+    session: &mut SqliteSession<C>,
+    id: &JobId,
+    max: u32,
+) -> Result<Vec<JobEvent>> {
+    let query = sqlx::query_as(TRACE_END).bind(id.as_str()).bind(max);
+    let mut found: Vec<Event> = query.fetch_all(&mut *session.connection).await?;
+    found.reverse();
+    events(found)
+}
+
+fn events(found: Vec<Event>) -> Result<Vec<JobEvent>> {
     let event = |(number, at, kind, by, token, detail): Event| {
         Ok(JobEvent {
             number: number.unsigned_abs(),

@@ -1,7 +1,7 @@
 //! Jobs, for people who look after them.
 
 use pgflow_machine::Timestamp;
-use pgflow_machine::job::JobState;
+use pgflow_machine::job::{JobId, JobState};
 use sqlx::{QueryBuilder, Sqlite};
 
 use super::load::{ended, live};
@@ -30,7 +30,7 @@ const FIRST: &str = "
        union all
       select (select p.need from pgflow_jobs p where p.state = 'ready' and p.need > n.need order by p.need limit 1)
         from needs n where n.need is not null)
-    select j.need, max(j.created_at, coalesce(j.wake_at, 0), coalesce(
+    select j.need, j.id, max(j.created_at, coalesce(j.wake_at, 0), coalesce(
              (select t.at from pgflow_job_trace t where t.job = j.id order by t.number desc limit 1), 0))
       from needs n
      cross join pgflow_jobs j on j.seq = (
@@ -84,10 +84,10 @@ async fn depths<C: Conn>(session: &mut SqliteSession<C>, most: u64) -> Result<Jo
     for (need, state, jobs) in states {
         counted.add(need, word(JobState::from_word(&state), &state)?, jobs.unsigned_abs());
     }
-    let first: Vec<(String, i64)> =
+    let first: Vec<(String, String, i64)> =
         sqlx::query_as(FIRST).fetch_all(&mut *session.connection).await?;
-    for (need, since) in first {
-        counted.first_ready(need, Timestamp::from_micros(since), now);
+    for (need, id, since) in first {
+        counted.first_ready(need, JobId::from_stored(id), Timestamp::from_micros(since), now);
     }
     let held: Vec<(String, i64)> = sqlx::query_as(HELD).fetch_all(&mut *session.connection).await?;
     for (worker, jobs) in held {

@@ -124,6 +124,10 @@ impl<C: Conn> WaitSession for SqliteSession<C> {
         Ok(signals::expire(self, max).await?)
     }
 
+    async fn late_waits(&mut self, until: Timestamp, max: u32) -> Stored<(u64, Option<Timestamp>)> {
+        Ok(read::late(self, until, max).await?)
+    }
+
     async fn list_waits(&mut self, query: &WaitQuery) -> Stored<Vec<WaitRecord>> {
         Ok(read::list(self, query).await?)
     }

@@ -29,6 +29,10 @@ pub(crate) const NEXT: &str = "
       select 0 where exists (select 1 from pgflow_awaited where is_news = 1 and orphaned is null)
                   or exists (select 1 from pgflow_awaited where orphaned is not null))";
 
+const LATE: &str = "
+    select count(*), min(until) from (
+      select until from pgflow_waits where until <= ?1 order by until limit ?2)";
+
 macro_rules! list {
     ($which:literal) => {
         concat!(
@@ -72,6 +76,17 @@ pub(super) async fn next<C: Conn>(session: &mut SqliteSession<C>) -> Result<Opti
     let query = sqlx::query_scalar(NEXT);
     let next: Option<i64> = query.fetch_one(&mut *session.connection).await?;
     Ok(next.map(Timestamp::from_micros))
+}
+
+/// How many should have ended by then, and when the first of them should have.
+pub(super) async fn late<C: Conn>(
+    session: &mut SqliteSession<C>,
+    until: Timestamp,
+    max: u32,
+) -> Result<(u64, Option<Timestamp>)> {
+    let query = sqlx::query_as(LATE).bind(until.micros()).bind(max);
+    let (waits, first): (i64, Option<i64>) = query.fetch_one(&mut *session.connection).await?;
+    Ok((waits.unsigned_abs(), first.map(Timestamp::from_micros)))
 }
 
 pub(super) async fn list<C: Conn>(

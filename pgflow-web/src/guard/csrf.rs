@@ -39,10 +39,11 @@ impl Token {
     }
 
     /// For the browser.
-    pub(super) fn cookie(&self, Base(base): &Base) -> HeaderValue {
+    pub(super) fn cookie(&self, Base(base): &Base, is_secure: bool) -> HeaderValue {
         // Another character than these never was in a path that led here.
         let path: String = base.chars().filter(|c| c.is_ascii_graphic() && *c != ';').collect();
-        let cookie = format!("{NAME}={}; Path={path}/; HttpOnly; SameSite=Strict", self.0);
+        let secure = if is_secure { "; Secure" } else { "" };
+        let cookie = format!("{NAME}={}; Path={path}/; HttpOnly; SameSite=Strict{secure}", self.0);
         HeaderValue::try_from(cookie).unwrap_or(HeaderValue::from_static(""))
     }
 }
@@ -100,6 +101,16 @@ mod tests {
         assert!(check(&headers(&[("cookie", &sent)]), Some(Token::new().text())).is_err());
         assert!(check(&headers(&[]), Some(token.text())).is_err());
         assert!(check(&headers(&[("cookie", &format!("{NAME}="))]), Some("")).is_err());
+    }
+
+    #[test]
+    fn a_cookie_may_be_for_encrypted_connections_only() {
+        let cookie = |is_secure| {
+            let cookie = Token::new().cookie(&Base("/flows".to_owned()), is_secure);
+            cookie.to_str().expect("it is text").to_owned()
+        };
+        assert!(cookie(true).ends_with("; Path=/flows/; HttpOnly; SameSite=Strict; Secure"));
+        assert!(!cookie(false).contains("Secure"));
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Ne
         PageError::Unknown.into_response()
     } else {
         let (token, is_new) = Token::of(request.headers());
-        let cookie = is_new.then(|| token.cookie(&base));
+        let cookie = is_new.then(|| token.cookie(&base, app.options.is_secure));
         let extensions = request.extensions_mut();
         extensions.insert(token);
         extensions.insert(base);

@@ -68,5 +68,5 @@ fn document(title: &str, head: &Markup, body: &Markup) -> Html<String> {
             body { (body) }
         }
     };
-    Html(visible(document.into_string()))
+    Html(visible(document))
 }

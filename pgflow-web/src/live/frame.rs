@@ -18,7 +18,7 @@ pub(crate) struct Frame {
 
 impl Frame {
     pub(crate) fn new(region: Markup, is_last: bool) -> Self {
-        Self { id: Self::id_of(&region), html: visible(region.into_string()), is_last }
+        Self { id: Self::id_of(&region), html: visible(region), is_last }
     }
 
     /// Says whether a browser has it already.

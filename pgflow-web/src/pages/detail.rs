@@ -139,7 +139,7 @@ async fn of_task(
     Ok(html! {
         (heading(&html! { (slug) " [" (index) "]" }, &href(slug), look_of(task.status)))
         dl.facts { (task_facts(&task)) }
-        @if let Some(error) = error { h3 { "Error" } (payload::error(&error)) }
+        @if let Some(error) = error { h3 { "Error of the last attempt" } (payload::error(&error)) }
         (reader.waits(slug, Some(index)))
         (said)
         (payload::payload("Item", item.as_ref()))
@@ -212,13 +212,14 @@ fn task_table(
         @if tasks.is_empty() { p.none { "There are none." } } @else {
             div.scroll tabindex="0" role="region" aria-label="Tasks" {
                 table {
-                    thead { tr { th.number scope="col" { "Task" } th scope="col" { "Status" } th.number scope="col" { "Attempts" } th scope="col" { "Error" } } }
+                    thead { tr { th.number scope="col" { "Task" } th scope="col" { "Status" } th.number scope="col" { "Attempts" } th scope="col" { "Last attempt" } th scope="col" { "Its error" } } }
                     tbody {
                         @for task in tasks {
                             tr {
                                 td.number { a href={ (href(slug)) "&task=" (task.index) } data-detail { (task.index) } }
                                 td { (badge(look_of(task.status))) }
                                 td.number { (task.attempts) }
+                                td { @if let Some(at) = task.started_at { (time::moment(at)) } }
                                 td.cut { @if let Some(error) = &task.error { (first_line(&reader.error(slug, error))) } }
                             }
                         }

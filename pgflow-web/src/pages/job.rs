@@ -25,9 +25,7 @@ use crate::redact::PayloadKind;
 use crate::request::Asked;
 
 /// Lines of a trace that are shown: the last ones.
-const LINES: usize = 200;
-/// Lines that are read at once.
-const PAGE: u32 = 1_000;
+const LINES: u32 = 200;
 
 pub(super) fn routes() -> Router<App> {
     Router::new().route("/job", get(show))
@@ -79,8 +77,8 @@ pub(crate) struct JobView {
 /// The end of what happened to a job.
 #[derive(Default)]
 struct Trace {
-    /// Lines before these.
-    earlier: usize,
+    /// Whether there are lines before these.
+    has_earlier: bool,
     lines: Vec<JobEvent>,
 }
 
@@ -111,21 +109,12 @@ impl JobView {
     }
 }
 
-/// What happened to a job lately. Traces are read from their beginning.
+/// What happened to a job lately: one line more is read than is shown, to know whether there are others.
 async fn trace(app: &App, id: &JobId) -> Result<Trace, PageError> {
-    let (backend, mut trace) = (app.db.backend(), Trace::default());
-    loop {
-        let after = trace.lines.last().map_or(0, |event| event.number);
-        let page = backend.jobs()?.job_trace(id, after, PAGE).await?;
-        let is_last = page.len() < PAGE as usize;
-        trace.lines.extend(page);
-        let earlier = trace.lines.len().saturating_sub(LINES);
-        trace.lines.drain(..earlier);
-        trace.earlier += earlier;
-        if is_last {
-            return Ok(trace);
-        }
-    }
+    let mut lines = app.db.backend().jobs()?.job_trace_end(id, LINES + 1).await?;
+    let has_earlier = lines.len() > LINES as usize;
+    lines.drain(..usize::from(has_earlier));
+    Ok(Trace { has_earlier, lines })
 }
 
 /// What changes while people look at it. It is the same for all of them: links lead from the page they are on.
@@ -185,14 +174,14 @@ fn waits(view: &JobView) -> Markup {
         Dependency::Run(run) => format!("runs/{run}"),
     };
     html! {
-        ul { @for wait in view.record.waits_for.iter().take(LINES) {
+        ul { @for wait in view.record.waits_for.iter().take(LINES as usize) {
             li { (wait.on.kind()) " " a.id href=(href(&wait.on)) { (wait.on.name()) } " (" (wait.policy) ")" }
         } }
     }
 }
 
 fn trace_table(app: &App, view: &JobView) -> Markup {
-    let Trace { earlier, lines } = &view.trace;
+    let Trace { has_earlier, lines } = &view.trace;
     let need = &view.record.summary.row.need;
     let shown = |event: &JobEvent| {
         let detail = event.detail.clone()?;
@@ -200,7 +189,7 @@ fn trace_table(app: &App, view: &JobView) -> Markup {
     };
     html! {
         @if lines.is_empty() { p.none { "There is no trace." } } @else {
-            @if *earlier > 0 { p.none { (earlier) " lines before these" } }
+            @if *has_earlier { p.none { "The last " (LINES) " lines; `pgflow job show --events` prints all of them" } }
             div.scroll tabindex="0" role="region" aria-label="Trace" {
                 table {
                     thead { tr { th scope="col" { "When" } th scope="col" { "What" } th scope="col" { "By" } th scope="col" { "Detail" } } }

@@ -7,7 +7,7 @@ use axum::response::Html;
 use axum::routing::get;
 use maud::{Markup, html};
 use pgflow_runtime::backend::{
-    Activity, JobDepths, Minute, QueueDepth, RunQuery, RunSummary, WorkerQuery, WorkerRecord,
+    Activity, JobDepths, Minute, QueueDepth, RunQuery, RunSummary, WorkerRecord,
 };
 use pgflow_runtime::{RunStatus, Timestamp};
 
@@ -26,7 +26,6 @@ const MINUTES: usize = 60;
 /// Completed runs that say how long runs take.
 const LATENCIES: u32 = 200;
 const FAILURES: u32 = 5;
-const WORKERS: u32 = 1_000;
 
 fn routes() -> Router<App> {
     Router::new().route(PAGE.path, get(show))
@@ -71,9 +70,7 @@ impl Overview {
             } else {
                 JobDepths::default()
             },
-            workers: backend
-                .workers(&WorkerQuery { max: WORKERS, ..WorkerQuery::default() })
-                .await?,
+            workers: app.db.all_workers().await?,
         })
     }
 }

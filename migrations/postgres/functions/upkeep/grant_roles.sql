@@ -18,9 +18,9 @@ declare
     'read_events', 'cancel_run', 'retry_run',
     -- For queues, whose producers need not be workers.
     'load_permits', 'load_holds', 'note_permits', 'list_permits', 'get_message', 'queue_depth', 'keep_messages', 'set_capacity', 'set_rate',
-    'submit_jobs', 'cancel_jobs', 'get_jobs', 'list_jobs', 'read_job_trace', 'get_job_settings', 'list_paused_needs',
+    'submit_jobs', 'cancel_jobs', 'get_jobs', 'list_jobs', 'read_job_trace', 'read_job_trace_end', 'get_job_settings', 'list_paused_needs',
     'append_chunks', 'close_stream', 'read_chunks', 'read_step_chunks', 'list_streams',
-    'signal', 'signal_task', 'list_waits', 'wake_waits', 'cancel_abandoned', 'ended_runs',
+    'signal', 'signal_task', 'list_waits', 'count_late_waits', 'wake_waits', 'cancel_abandoned', 'ended_runs',
     'create_schedule', 'pause_schedule', 'resume_schedule', 'remove_schedule', 'list_schedules', 'advance_schedule', 'due_schedules', 'next_schedule'];
   c_worker constant text[] := array[
     'claim_tasks', 'poll_for_tasks', 'start_tasks', 'heartbeat',
@@ -49,16 +49,16 @@ declare
     'prune_runs', 'count_prunable_runs',
     'prune_jobs', 'sweep_jobs', 'redrive_jobs', 'clear_concern', 'reschedule_unheld_jobs', 'complete_unheld_jobs', 'set_job_settings',
     'drop_dead_jobs', 'set_capacity', 'set_rate', 'load_permits', 'load_holds', 'note_permits', 'list_permits', 'get_message', 'prune_turns',
-    'get_jobs', 'list_jobs', 'read_job_trace', 'get_job_settings', 'pause_needs', 'resume_needs', 'list_paused_needs',
+    'get_jobs', 'list_jobs', 'read_job_trace', 'read_job_trace_end', 'get_job_settings', 'pause_needs', 'resume_needs', 'list_paused_needs',
     'prune_streams', 'list_streams'];
   c_viewer constant text[] := array[
     'get_run_with_states', 'get_run_progress', 'list_runs', 'read_events', 'get_flow_versions',
     'get_run', 'get_run_statuses', 'get_run_input', 'get_run_steps', 'get_step_outputs',
     'get_flows', 'get_flow_definition', 'get_runs_between', 'get_step_times', 'list_tasks',
-    'get_jobs', 'list_jobs', 'read_job_trace', 'get_job_settings',
+    'get_jobs', 'list_jobs', 'read_job_trace', 'read_job_trace_end', 'get_job_settings',
     'find_jobs', 'find_jobs_by_name', 'get_job_summaries', 'get_job_depths', 'get_job_holders', 'get_job_waiters', 'count_prunable_jobs',
     'count_jobs', 'list_paused_needs', 'list_permits', 'get_message',
-    'read_chunks', 'read_step_chunks', 'list_streams', 'list_waits', 'list_schedules',
+    'read_chunks', 'read_step_chunks', 'list_streams', 'list_waits', 'count_late_waits', 'list_schedules',
     'list_workers', 'get_queue_depths', 'get_step_statistics', 'get_activity', 'count_prunable_runs',
     -- Functions in a view run with its reader's rights.
     '_event_payload'];

@@ -12,12 +12,14 @@ mod signal;
 mod ties;
 mod wake;
 
+use std::time::Duration;
+
 use pgflow_machine::wait::{HookToken, Signal, Signalled};
-use pgflow_machine::{Holds, Lease, TaskKey, TaskLease};
+use pgflow_machine::{Holds, Lease, TaskKey, TaskLease, Timestamp};
 
 use super::execute::{again, execute};
 use super::{Access, Session, Store, Stored, WaitSession};
-use crate::backend::{Reply, WaitQuery, WaitRecord, Waits, Woken};
+use crate::backend::{LateWaits, Reply, WaitQuery, WaitRecord, Waits, Woken};
 
 pub(super) use settle::settle_in;
 pub use signal::signal_in;
@@ -37,9 +39,23 @@ impl<S: Store> Waits for S {
         Box::pin(async move { self.begin(Access::Read).await?.list_waits(query).await })
     }
 
+    fn late_waits(&self, by: Duration, max: u32) -> Reply<'_, LateWaits> {
+        Box::pin(async move {
+            let mut session = self.begin(Access::Read).await?;
+            let now = Session::now(&session);
+            let (waits, first) = session.late_waits(before(now, by), max).await?;
+            Ok(LateWaits::new(waits, first, now))
+        })
+    }
+
     fn wake_waits(&self, max: u32) -> Reply<'_, Woken> {
         Box::pin(wake(self, max))
     }
+}
+
+fn before(now: Timestamp, time: Duration) -> Timestamp {
+    let micros = i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
+    Timestamp::from_micros(now.micros().saturating_sub(micros))
 }
 
 async fn announce<S: Store>(store: &S, leases: &[TaskLease]) -> Stored<Vec<Option<HookToken>>> {

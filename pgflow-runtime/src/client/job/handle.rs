@@ -153,7 +153,13 @@ impl JobHandle {
         }
     }
 
-    /// A page of that.
+    /// The last lines of that, in order.
+    pub async fn trace_end(&self, max: u32) -> Result<Vec<JobEvent>, ClientError> {
+        let about = (self.id.clone(), max);
+        ask(&self.db, about, |jobs, (id, max)| jobs.job_trace_end(id, *max)).await
+    }
+
+    /// A page of it.
     pub(super) async fn trace_after(&self, after: u64) -> Result<Vec<JobEvent>, ClientError> {
         let about = (self.id.clone(), after);
         ask(&self.db, about, |jobs, (id, after)| jobs.job_trace(id, *after, PAGE)).await

@@ -12,8 +12,7 @@ use pgflow_machine::permit::BatchRule;
 pub use reason::{JobReason, JobWhy};
 
 use crate::backend::{
-    BackendError, JobRecord, JobSearch, JobStanding, JobSummary, PausedNeed, WorkerQuery,
-    WorkerRecord,
+    BackendError, JobRecord, JobSearch, JobStanding, JobSummary, PausedNeed, WorkerRecord,
 };
 use crate::client::ClientError;
 use crate::db::Db;
@@ -278,8 +277,7 @@ impl Db {
     pub(in crate::client) async fn seen_workers(
         &self,
     ) -> Result<Option<Vec<WorkerRecord>>, ClientError> {
-        let all = WorkerQuery { max: 1_000, ..WorkerQuery::default() };
-        unless_refused(self.workers(&all).await)
+        unless_refused(self.all_workers().await)
     }
 }
 

@@ -1,9 +1,11 @@
 //! What waits.
 
+use std::time::Duration;
+
 use pgflow_machine::{RunId, RunStatus};
 
 use crate::Flow;
-use crate::backend::{Backend, Reply, RunRecord, WaitQuery, WaitRecord, WaitingFor};
+use crate::backend::{Backend, LateWaits, Reply, RunRecord, WaitQuery, WaitRecord, WaitingFor};
 use crate::client::patience::patiently;
 use crate::client::{ClientError, Run};
 use crate::db::Db;
@@ -27,6 +29,24 @@ impl Db {
     pub async fn waits(&self, query: &WaitQuery) -> Result<Vec<WaitRecord>, ClientError> {
         let query = query.clone();
         Ok(patiently(self, move |backend| listed(backend, query.clone())).await?)
+    }
+
+    /// Tasks that should have stopped waiting longer ago than this, and have not: up to `max` of them are counted. Any worker lets
+    /// them go on.
+    ///
+    /// ```
+    /// # use pgflow::prelude::*;
+    /// # use std::time::Duration;
+    /// # fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// # let db = Db::connect("memory:").await?;
+    /// let late = db.late_waits(Duration::from_mins(5), 1_000).await?;
+    /// assert_eq!((late.waits, late.longest), (0, None));
+    /// # Ok(()) })
+    /// # }
+    /// ```
+    pub async fn late_waits(&self, by: Duration, max: u32) -> Result<LateWaits, ClientError> {
+        Ok(patiently(self, move |backend| late(backend, by, max)).await?)
     }
 
     /// All that wait in a run; nothing is asked of one that has ended, or of a database whose tasks cannot wait.
@@ -65,6 +85,10 @@ impl<F: Flow> Run<F> {
         waits.retain(|wait| matches!(wait.on, WaitingFor::Hook { .. }));
         Ok(waits)
     }
+}
+
+fn late(backend: &dyn Backend, by: Duration, max: u32) -> Reply<'_, LateWaits> {
+    Box::pin(async move { backend.waits()?.late_waits(by, max).await })
 }
 
 fn listed(backend: &dyn Backend, query: WaitQuery) -> Reply<'_, Vec<WaitRecord>> {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use pgflow_machine::{RunId, RunStatus, Timestamp, WorkerId};
 
-use super::words::{HIDDEN, alive, many, one_of, spoken, taken, times};
+use super::words::{HIDDEN, Moments, alive, many, one_of, taken, times};
 use crate::backend::WaitingFor;
 use crate::client::JobReason;
 
@@ -236,98 +236,110 @@ impl Reason {
         }
     }
 
-    /// As a sentence, at a moment.
-    pub fn sentence(&self, now: Timestamp) -> String {
-        let ago = |at: &Timestamp| spoken(at.saturating_until(now));
-        let later = |at: &Timestamp| spoken(now.saturating_until(*at));
+    /// Whether it stays so until a person does something.
+    pub fn needs_somebody(&self) -> bool {
+        match self {
+            Self::Ended { status, .. } => *status == RunStatus::Failed,
+            Self::NoWorker { .. } | Self::HeldBack { .. } | Self::Crashes { .. } => true,
+            Self::Permit { on, .. } => on.needs_somebody(),
+            Self::Child { reason, .. } => reason.needs_somebody(),
+            Self::Running { .. }
+            | Self::LostWorker { .. }
+            | Self::Backoff { .. }
+            | Self::Delayed { .. }
+            | Self::Busy { .. }
+            | Self::Ready { .. }
+            | Self::HiddenWorkers { .. }
+            | Self::Waiting { .. }
+            | Self::Dependencies { .. } => false,
+        }
+    }
+
+    /// As a sentence: moments as a distance from a moment, or exactly.
+    pub fn sentence(&self, moments: impl Into<Moments>) -> String {
+        self.said(moments.into())
+    }
+
+    fn said(&self, moments: Moments) -> String {
+        let ready = |tasks: usize, step: &str, since: Timestamp| {
+            format!("{} of step `{step}` ready {}", many(tasks, "task"), moments.lasting(since))
+        };
         match self {
             Self::Ended { status, at, why } => {
                 let why = why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
-                format!("the run {} {} ago{why}", verb(*status), ago(at))
+                format!("the run {} {}{why}", verb(*status), moments.ago(*at))
             }
             Self::Running { step, tasks, worker, since } => {
                 let worker =
                     worker.map(|worker| format!(" (worker {})", worker.0)).unwrap_or_default();
                 format!(
-                    "step `{step}` is being worked on{worker}: {}, the first for {}",
+                    "step `{step}` is being worked on{worker}: {}, the first {}",
                     many(*tasks, "task"),
-                    ago(since)
+                    moments.lasting(*since)
                 )
             }
             Self::LostWorker { step, index, worker, until } => {
                 let worker =
                     worker.map_or_else(|| "a worker".to_owned(), |it| format!("worker {}", it.0));
                 format!(
-                    "task {index} of step `{step}` is held by {worker}, which nothing is heard of; it is taken back in {}",
-                    later(until)
+                    "task {index} of step `{step}` is held by {worker}, which nothing is heard of; it is taken back {}",
+                    moments.later(*until)
                 )
             }
             Self::Backoff { step, index, tasks, attempts, until, error } => format!(
-                "task {index} of step `{step}` failed {} and is tried again in {} ({} wait like this); the last error was: {error}",
+                "task {index} of step `{step}` failed {} and is tried again {} ({} wait like this); the last error was: {error}",
                 times(*attempts),
-                later(until),
+                moments.later(*until),
                 many(*tasks, "task")
             ),
-            Self::HeldBack { step, tasks, until, why } => {
-                format!(
-                    "{} of step `{step}` wait {} more, held back: {why}",
-                    many(*tasks, "task"),
-                    later(until)
-                )
-            }
+            Self::HeldBack { step, tasks, until, why } => format!(
+                "{} of step `{step}` wait {}, held back: {why}",
+                many(*tasks, "task"),
+                moments.more(*until)
+            ),
             Self::Delayed { step, until, is_asked, .. } => {
                 let who = if *is_asked { "whoever started the run asked" } else { "the flow says" };
-                format!("step `{step}` begins in {}, as {who}", later(until))
+                format!("step `{step}` begins {}, as {who}", moments.later(*until))
             }
             Self::NoWorker { step, tasks, version, alive, since } => format!(
-                "no worker serves `{version}`: {} of step `{step}` ready for {} ({})",
-                many(*tasks, "task"),
-                ago(since),
+                "no worker serves `{version}`: {} ({})",
+                ready(*tasks, step, *since),
                 self::alive(*alive)
             ),
-            Self::Busy { step, tasks, workers, slots, since } => format!(
-                "{}: {} of step `{step}` ready for {}",
-                taken(*workers, *slots),
-                many(*tasks, "task"),
-                ago(since)
-            ),
-            Self::Permit { step, tasks, on, since } => format!(
-                "{} of step `{step}` ready for {}: {}",
-                many(*tasks, "task"),
-                ago(since),
-                on.sentence(now)
-            ),
+            Self::Busy { step, tasks, workers, slots, since } => {
+                format!("{}: {}", taken(*workers, *slots), ready(*tasks, step, *since))
+            }
+            Self::Permit { step, tasks, on, since } => {
+                format!("{}: {}", ready(*tasks, step, *since), on.sentence(moments))
+            }
             Self::Ready { step, tasks, workers, since } => format!(
-                "{} of step `{step}` ready for {}; {} will take it any moment",
-                many(*tasks, "task"),
-                ago(since),
+                "{}; {} will take it any moment",
+                ready(*tasks, step, *since),
                 one_of(*workers)
             ),
-            Self::HiddenWorkers { step, tasks, since } => format!(
-                "{} of step `{step}` ready for {}; {HIDDEN}",
-                many(*tasks, "task"),
-                ago(since)
-            ),
+            Self::HiddenWorkers { step, tasks, since } => {
+                format!("{}; {HIDDEN}", ready(*tasks, step, *since))
+            }
             Self::Crashes { step, index, losses } => format!(
                 "task {index} of step `{step}` lost its worker {}: it may be what ends it",
                 times(*losses)
             ),
-            Self::Waiting { step, on: WaitingFor::Sleep, until, .. } => {
-                format!("step `{step}` sleeps for {} more", later(&until.unwrap_or(now)))
+            Self::Waiting { step, on: WaitingFor::Sleep, since, until, .. } => {
+                format!("step `{step}` sleeps {}", moments.more(until.unwrap_or(*since)))
             }
             Self::Waiting { step, tasks, on, since, until } => {
-                let until = until.map(|until| format!(", and for {} more at most", later(&until)));
+                let until = until.map(|until| format!(", and {} at most", moments.more(until)));
                 format!(
-                    "{} of step `{step}` waits for {}: for {} already{}",
+                    "{} of step `{step}` waits for {}: {}{}",
                     many(*tasks, "task"),
                     awaited(on),
-                    ago(since),
+                    moments.lasting(*since),
                     until.unwrap_or_default()
                 )
             }
             Self::Child { step, run, flow, reason } => format!(
                 "run {run} of `{flow}`, which step `{step}` waits for: {}",
-                reason.sentence(now)
+                reason.said(moments)
             ),
             Self::Dependencies { step, on } => {
                 let on: Vec<_> = on.iter().map(|step| format!("`{step}`")).collect();
@@ -338,6 +350,13 @@ impl Reason {
 }
 
 impl Why {
+    /// All reasons, in a sentence.
+    pub fn text(&self, moments: impl Into<Moments>) -> String {
+        let moments = moments.into();
+        let sentences: Vec<_> = self.reasons.iter().map(|it| it.said(moments)).collect();
+        format!("{}.", sentences.join("; "))
+    }
+
     /// What a step that waits for this run says. Steps that wait for other steps say nothing that those do not.
     pub(super) fn of_child(self, step: &str) -> impl Iterator<Item = Reason> {
         let Self { run, flow, reasons, .. } = self;
@@ -354,8 +373,7 @@ impl Why {
 
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sentences: Vec<_> = self.reasons.iter().map(|it| it.sentence(self.now)).collect();
-        write!(f, "{}.", sentences.join("; "))
+        f.write_str(&self.text(self.now))
     }
 }
 

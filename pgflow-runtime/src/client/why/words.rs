@@ -2,6 +2,69 @@
 
 use std::time::Duration;
 
+use pgflow_machine::Timestamp;
+
+/// How sentences say moments: as a distance from now, which is how a moment turns into this, or as they are.
+///
+/// ```
+/// # use pgflow::prelude::*;
+/// # #[flow(input = u8)] mod count { #[step] pub async fn one(run: u8) -> pgflow::Result<u8> { Ok(run) } }
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// # let db = pgflow::Db::connect("memory:").await?;
+/// # db.register(count::Flow).await?;
+/// use pgflow::client::Moments;
+///
+/// let run = db.start(count::Flow, &7).await?;
+/// run.cancel(None).await?;
+/// let why = db.why(run.id()).await?;
+/// assert!(why.text(why.now).starts_with("the run was cancelled 0 s ago"));
+/// assert!(why.text(Moments::exact()).starts_with("the run was cancelled at 2"));
+/// # Ok(()) })
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moments {
+    now: Option<Timestamp>,
+}
+
+impl From<Timestamp> for Moments {
+    fn from(now: Timestamp) -> Self {
+        Self { now: Some(now) }
+    }
+}
+
+impl Moments {
+    /// As they are, in UTC.
+    pub fn exact() -> Self {
+        Self { now: None }
+    }
+
+    fn said(self, at: Timestamp, exactly: &str, distance: impl Fn(Timestamp) -> String) -> String {
+        self.now.map_or_else(|| format!("{exactly} {at}"), distance)
+    }
+
+    /// `3 min ago`, or `at …`.
+    pub(in crate::client) fn ago(self, at: Timestamp) -> String {
+        self.said(at, "at", |now| format!("{} ago", spoken(at.saturating_until(now))))
+    }
+
+    /// `for 3 min`, or `since …`.
+    pub(in crate::client) fn lasting(self, since: Timestamp) -> String {
+        self.said(since, "since", |now| format!("for {}", spoken(since.saturating_until(now))))
+    }
+
+    /// `in 20 s`, or `at …`.
+    pub(in crate::client) fn later(self, at: Timestamp) -> String {
+        self.said(at, "at", |now| format!("in {}", spoken(now.saturating_until(at))))
+    }
+
+    /// `for 20 s more`, or `until …`.
+    pub(in crate::client) fn more(self, until: Timestamp) -> String {
+        self.said(until, "until", |now| format!("for {} more", spoken(now.saturating_until(until))))
+    }
+}
+
 /// Said where workers may not be looked at.
 pub(in crate::client) const HIDDEN: &str =
     "whether a worker serves it is unknown, because this login may not see workers";
@@ -33,7 +96,7 @@ pub(in crate::client) fn taken(workers: usize, slots: u32) -> String {
 }
 
 /// A time as one says it: the largest unit that fits.
-pub(in crate::client) fn spoken(time: Duration) -> String {
+fn spoken(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds {
         0..120 => format!("{seconds} s"),

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use pgflow_machine::FlowVersion;
+use pgflow_model::{FlowMigration, FlowMigrations, FlowShape, Operation, StepShape};
 use pgflow_web::Options;
 use pgflow_web_tests::{Order, Outcome, Tools};
 use pgflow_worker_tests::{Fresh, everywhere};
@@ -15,7 +17,48 @@ everywhere!(
     payloads_are_escaped,
     a_run_says_what_it_waits_for,
     a_run_that_is_held_back_says_why,
+    a_flow_that_was_made_anew_has_its_new_graph,
 );
+
+/// Makes a flow of three steps, the last of which depends on one of the others.
+async fn define(fresh: &Fresh, last: &str) -> Outcome {
+    let steps =
+        vec![StepShape::new("a"), StepShape::new("b").after("a"), StepShape::new("c").after(last)];
+    let shape = FlowShape { steps, ..FlowShape::new("again") };
+    let version = FlowVersion { flow: "again".into(), version: 1, slug: "again".into(), shape };
+    fresh.db.backend().ensure_flow(&version).await?;
+    Ok(())
+}
+
+/// Deletes it, with its runs.
+async fn delete(fresh: &Fresh) -> Outcome {
+    let operations = [Operation::DeleteVersion { slug: "again".to_owned() }];
+    let files = vec![FlowMigration {
+        name: "one",
+        checksum: "one",
+        sql: operations[0].to_sql().leak(),
+        operations_json: Operation::list_to_json(&operations).leak(),
+    }];
+    let migrations = FlowMigrations { package: "again", files: files.leak(), notes: None };
+    fresh.db.backend().apply(&migrations).await?;
+    Ok(())
+}
+
+async fn a_flow_that_was_made_anew_has_its_new_graph(fresh: Fresh) -> Outcome {
+    let place = Place::on(fresh, &Tools::default(), Options::new()).await?;
+    let graph = async |last: &str| -> Outcome<String> {
+        define(&place.fresh, last).await?;
+        let (run, _) = place.db().start_by_name("again", 1.into(), None).await?;
+        let page = place.dashboard.get(&format!("/runs/{run}"), &[]).await?.body;
+        // Signs of statuses are drawn, too.
+        let drawn = page.split("<svg").skip(1).filter_map(|svg| svg.split("</svg>").next());
+        Ok(drawn.max_by_key(|svg| svg.len()).ok_or("a graph")?.to_owned())
+    };
+    let wide = graph("a").await?;
+    delete(&place.fresh).await?;
+    assert_ne!(graph("b").await?, wide, "it is a line now");
+    place.close().await
+}
 
 async fn every_page_answers_and_is_locked_down(fresh: Fresh) -> Outcome {
     let place = Place::on(fresh, &Tools::default(), Options::new()).await?;

@@ -28,6 +28,14 @@ pub(super) const ALL: &[Mutation] = &[
         tests: &["waits::hooks"],
     },
     Mutation {
+        name: "waits-that-have-time-are-not-late",
+        file: "functions/count_late_waits.sql",
+        find: "             where l.until <= clock_timestamp() - count_late_waits.late\n",
+        replace: "             where l.until is not null\n",
+        why: "a healthy database would be said to have tasks that nobody lets go on",
+        tests: &["waits::upkeep"],
+    },
+    Mutation {
         name: "wait-names-are-locked",
         file: "functions/_lock_tokens.sql",
         find: "    perform pg_advisory_xact_lock(3, v_key);\n",

@@ -7,7 +7,7 @@ use pgflow_machine::Timestamp;
 use pgflow_machine::job::{Dependency, JobId, JobOutcome};
 
 use crate::backend::JobStanding;
-use crate::client::why::{HIDDEN, alive, many, one_of, spoken, taken, times};
+use crate::client::why::{HIDDEN, Moments, alive, many, one_of, taken, times};
 
 /// Why a job does not move.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -209,33 +209,33 @@ impl JobReason {
         }
     }
 
-    /// As a sentence, at a moment.
-    pub fn sentence(&self, now: Timestamp) -> String {
-        let ago = |at: &Timestamp| spoken(at.saturating_until(now));
-        let later = |at: &Timestamp| spoken(now.saturating_until(*at));
+    /// As a sentence: moments as a distance from a moment, or exactly.
+    pub fn sentence(&self, moments: impl Into<Moments>) -> String {
+        let moments = moments.into();
         match self {
             Self::Ended { outcome, at, why } => {
-                format!("the job ended as {outcome} {} ago{}", ago(at), because(why.as_deref()))
+                format!(
+                    "the job ended as {outcome} {}{}",
+                    moments.ago(*at),
+                    because(why.as_deref())
+                )
             }
             Self::Cancelled { by, reason } => {
                 format!("{by} wants it cancelled{}", because(reason.as_deref()))
             }
             Self::Running { worker, until } => {
-                format!(
-                    "worker {worker} has it, for {} more unless it says otherwise",
-                    later(until)
-                )
+                format!("worker {worker} has it, {} unless it says otherwise", moments.more(*until))
             }
             Self::LostWorker { worker, until } => format!(
-                "it is held by worker {worker}, which nothing is heard of; it is taken back in {}",
-                later(until)
+                "it is held by worker {worker}, which nothing is heard of; it is taken back {}",
+                moments.later(*until)
             ),
             Self::Backoff { failures, until, error } => format!(
-                "it failed {} and is tried again in {}; the last error was: {error}",
+                "it failed {} and is tried again {}; the last error was: {error}",
                 times(*failures),
-                later(until)
+                moments.later(*until)
             ),
-            Self::Delayed { until } => format!("it sleeps for {} more", later(until)),
+            Self::Delayed { until } => format!("it sleeps {}", moments.more(*until)),
             Self::Waits { on, more } => waits(on, *more),
             Self::Ring { through } => ring(through),
             Self::Key { key, job, worker } => key_held(key, job.as_ref(), worker.as_deref()),
@@ -245,17 +245,18 @@ impl JobReason {
                 many(*streak as usize, "worker")
             ),
             Self::Expired { at } => {
-                format!("its time was over {} ago; the next sweep ends it", ago(at))
+                format!("its time was over {}; the next sweep ends it", moments.ago(*at))
             }
             Self::Paused { need, since, by } => format!(
-                "{by} paused `{need}` {} ago: its jobs are not leased until it is resumed (`pgflow queue resume`)",
-                ago(since)
+                "{by} paused `{need}` {}: its jobs are not leased until it is resumed (`pgflow queue resume`)",
+                moments.ago(*since)
             ),
             Self::NoWorker { need, alive } => {
                 format!("no worker serves `{need}` ({})", self::alive(*alive))
             }
             Self::Rate { rate, until: Some(until) } => {
-                format!("rate `{rate}` is used up; the next attempt may begin in {}", later(until))
+                let later = moments.later(*until);
+                format!("rate `{rate}` is used up; the next attempt may begin {later}")
             }
             Self::Rate { rate, until: None } => format!(
                 "rate `{rate}` is 0: nothing that takes of it begins until somebody sets another (`pgflow queue rate`)"
@@ -319,9 +320,17 @@ fn key_held(key: &str, job: Option<&JobId>, worker: Option<&str>) -> String {
     }
 }
 
+impl JobWhy {
+    /// All reasons, in a sentence.
+    pub fn text(&self, moments: impl Into<Moments>) -> String {
+        let moments = moments.into();
+        let sentences: Vec<_> = self.reasons.iter().map(|it| it.sentence(moments)).collect();
+        format!("{}.", sentences.join("; "))
+    }
+}
+
 impl fmt::Display for JobWhy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sentences: Vec<_> = self.reasons.iter().map(|it| it.sentence(self.now)).collect();
-        write!(f, "{}.", sentences.join("; "))
+        f.write_str(&self.text(self.now))
     }
 }

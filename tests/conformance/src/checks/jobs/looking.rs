@@ -39,6 +39,7 @@ async fn depths(cx: Arc<Cx>) {
     assert_eq!((now.ready, now.waiting, now.sleeping, now.running), (2, 1, 1, 0), "{now:?}");
     let first = now.first_ready.expect("one is ready");
     assert!(first < Duration::from_hours(1), "{first:?}");
+    assert_eq!(now.first, Some(kit.id("a")), "which came first");
     kit.take("a", "n").await;
     let now = depth(&kit, "n").await;
     assert_eq!((now.ready, now.running, now.live()), (1, 1, 4), "{now:?}");

@@ -77,6 +77,12 @@ async fn traces(cx: Arc<Cx>) {
     assert_eq!(words, expected);
     let page = kit.jobs().job_trace(&id, events[1].number, 1).await.expect("a trace");
     assert_eq!(page, events[2..3]);
+    for (most, expected) in
+        [(2, &events[2..]), (4, &events[..]), (100, &events[..]), (3, &events[1..])]
+    {
+        let end = kit.jobs().job_trace_end(&id, most).await.expect("a trace");
+        assert_eq!(end, expected, "the last {most}");
+    }
     let settings = kit.jobs().job_settings().await.expect("settings");
     let off = JobSettings { trace: false, ..settings };
     kit.jobs().set_job_settings(off).await.expect("settings can be set");

@@ -49,6 +49,9 @@ async fn jobs_are_listed_found_and_counted() {
     assert_eq!(db.one("select crash_threshold from pgflow.get_job_settings()").await, "5");
     let counted = "select need, state, jobs from pgflow.count_jobs(100) order by 1";
     assert_eq!(db.rows(counted).await, ["m|leased|1", "n|ready|2"]);
+    let first = "select first_ready = (select id from pgflow.jobs where need = 'n' order by priority desc, seq limit 1)
+        from pgflow.count_jobs(100) where need = 'n'";
+    assert_eq!(db.one(first).await, "t");
     assert_eq!(db.one("select pgflow.next_job(array['m']) > 0").await, "t");
     assert_eq!(db.one("select pgflow.next_job(array['nobody needs']) is null").await, "t");
 }

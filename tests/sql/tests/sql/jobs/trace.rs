@@ -36,6 +36,13 @@ async fn every_mutation_leaves_a_row() {
     );
     let part = "select kind from pgflow.read_job_trace('x', (select min(trace_id) + 1 from pgflow.job_trace), 2)";
     assert_eq!(db.rows(part).await, ["released", "claimed"]);
+    let end = |most: u32| format!("select kind from pgflow.read_job_trace_end('x', {most})");
+    assert_eq!(db.rows(&end(3)).await, ["lapsed", "claimed", "finished"]);
+    assert_eq!(db.rows(&end(10)).await[0], "claimed", "its submission is one more");
+    for most in [11, 12] {
+        let all = db.rows(&end(most)).await;
+        assert_eq!((all.len(), &*all[0]), (11, "submitted"));
+    }
     db.check().await;
 }
 

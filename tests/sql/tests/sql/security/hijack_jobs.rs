@@ -69,6 +69,7 @@ pub(super) const CALLS: &[(&str, &str)] = &[
     ("list_jobs", "select pgflow.list_jobs(), pgflow.list_jobs(true)"),
     ("get_job_settings", "select pgflow.get_job_settings()"),
     ("read_job_trace", "select pgflow.read_job_trace('j1')"),
+    ("read_job_trace_end", "select pgflow.read_job_trace_end('j1')"),
     ("prune_jobs", "select pgflow.prune_jobs('0 seconds')"),
     ("pause_needs", "select pgflow.pause_needs('{nothing}', 'w')"),
     ("list_paused_needs", "select pgflow.list_paused_needs()"),

@@ -11,6 +11,7 @@ pub(super) const CALLS: &[(&str, &str)] = &[
            '{\"on\": \"hook\", \"token\": \"t\", \"timeout\": 0, \"schema\": {\"type\": \"number\", \"anyOf\": [true]}}',
            '{\"on\": \"runs\", \"children\": [{\"flow\": \"f\", \"input\": [1]}]}']::pg_catalog.jsonb[])",
     ),
+    ("count_late_waits", "select pgflow.count_late_waits('1 minute')"),
     ("list_waits", "select pgflow.list_waits(); select pgflow.list_waits(RUN, 't')"),
     ("next_wait", "select pgflow.next_wait('{f}')"),
     ("needs_waking", "select pgflow.needs_waking()"),

@@ -32,6 +32,29 @@ async fn waits_are_listed_by_age_in_pages() {
 }
 
 #[tokio::test]
+async fn waits_that_nobody_ended_in_time_are_counted() {
+    let db = Db::with(&define("f", &["a"])).await;
+    for ago in [600, 900, 60] {
+        let run = db.start("f", "{}").await;
+        db.claim("f").await;
+        wait(&run, &db, "a", 1, &format!(r#"{{"on": "hook", "token": "{ago}", "timeout": 3600}}"#))
+            .await;
+    }
+    db.run("update pgflow.waits set until = clock_timestamp() - token::int * interval '1 second'")
+        .await;
+    let late = async |late: &str| {
+        db.one(&format!(
+            "select waits || ' ' || coalesce(round(extract(epoch from clock_timestamp() - late_since) / 60)::text, 'none')
+               from pgflow.count_late_waits({late})"
+        ))
+        .await
+    };
+    assert_eq!(late("'5 minutes'").await, "2 15");
+    assert_eq!(late("'5 minutes', 1").await, "1 15", "no more are counted");
+    assert_eq!(late("'1 hour'").await, "0 none");
+}
+
+#[tokio::test]
 async fn what_waits_know_of_a_run_goes_with_it() {
     let db = Db::with(&define("f", &["a"])).await;
     let run = db.start("f", "{}").await;

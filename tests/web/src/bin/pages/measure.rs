@@ -7,7 +7,7 @@ use axum::body::{Body, to_bytes};
 use axum::http::Request;
 use pgflow::Db;
 use pgflow_web::Options;
-use pgflow_web_tests::Outcome;
+use pgflow_web_tests::{Outcome, listen};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
@@ -87,6 +87,11 @@ pub(crate) async fn measure(
         ("dead letters of a need", "/dead?need=need-7".to_owned()),
         ("waits", "/waits".to_owned()),
         ("schedules", "/schedules".to_owned()),
+        ("job with a trace of 10,000 lines", "/job?id=traced".to_owned()),
+        ("metrics, 100,000 jobs counted", "/metrics".to_owned()),
+        ("live overview, the first look", "/live/overview".to_owned()),
+        ("live run of 200 steps", format!("/live/runs/{deep}")),
+        ("live run with a map of 100,000", format!("/live/runs/{open}")),
     ];
     let mut figures = Vec::new();
     for (page, path) in pages {
@@ -111,8 +116,18 @@ fn milliseconds(time: Duration) -> f64 {
 }
 
 async fn ask(app: &Router, path: &str) -> Outcome<(usize, Duration)> {
+    if path.starts_with("/live/") {
+        return first_look(app, path).await;
+    }
     let (text, took) = page(app, path).await?;
     Ok((text.len(), took))
+}
+
+/// Until somebody who begins to look at something live is shown it.
+async fn first_look(app: &Router, path: &str) -> Outcome<(usize, Duration)> {
+    let start = Instant::now();
+    let event = listen(app, path, None).await?.next().await?.ok_or("there is nothing to see")?;
+    Ok((event.data.len(), start.elapsed()))
 }
 
 async fn page(app: &Router, path: &str) -> Outcome<(String, Duration)> {

@@ -2,6 +2,7 @@
 
 use pgflow::prelude::*;
 use pgflow::{Db, RunId, Worker};
+use pgflow_machine::job::{JobClaim, JobSettle, JobVerdict};
 use pgflow_machine::{FlowVersion, Settle, Source, Verdict, WorkerId};
 use pgflow_model::{FlowShape, StepShape};
 use pgflow_runtime::backend::{Claim, WaitQuery};
@@ -39,6 +40,7 @@ pub(crate) async fn sights(db: &Db, tasks: u32, others: u32) -> Outcome<Sights> 
     finish(db, &wide, tasks / 2).await?;
     waiting(db, others).await?;
     scheduled(db, others).await?;
+    traced(db, tasks / 10).await?;
     Ok(Sights { orders: ordered(db).await?, deep: ids[1], wide: ids[0], open })
 }
 
@@ -130,6 +132,21 @@ async fn scheduled(db: &Db, schedules: u32) -> Outcome {
     for number in 0..schedules {
         let (name, cron) = (format!("nightly-{number}"), format!("{} 3 * * *", number % 60));
         db.schedule(&name).flow_by_name("deep", json!(1)).cron(&cron).await?;
+    }
+    Ok(())
+}
+
+/// A job that many workers gave back, one after the other.
+async fn traced(db: &Db, lines: u32) -> Outcome {
+    db.submit_raw("given.back", json!(1)).id("traced").await?;
+    let jobs = db.backend().jobs()?;
+    let (needs, lease) = (vec!["given.back".to_owned()], std::time::Duration::from_mins(1));
+    let claim = JobClaim { worker: "worker".to_owned(), needs, lease, max: 1 };
+    // Each time it is taken, and given back.
+    for _ in 0..lines / 2 {
+        let Some(job) = jobs.claim_jobs(&claim).await?.jobs.pop() else { continue };
+        let settle = JobSettle::new(job.taken.hold.clone(), JobVerdict::Released);
+        jobs.settle_jobs(&[settle], "worker").await?;
     }
     Ok(())
 }

@@ -1,23 +1,21 @@
 //! Characters that nobody sees, made visible.
 //!
 //! Names, errors and payloads come from anywhere: they may hold codes for terminals, or turn the direction of a text
-//! around so that it reads differently from what it is. Whole pages go through here, so that no place is forgotten.
+//! around so that it reads differently from what it is.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// A page whose invisible characters are shown: `␛` for an escape, `⟨U+202E⟩` for one that has no picture.
-pub(crate) fn visible(page: String) -> String {
-    match shown(&page) {
-        Cow::Borrowed(_) => page,
-        Cow::Owned(shown) => shown,
-    }
-}
-
-fn shown(page: &str) -> Cow<'_, str> {
-    let Some(first) = page.find(is_hidden) else { return Cow::Borrowed(page) };
-    let (before, rest) = page.split_at(first);
-    let mut shown = String::with_capacity(page.len() + 64);
+/// A text whose invisible characters are shown: `␛` for an escape, `⟨U+202E⟩` for one that has no picture. Line ends and tabs
+/// stay.
+///
+/// ```
+/// assert_eq!(pgflow_model::visible("\u{1b}[31mred\u{202e}"), "␛[31mred⟨U+202E⟩");
+/// ```
+pub fn visible(text: &str) -> Cow<'_, str> {
+    let Some(first) = text.find(is_hidden) else { return Cow::Borrowed(text) };
+    let (before, rest) = text.split_at(first);
+    let mut shown = String::with_capacity(text.len() + 64);
     shown.push_str(before);
     for c in rest.chars() {
         match c {
@@ -53,7 +51,7 @@ mod tests {
             ("a\u{200b}b\u{feff}", "a⟨U+200B⟩b⟨U+FEFF⟩"),
             ("\u{e0041}", "⟨U+E0041⟩"),
         ] {
-            assert_eq!(visible(text.to_owned()), expected);
+            assert_eq!(visible(text), expected);
         }
     }
 }
