@@ -35,7 +35,6 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 ///     });
 /// # drop(options);
 /// ```
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 #[derive(Clone)]
 #[must_use]
 pub struct Options {

@@ -55,8 +55,8 @@ pub(super) async fn run(bench: &mut Bench<'_, '_>) -> Result<Vec<Reading>> {
     let behind = drained(bench, &db, BEHIND, many, |tally| behind(in_front, tally)).await?;
     push(&db, &grouped(), many).await?;
     let wait = Duration::from_millis(100);
-    let batches = |tally| batch(&grouped(), LEN, wait, tally);
-    let batched = drained(bench, &db, BATCHED, many, batches).await?;
+    let hundreds = |tally| batch(&grouped(), LEN, wait, tally);
+    let batched = drained(bench, &db, BATCHED, many, hundreds).await?;
     let mut readings = vec![tasks, pushed, processed, behind, batched];
     for (&queued, name) in bench.sizes.scattered.iter().zip(QUEUES) {
         let keys = bench.sizes.keys.min(queued / FEW);

@@ -154,7 +154,7 @@ mod tests {
             is_read.fetch_add(1, Ordering::Relaxed);
             Box::pin(async move { Ok(Some(json!("x".repeat(bytes)))) })
         });
-        assert_eq!(weight(&*read.await.expect("it is there")), bytes + 2);
+        assert_eq!(weight(&read.await.expect("it is there")), bytes + 2);
         is_read.into_inner() == 1
     }
 

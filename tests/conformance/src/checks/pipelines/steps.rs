@@ -17,9 +17,9 @@ pub(super) const CHECKS: &[Check] = &[
     check!("Q25", "attempts at tasks hold what their step says", holding, Pipelines),
     check!("Q26", "claims of a step at the same time share a resource", sharing, Pipelines),
     check!("Q27", "tasks keep to a rate", rated, Pipelines),
-    check!("Q36", "who works for a cancelled run holds until it says so", cancelled, Pipelines),
-    check!("Q37", "who works for a run that fails holds until it says so", failing, Pipelines),
-    check!("Q38", "who is not heard of holds as long as its lease may last", unheard, Pipelines),
+    check!("Q41", "who works for a cancelled run holds until it says so", cancelled, Pipelines),
+    check!("Q42", "who works for a run that fails holds until it says so", failing, Pipelines),
+    check!("Q43", "who is not heard of holds as long as its lease may last", unheard, Pipelines),
 ];
 
 /// Up to so many tasks of step `held`.
