@@ -48,7 +48,8 @@ Commands about runs take the database from `--database URL`, or from PGFLOW_DATA
 WORKFLOW_DATABASE_URL or DATABASE_URL. Those about the source work on the crate of the current
 directory; where that is a workspace, on every member that has migrations of flows.
 
-Exit codes: 0 all is well, 1 something is wrong, 2 wrong arguments, 3 the database cannot be used."
+Exit codes: 0 all is well, 1 something is wrong, 2 wrong arguments, 3 the database cannot be used,
+130 ended by Ctrl-C."
 )]
 pub(crate) struct Options {
     /// Start from this directory.

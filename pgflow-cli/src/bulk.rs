@@ -1,18 +1,22 @@
 //! Doing something to one run, or to many.
 
-use std::io::{BufRead as _, IsTerminal as _, Write as _};
+use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 use clap::Args;
-use pgflow_runtime::backend::{Parts, RunSummary};
-use pgflow_runtime::{Db, RunId, RunStatus, StepStatus};
+use pgflow_runtime::backend::{Parts, RunRecord, RunSummary};
+use pgflow_runtime::{ClientError, Db, RunId, RunStatus, StepStatus};
 use serde_json::{Value, json};
 
-use crate::database::{Filter, Reach, plain, run_of};
+use crate::database::{Filter, Reach, flat, run_of, warn_of_unknown};
 use crate::error::Error;
+use crate::interrupt::{is_wanted, patiently};
 use crate::out;
+use crate::progress::Progress;
 
 /// Runs of a page.
 const PAGE: u32 = 500;
+/// Runs whose errors are read at once.
+const AT_ONCE: usize = 16;
 
 /// Which runs, and whether to ask.
 #[derive(Args)]
@@ -41,7 +45,7 @@ pub(crate) struct Bulk {
 }
 
 impl Bulk {
-    /// The runs that are meant, of those that are in one of these statuses.
+    /// The runs that are meant: those that are named, or of those that are in one of these statuses.
     pub(crate) async fn chosen(
         &self,
         db: &Db,
@@ -53,12 +57,7 @@ impl Bulk {
                     "name runs, or say which with options; not both".to_owned(),
                 ));
             }
-            let mut ids = Vec::new();
-            for run in &self.runs {
-                ids.push(run_of(db, run).await?);
-            }
-            let found = db.backend().statuses(&ids).await;
-            return Ok(found.map_err(pgflow_runtime::ClientError::from)?);
+            return self.named(db).await;
         }
         if !self.filter.is_set() && self.error.is_none() {
             return Err(Error::Usage(
@@ -68,7 +67,22 @@ impl Bulk {
         self.filtered(db, statuses).await
     }
 
+    /// Each once, in the order in which they are named, whatever became of them.
+    async fn named(&self, db: &Db) -> Result<Vec<RunSummary>, Error> {
+        let mut ids = Vec::new();
+        for run in &self.runs {
+            let id = run_of(db, run).await?;
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+        let mut found = db.backend().statuses(&ids).await.map_err(ClientError::from)?;
+        found.sort_by_key(|run| ids.iter().position(|id| *id == run.id));
+        Ok(found)
+    }
+
     async fn filtered(&self, db: &Db, statuses: &[RunStatus]) -> Result<Vec<RunSummary>, Error> {
+        warn_of_unknown(db, &self.filter.flow).await?;
         let mut query = self.filter.query(db.now().await?, PAGE);
         if query.statuses.is_empty() {
             query.statuses = statuses.to_vec();
@@ -76,38 +90,58 @@ impl Bulk {
         let (mut chosen, mut next) = (Vec::new(), Some(query));
         while let Some(query) = next {
             let page = db.list(&query).await?;
-            for run in page.runs {
-                if statuses.contains(&run.status) && self.has_error(db, run.id).await? {
-                    chosen.push(run);
-                }
-            }
+            let runs = page.runs.into_iter().filter(|run| statuses.contains(&run.status));
+            chosen.extend(self.with_error(db, runs.collect()).await?);
             next = page.next;
         }
         Ok(chosen)
     }
 
-    async fn has_error(&self, db: &Db, run: RunId) -> Result<bool, Error> {
-        let Some(text) = &self.error else { return Ok(true) };
-        let record = db.record(run, Parts::Steps).await?;
-        let failed = record.steps.iter().filter(|step| step.status == StepStatus::Failed);
-        Ok(failed.filter_map(|step| step.error.as_ref()).any(|error| error.contains(&**text)))
+    /// Those whose error has the text in it that was asked for, in order. Some are read at once.
+    async fn with_error(&self, db: &Db, runs: Vec<RunSummary>) -> Result<Vec<RunSummary>, Error> {
+        let Some(text) = &self.error else { return Ok(runs) };
+        let mut chosen = Vec::new();
+        for batch in runs.chunks(AT_ONCE) {
+            let read = |run: &RunSummary| {
+                let (db, id) = (db.clone(), run.id);
+                tokio::spawn(async move { db.record(id, Parts::Steps).await })
+            };
+            let records: Vec<_> = batch.iter().map(read).collect();
+            for (run, record) in batch.iter().zip(records) {
+                match record.await.map_err(|error| Error::Runtime(io::Error::other(error)))? {
+                    Ok(record) if has_error(&record, text) => chosen.push(run.clone()),
+                    // Somebody has deleted it meanwhile.
+                    Ok(_) | Err(ClientError::UnknownRun { .. }) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        }
+        Ok(chosen)
     }
 
-    /// Does it, to each in turn, after asking. `act` says what became of a run, and whether that was meant. What was done is printed
-    /// also if something goes wrong after it.
+    /// Does it, to each in turn, after asking. `act` says what became of a run, and whether that was meant; `refusal`, why nothing
+    /// would. What was done is printed also if something goes wrong after it, or somebody wants this to end.
     pub(crate) async fn apply(
         &self,
         verb: &str,
         runs: &[RunSummary],
+        refusal: impl Fn(&RunSummary) -> Option<String>,
         mut act: impl AsyncFnMut(RunId) -> Result<(String, bool), Error>,
     ) -> Result<bool, Error> {
-        if !self.dry_run && runs.len() > 1 && !self.yes && !confirm(verb, runs.len(), "runs")? {
-            return Err(Error::Refused("nothing was changed".to_owned()));
+        if !self.dry_run && runs.len() > 1 && !self.yes {
+            confirm(verb, runs.len(), "runs").await?;
         }
+        patiently();
+        let progress = Progress::beside_lines("runs", runs.len(), self.reach.json);
         let (mut results, mut ended) = (Vec::new(), Ok(true));
         for run in runs {
-            let done =
-                if self.dry_run { Ok((format!("would {verb}"), true)) } else { act(run.id).await };
+            let done = if is_wanted() {
+                Err(Error::Interrupted)
+            } else if self.dry_run {
+                Ok(would(verb, refusal(run)))
+            } else {
+                act(run.id).await
+            };
             let (outcome, is_well) = match done {
                 Ok(done) => done,
                 Err(error) => {
@@ -117,9 +151,10 @@ impl Bulk {
             };
             ended = ended.map(|before| before && is_well);
             if !self.reach.json {
-                out::line(format_args!("{}  {}  {outcome}", run.id, plain(&run.flow)))?;
+                out::line(format_args!("{}  {}  {outcome}", run.id, flat(&run.flow)))?;
             }
             results.push(json!({ "run": run.id, "flow": run.flow, "outcome": outcome }));
+            progress.show(results.len() as u64);
         }
         if self.reach.json {
             out::line(json!({ "runs": Value::Array(results), "dry_run": self.dry_run }))?;
@@ -130,15 +165,50 @@ impl Bulk {
     }
 }
 
+fn has_error(record: &RunRecord, text: &str) -> bool {
+    let failed = record.steps.iter().filter(|step| step.status == StepStatus::Failed);
+    failed.filter_map(|step| step.error.as_ref()).any(|error| error.contains(text))
+}
+
+/// What would become of one, and whether that is meant.
+pub(crate) fn would(verb: &str, refusal: Option<String>) -> (String, bool) {
+    match refusal {
+        Some(refusal) => (refusal, false),
+        None => (format!("would {verb}"), true),
+    }
+}
+
 /// Asks somebody who sits at a terminal; nobody else says yes.
-pub(crate) fn confirm(verb: &str, many: usize, what: &str) -> Result<bool, Error> {
+pub(crate) async fn confirm(verb: &str, many: usize, what: &str) -> Result<(), Error> {
     if !std::io::stdin().is_terminal() {
         return Err(Error::Usage(format!("{verb} {many} {what}? say so with --yes")));
     }
     eprint!("{verb} {many} {what}? [y/N] ");
     let _ = std::io::stderr().flush();
-    let mut answer = String::new();
-    let read = std::io::stdin().lock().read_line(&mut answer);
-    read.map_err(Error::Terminal)?;
-    Ok(answer.trim().eq_ignore_ascii_case("y"))
+    // Ctrl-C is heard meanwhile.
+    let answer = tokio::task::spawn_blocking(|| {
+        let mut answer = String::new();
+        std::io::stdin().lock().read_line(&mut answer).map(|_| answer)
+    });
+    let answer = answer.await.map_err(io::Error::other).flatten().map_err(Error::Terminal)?;
+    if is_yes(&answer) { Ok(()) } else { Err(Error::Refused("nothing was changed".to_owned())) }
+}
+
+fn is_yes(answer: &str) -> bool {
+    ["y", "yes"].iter().any(|yes| answer.trim().eq_ignore_ascii_case(yes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_yes;
+
+    #[test]
+    fn a_yes_is_a_word_or_its_first_letter() {
+        for yes in ["y\n", "Y", "yes\n", " YES "] {
+            assert!(is_yes(yes), "{yes}");
+        }
+        for no in ["", "\n", "n", "no", "yess", "ye"] {
+            assert!(!is_yes(no), "{no}");
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! `pgflow cancel`.
 
 use clap::Args;
-use pgflow_runtime::backend::Cancelled;
+use pgflow_runtime::backend::{Cancelled, RunSummary};
 use pgflow_runtime::{Db, RunId, RunStatus};
 
 use crate::bulk::Bulk;
@@ -26,7 +26,12 @@ pub(crate) async fn run(command: &Cancel) -> Result<bool, Error> {
     let db = command.bulk.reach.open().await?;
     let runs = command.bulk.chosen(&db, &[RunStatus::Started]).await?;
     let reason = command.reason.as_deref();
-    command.bulk.apply("cancel", &runs, async |run| cancel(&db, run, reason).await).await
+    let refusal = |run: &RunSummary| run.status.has_ended().then(|| refused(run.status));
+    command.bulk.apply("cancel", &runs, refusal, async |run| cancel(&db, run, reason).await).await
+}
+
+fn refused(status: RunStatus) -> String {
+    format!("had ended before: it is {status}")
 }
 
 /// What becomes of a run, and whether that was meant.
@@ -37,7 +42,7 @@ pub(crate) async fn cancel(
 ) -> Result<(String, bool), Error> {
     Ok(match db.cancel(run, reason).await? {
         Cancelled::Cancelled => ("cancelled".to_owned(), true),
-        Cancelled::Ended(status) => (format!("had ended before: it is {status}"), false),
+        Cancelled::Ended(status) => (refused(status), false),
         Cancelled::Unknown => ("is gone".to_owned(), false),
     })
 }

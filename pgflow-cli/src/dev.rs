@@ -6,7 +6,8 @@ use pgflow_web::Options;
 
 use crate::database::Reach;
 use crate::error::Error;
-use crate::serve::{At, interrupted};
+use crate::interrupt::{interrupted, patiently};
+use crate::serve::At;
 use crate::tail::Tail;
 
 /// One terminal for development.
@@ -29,6 +30,7 @@ pub(crate) async fn run(command: &Dev) -> Result<bool, Error> {
     let db = command.reach.connect_or_make().await?;
     db.migrate().await.map_err(ClientError::from)?;
     let server = command.at.bind(&db, command.reach.json, Options::new().actions(true)).await?;
+    patiently();
     let tail = Tail::everything(command.reach.clone());
     tokio::select! {
         ended = server.run(interrupted()) => ended?,

@@ -12,7 +12,7 @@ use pgflow_runtime::backend::{BackendError, Checkup, SchemaState, Severity};
 use pgflow_runtime::{ClientError, Db};
 use serde_json::{Map, Value, json};
 
-use crate::database::{Reach, paint, plain, shapes};
+use crate::database::{Reach, folded, paint, shapes};
 use crate::error::Error;
 use crate::out;
 
@@ -50,7 +50,7 @@ pub(crate) async fn run(command: &Doctor) -> Result<bool, Error> {
     let mut checkup = db.checkup().await?;
     let state = db.schema().await?;
     if matches!(state, SchemaState::Current | SchemaState::Hidden) {
-        look_at_work(&db, &command.external, &mut checkup).await?;
+        look_at_work(&db, command, &mut checkup).await?;
         if !command.quick {
             look_at_runs(&db, &mut checkup).await?;
         }
@@ -61,7 +61,7 @@ pub(crate) async fn run(command: &Doctor) -> Result<bool, Error> {
 }
 
 /// Whether what waits is seen to. A part that this login may not look at does not keep it from the others.
-async fn look_at_work(db: &Db, external: &[String], checkup: &mut Checkup) -> Result<(), Error> {
+async fn look_at_work(db: &Db, command: &Doctor, checkup: &mut Checkup) -> Result<(), Error> {
     let now = db.now().await?;
     let workers = work::workers(db, now, checkup).await;
     let workers = rights::allowed("workers", workers, checkup)?;
@@ -72,9 +72,9 @@ async fn look_at_work(db: &Db, external: &[String], checkup: &mut Checkup) -> Re
     rights::allowed("queues of flows", queues, checkup)?;
     let schedules = clock::schedules(db, now, checkup).await;
     rights::allowed("schedules", schedules, checkup)?;
-    let waits = clock::waits(db, now, checkup).await;
+    let waits = clock::waits(db, checkup).await;
     rights::allowed("waits", waits, checkup)?;
-    let jobs = jobs::look(db, alive.as_deref(), external, checkup).await;
+    let jobs = jobs::look(db, alive.as_deref(), command, checkup).await;
     rights::allowed("jobs", jobs, checkup)?;
     Ok(())
 }
@@ -119,12 +119,12 @@ fn print(command: &Doctor, db: &Db, checkup: &Checkup) -> Result<(), Error> {
     let paint = paint();
     out::line(paint.bold(&db.to_string()))?;
     for fact in &checkup.facts {
-        out::line(format_args!("  {}: {}", fact.name, plain(&fact.value)))?;
+        out::line(format_args!("  {}: {}", fact.name, folded(&fact.value)))?;
     }
     for finding in &checkup.findings {
         let severity = paint.status(finding.severity.word());
-        out::line(format_args!("{severity} {}: {}", finding.code, plain(&finding.what)))?;
-        out::line(format_args!("  help: {}", plain(&finding.fix)))?;
+        out::line(format_args!("{severity} {}: {}", finding.code, folded(&finding.what)))?;
+        out::line(format_args!("  help: {}", folded(&finding.fix)))?;
     }
     if checkup.findings.is_empty() {
         out::line("all is well")?;

@@ -3,9 +3,13 @@
 use std::io;
 use std::path::PathBuf;
 
+use pgflow_runtime::SignalProblem;
 use pgflow_runtime::backend::BackendError;
 use pgflow_runtime::client::ClientError;
 use pgflow_runtime::db::ConnectError;
+use pgflow_runtime::job::JobProblem;
+use pgflow_runtime::pipeline::PermitProblem;
+use pgflow_runtime::schedules::ScheduleProblem;
 
 /// Why a command could not do its work.
 #[derive(Debug, thiserror::Error)]
@@ -70,6 +74,8 @@ pub(crate) enum Error {
     Runtime(#[source] io::Error),
     #[error("cannot use the terminal")]
     Terminal(#[source] io::Error),
+    #[error("interrupted")]
+    Interrupted,
     #[error("cannot print")]
     Output(#[source] io::Error),
     #[error("cannot run `{program}`")]
@@ -82,24 +88,13 @@ pub(crate) enum Error {
 
 impl Error {
     /// What the program ends with: 1 if something is wrong with what it looked at, 2 if it was asked for nonsense, 3 if the
-    /// database cannot be used.
+    /// database cannot be used, 130 if somebody wanted it to end.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Self::Connect(ConnectError::Url(_))
-            | Self::Usage(_)
-            | Self::Client(ClientError::JobId(_)) => 2,
+            Self::Connect(ConnectError::Url(_)) | Self::Usage(_) => 2,
             Self::Connect(_) | Self::NoFile(_) | Self::Unfit { .. } => 3,
-            Self::Client(ClientError::Backend(error)) => match error {
-                BackendError::Job(_) | BackendError::Permit(_) => 2,
-                BackendError::UnknownFlow { .. }
-                | BackendError::UnknownVersion { .. }
-                | BackendError::TooManySignals { .. }
-                | BackendError::Unstorable(_)
-                | BackendError::NotAnArray { .. }
-                | BackendError::OtherFlow { .. }
-                | BackendError::Payload { .. } => 1,
-                _ => 3,
-            },
+            Self::Client(error) => of_client(error),
+            Self::Interrupted => 130,
             _ => 1,
         }
     }
@@ -117,5 +112,53 @@ impl Error {
     /// Whether nobody reads what is printed any more, which is nothing to tell.
     pub(crate) fn is_closed_pipe(&self) -> bool {
         matches!(self, Self::Output(source) if source.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+/// What means nothing to any database is misuse; what this one has, or has not, is what it looked at.
+fn of_client(error: &ClientError) -> u8 {
+    match error {
+        ClientError::JobId(_)
+        | ClientError::StreamName(_)
+        | ClientError::HookToken(_)
+        | ClientError::Signal(SignalProblem::ResumeId(_))
+        | ClientError::Timetable(_)
+        | ClientError::Policy(_)
+        | ClientError::Schedule {
+            source: ScheduleProblem::Name(_) | ScheduleProblem::Policy(_),
+            ..
+        } => 2,
+        ClientError::Job { source, .. } => of_job(source),
+        ClientError::Backend(error) => of_backend(error),
+        _ => 1,
+    }
+}
+
+fn of_backend(error: &BackendError) -> u8 {
+    match error {
+        BackendError::Job(problem) | BackendError::Permit(PermitProblem::Job(problem)) => {
+            of_job(problem)
+        }
+        BackendError::Permit(PermitProblem::UnknownRate(_))
+        | BackendError::UnknownFlow { .. }
+        | BackendError::UnknownVersion { .. }
+        | BackendError::TooManySignals { .. }
+        | BackendError::Unstorable(_)
+        | BackendError::NotAnArray { .. }
+        | BackendError::OtherFlow { .. }
+        | BackendError::Payload { .. } => 1,
+        BackendError::Permit(_) => 2,
+        _ => 3,
+    }
+}
+
+fn of_job(problem: &JobProblem) -> u8 {
+    match problem {
+        JobProblem::Payload { .. }
+        | JobProblem::UnknownDependency(_)
+        | JobProblem::Ring(_)
+        | JobProblem::UnknownResource(_)
+        | JobProblem::TooManyUnits { .. } => 1,
+        _ => 2,
     }
 }

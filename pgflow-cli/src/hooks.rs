@@ -5,7 +5,7 @@ use pgflow_runtime::job::JobId;
 use pgflow_runtime::{Db, HookToken, TaskKey, Timestamp};
 use serde_json::{Value, json};
 
-use crate::database::{Reach, Table, Times, plain, shapes};
+use crate::database::{Reach, Table, Times, flat, shapes};
 use crate::error::Error;
 use crate::out;
 
@@ -28,9 +28,9 @@ pub(crate) async fn list(
     for wait in &waits {
         table.row([
             wait.task.run.to_string(),
-            plain(&wait.task.step),
+            flat(&wait.task.step),
             wait.task.index.to_string(),
-            plain(&awaited(&wait.on)),
+            flat(&awaited(&wait.on)),
             times.at(wait.since),
             wait.until.map(|at| times.at(at)).unwrap_or_default(),
         ]);

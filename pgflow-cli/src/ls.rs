@@ -1,18 +1,20 @@
 //! `pgflow ls`.
 
 use clap::Args;
-use pgflow_runtime::backend::{NeedDepth, RunQuery, RunSummary, WorkerQuery};
+use pgflow_runtime::backend::{JobDepths, NeedDepth, RunQuery, RunSummary, WorkerQuery};
 use pgflow_runtime::{Db, RunId, Timestamp, WorkerId};
 use serde_json::{Value, json};
 
-use crate::database::{Filter, Reach, Table, Times, flat, plain, shapes, spoken};
+use crate::database::{
+    COUNTED, Filter, Reach, Table, Times, flat, shapes, spoken, warn_of_unknown,
+};
 use crate::error::Error;
 use crate::{hooks, job, out, schedule};
 
 /// What chooses among runs, and would be ignored elsewhere.
 const OF_RUNS: [&str; 3] = ["flow", "status", "since"];
-/// The same where there are no pages either.
-const OF_PAGES: [&str; 4] = ["flow", "status", "since", "after"];
+/// The same where there are no pages either: all of them are listed.
+const OF_PAGES: [&str; 5] = ["flow", "status", "since", "after", "limit"];
 
 /// What to list.
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
@@ -108,6 +110,7 @@ pub(crate) async fn run(command: &Ls) -> Result<bool, Error> {
 }
 
 async fn runs(command: &Ls, db: &Db, times: &Times) -> Result<(), Error> {
+    warn_of_unknown(db, &command.filter.flow).await?;
     let mut query = command.filter.query(times.now, command.limit);
     query.after = command.after.as_deref().map(parse_cursor).transpose()?;
     let page = db.list(&query).await?;
@@ -132,7 +135,7 @@ fn more(next: Option<String>, times: &Times) -> Result<(), Error> {
 fn row(run: &RunSummary, times: &Times) -> [String; 5] {
     [
         run.id.to_string(),
-        plain(&run.flow),
+        flat(&run.flow),
         times.paint.status(run.status.word()),
         times.at(run.started_at),
         times.took(run.started_at, run.ended_at),
@@ -147,9 +150,9 @@ async fn flows(command: &Ls, db: &Db, times: &Times) -> Result<(), Error> {
     let mut table = Table::new(&["flow", "version", "slug", "steps", "since", ""]);
     for flow in &flows {
         table.row([
-            plain(&flow.flow),
+            flat(&flow.flow),
             flow.version.to_string(),
-            plain(&flow.slug),
+            flat(&flow.slug),
             flow.steps.to_string(),
             flow.created_at.map(|at| times.at(at)).unwrap_or_default(),
             if flow.is_current { "current".to_owned() } else { String::new() },
@@ -160,17 +163,17 @@ async fn flows(command: &Ls, db: &Db, times: &Times) -> Result<(), Error> {
 
 async fn queues(command: &Ls, db: &Db) -> Result<(), Error> {
     let queues = db.queues().await?;
-    let needs = if db.has_jobs() { needs(db).await? } else { Vec::new() };
+    let (needs, is_part) = if db.has_jobs() { needs(db).await? } else { (Vec::new(), false) };
     if command.reach.json {
         let queues: Vec<_> = queues.iter().map(shapes::queue).collect();
         let needs: Vec<_> =
             needs.iter().map(|(need, is_paused)| job::shapes::need(need, *is_paused)).collect();
-        return out::line(json!({ "queues": queues, "needs": needs }));
+        return out::line(json!({ "queues": queues, "needs": needs, "is_part": is_part }));
     }
     let mut table = Table::new(&["flow", "ready", "delayed", "running", "oldest ready"]);
     for queue in &queues {
         table.row([
-            plain(&queue.slug),
+            flat(&queue.slug),
             queue.ready.to_string(),
             queue.delayed.to_string(),
             queue.running.to_string(),
@@ -184,12 +187,18 @@ async fn queues(command: &Ls, db: &Db) -> Result<(), Error> {
     if !queues.is_empty() && !needs.is_empty() {
         out::line("")?;
     }
-    if needs.is_empty() { Ok(()) } else { out::text(need_table(&needs).text()) }
+    if !needs.is_empty() {
+        out::text(need_table(&needs).text())?;
+    }
+    if is_part {
+        out::line(format_args!("there are more live jobs: {COUNTED} were counted"))?;
+    }
+    Ok(())
 }
 
-/// Needs of jobs, and whether they are paused: those too that no job has.
-async fn needs(db: &Db) -> Result<Vec<(NeedDepth, bool)>, Error> {
-    let mut needs = db.job_depths().await?.needs;
+/// Needs of jobs, and whether they are paused: those too that no job has. And whether there are more jobs than were counted.
+async fn needs(db: &Db) -> Result<(Vec<(NeedDepth, bool)>, bool), Error> {
+    let JobDepths { mut needs, is_part, .. } = db.job_depths_of(COUNTED).await?;
     let paused: Vec<_> = db.paused_needs().await?.into_iter().map(|paused| paused.need).collect();
     let is_new = |need: &&String| needs.iter().all(|known| known.need != **need);
     let queues: Vec<_> = db.paused_queues().await?.into_iter().map(|paused| paused.need).collect();
@@ -201,7 +210,7 @@ async fn needs(db: &Db) -> Result<Vec<(NeedDepth, bool)>, Error> {
         let is_paused = paused.contains(&need.need);
         (need, is_paused)
     };
-    Ok(needs.into_iter().map(with_pause).collect())
+    Ok((needs.into_iter().map(with_pause).collect(), is_part))
 }
 
 fn need_table(needs: &[(NeedDepth, bool)]) -> Table {
@@ -236,7 +245,7 @@ async fn workers(command: &Ls, db: &Db, times: &Times) -> Result<(), Error> {
         let number = |number: Option<u32>| number.map(|it| it.to_string()).unwrap_or_default();
         table.row([
             worker.id.0.to_string(),
-            plain(worker.host.as_deref().unwrap_or_default()),
+            flat(worker.host.as_deref().unwrap_or_default()),
             number(worker.pid),
             worker.running.to_string(),
             number(worker.slots),
@@ -248,7 +257,7 @@ async fn workers(command: &Ls, db: &Db, times: &Times) -> Result<(), Error> {
                 }
                 None => times.at(worker.seen_at),
             },
-            plain(&worker.serves()),
+            flat(&worker.serves()),
         ]);
     }
     out::text(table.text())?;

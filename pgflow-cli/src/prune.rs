@@ -1,6 +1,5 @@
 //! `pgflow prune`.
 
-use std::io::{IsTerminal as _, Write as _};
 use std::time::Duration;
 
 use clap::Args;
@@ -9,7 +8,9 @@ use serde_json::json;
 
 use crate::database::{Reach, parse_duration};
 use crate::error::Error;
+use crate::interrupt::{is_wanted, patiently};
 use crate::out;
+use crate::progress::Progress;
 
 /// Runs in one transaction: others do not wait long for it.
 const BATCH: u32 = 100;
@@ -37,17 +38,42 @@ pub(crate) struct Prune {
 
 pub(crate) async fn run(command: &Prune) -> Result<bool, Error> {
     let db = command.reach.open().await?;
-    let runs = of_kind(&db, command, Kind::Runs).await?;
-    let jobs = if db.has_jobs() { of_kind(&db, command, Kind::Jobs).await? } else { 0 };
-    if command.reach.json {
-        out::line(json!({ "runs": runs, "jobs": jobs, "dry_run": command.dry_run }))?;
-    } else if command.dry_run {
-        let (runs, jobs) = (counted(runs), counted(jobs));
-        out::line(format_args!("{runs} runs and {jobs} jobs would be deleted"))?;
-    } else {
-        out::line(format_args!("{runs} runs and {jobs} jobs deleted"))?;
+    patiently();
+    let mut done = Done::default();
+    let ended = of_all(&db, command, &mut done).await;
+    if ended.is_ok() || done.runs + done.jobs > 0 {
+        done.print(command)?;
     }
-    Ok(true)
+    ended.map(|()| true)
+}
+
+/// How many were deleted, or would be. It is said also if something goes wrong after that.
+#[derive(Default)]
+struct Done {
+    runs: u64,
+    jobs: u64,
+}
+
+impl Done {
+    fn print(&self, command: &Prune) -> Result<(), Error> {
+        let Self { runs, jobs } = *self;
+        if command.reach.json {
+            out::line(json!({ "runs": runs, "jobs": jobs, "dry_run": command.dry_run }))
+        } else if command.dry_run {
+            let (runs, jobs) = (counted(runs), counted(jobs));
+            out::line(format_args!("{runs} runs and {jobs} jobs would be deleted"))
+        } else {
+            out::line(format_args!("{runs} runs and {jobs} jobs deleted"))
+        }
+    }
+}
+
+async fn of_all(db: &Db, command: &Prune, done: &mut Done) -> Result<(), Error> {
+    of_kind(db, command, Kind::Runs, &mut done.runs).await?;
+    if db.has_jobs() {
+        of_kind(db, command, Kind::Jobs, &mut done.jobs).await?;
+    }
+    Ok(())
 }
 
 /// What is deleted.
@@ -80,36 +106,29 @@ impl Kind {
     }
 }
 
-/// How many that is, or was: deletes a batch at a time, until there are no more. A batch may be small because somebody holds some.
-async fn of_kind(db: &Db, command: &Prune, kind: Kind) -> Result<u64, Error> {
-    let all = kind.count(db, command.older_than).await?;
+/// Counts them, or deletes a batch at a time, until there are no more. A batch may be small because somebody holds some.
+async fn of_kind(db: &Db, command: &Prune, kind: Kind, done: &mut u64) -> Result<(), Error> {
     if command.dry_run {
-        return Ok(all);
+        *done = kind.count(db, command.older_than).await?;
+        return Ok(());
     }
-    let mut deleted = 0;
+    // They are counted for somebody who looks only.
+    let all =
+        if Progress::is_shown() { Some(kind.count(db, command.older_than).await?) } else { None };
+    let progress = Progress::new(kind.word(), all);
     loop {
+        if is_wanted() {
+            return Err(Error::Interrupted);
+        }
         let batch = kind.delete(db, command.older_than).await?;
-        deleted += batch;
-        progress(kind, deleted, all);
+        *done += batch;
+        progress.show(*done);
         if batch == 0 {
-            return Ok(deleted);
+            return Ok(());
         }
     }
 }
 
 fn counted(many: u64) -> String {
     if many == COUNTED { format!("{many} or more") } else { many.to_string() }
-}
-
-/// A bar, for somebody who looks.
-fn progress(kind: Kind, deleted: u64, all: u64) {
-    if all == 0 || !std::io::stderr().is_terminal() {
-        return;
-    }
-    let done = usize::try_from(deleted.min(all) * 40 / all.max(1)).unwrap_or(0);
-    eprint!("\r[{}{}] {deleted} of {all} {}", "#".repeat(done), " ".repeat(40 - done), kind.word());
-    if deleted >= all {
-        eprintln!();
-    }
-    let _ = std::io::stderr().flush();
 }

@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 
 use pgflow_model::FlowShape;
 use pgflow_runtime::backend::{Parts, RunRecord, StepRecord, StepTimes, TaskQuery};
-use pgflow_runtime::client::Why;
+use pgflow_runtime::client::{Moments, Why};
 use pgflow_runtime::{Db, Event, Happened, RunId, StepStatus, TaskStatus};
 use serde_json::{Value, json};
 
 use crate::args::More;
-use crate::database::{Reach, Times, plain, shapes};
+use crate::database::{Reach, Times, folded, plain, shapes};
 use crate::error::Error;
 use crate::out;
 
@@ -37,7 +37,7 @@ pub(crate) async fn show(db: &Db, id: RunId, reach: &Reach, more: &More) -> Resu
     }
     let events = if more.events { events(db, &known.record).await? } else { Vec::new() };
     if reach.json {
-        let mut json = known.json();
+        let mut json = known.json(reach.moments(known.why.now));
         if more.input {
             json["input"] = input.unwrap_or_default();
         }
@@ -58,7 +58,7 @@ pub(crate) async fn show(db: &Db, id: RunId, reach: &Reach, more: &More) -> Resu
         }
     }
     for event in &events {
-        let text = plain(&event.what.to_string());
+        let text = folded(&event.what.to_string());
         out::line(format_args!("{:>4}  {}  {text}", event.seq, times.at(event.at)))?;
     }
     Ok(true)
@@ -122,7 +122,7 @@ impl Known {
         self.times.iter().find(|times| times.slug == step.slug)
     }
 
-    fn json(&self) -> Value {
+    fn json(&self, moments: Moments) -> Value {
         let record = &self.record;
         let steps = record
             .steps
@@ -138,7 +138,7 @@ impl Known {
             "ended_at": shapes::moment(record.ended_at),
             "cancel_reason": record.cancel_reason,
             "steps": steps.collect::<Vec<_>>(),
-            "waits_for": reasons.map(|it| shapes::reason(it, self.why.now)).collect::<Vec<_>>(),
+            "waits_for": reasons.map(|it| shapes::reason(it, moments)).collect::<Vec<_>>(),
         })
     }
 
@@ -155,7 +155,7 @@ impl Known {
             times.took(record.started_at, record.ended_at),
         );
         if let Some(reason) = &record.cancel_reason {
-            let _ = writeln!(text, "cancelled: {}", plain(reason));
+            let _ = writeln!(text, "cancelled: {}", folded(reason));
         }
         let depths = self.depths();
         for step in &record.steps {
@@ -208,11 +208,14 @@ impl Known {
         let work = step.work.as_ref();
         if let Some(error) = step.error.as_ref().or(work.and_then(|work| work.last_error.as_ref()))
         {
-            let _ = write!(line, "  {}", plain(error));
+            let _ = write!(line, "  {}", folded(error));
         }
         for reason in self.why.reasons.iter().filter(|reason| reason.step() == Some(&*step.slug)) {
-            let _ =
-                write!(line, "\n      {}", times.paint.dim(&plain(&reason.sentence(self.why.now))));
+            let _ = write!(
+                line,
+                "\n      {}",
+                times.paint.dim(&folded(&reason.sentence(times.moments(self.why.now))))
+            );
         }
         line
     }

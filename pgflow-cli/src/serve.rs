@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::database::Reach;
 use crate::error::Error;
+use crate::interrupt::{interrupted, patiently};
 use crate::out;
 
 /// Where to serve it.
@@ -68,19 +69,7 @@ pub(crate) async fn run(command: &Serve) -> Result<bool, Error> {
     let db = command.reach.open().await?;
     let options = Options::new().actions(command.actions).hooks(command.hooks);
     let server = command.at.bind(&db, command.reach.json, options).await?;
+    patiently();
     server.run(interrupted()).await?;
     Ok(true)
-}
-
-/// Ready when somebody presses Ctrl-C, or what has started this program wants it to end.
-pub(crate) async fn interrupted() {
-    #[cfg(unix)]
-    if let Ok(mut end) = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-        tokio::select! {
-            _ = tokio::signal::ctrl_c() => {}
-            _ = end.recv() => {}
-        }
-        return;
-    }
-    _ = tokio::signal::ctrl_c().await;
 }

@@ -6,7 +6,7 @@ use clap::Args;
 use pgflow_runtime::Signalled;
 use serde_json::json;
 
-use crate::database::{Reach, parse_duration, plain};
+use crate::database::{Reach, folded, parse_duration};
 use crate::error::Error;
 use crate::{out, start};
 
@@ -59,6 +59,6 @@ pub(crate) async fn run(command: &Signal) -> Result<bool, Error> {
         Signalled::Gone => ("gone", "nobody waits for it".into(), false),
     };
     let json = json!({ "outcome": outcome, "text": text });
-    out::line(if command.reach.json { json.to_string() } else { plain(&text) })?;
+    out::line(if command.reach.json { json.to_string() } else { folded(&text) })?;
     Ok(is_well)
 }

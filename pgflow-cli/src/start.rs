@@ -9,7 +9,7 @@ use pgflow_runtime::backend::Parts;
 use pgflow_runtime::{Db, RunId, RunStatus};
 use serde_json::{Value, json};
 
-use crate::database::{Reach, parse_duration, plain};
+use crate::database::{Reach, folded, parse_duration, plain};
 use crate::error::Error;
 use crate::out;
 
@@ -77,7 +77,8 @@ async fn wait(command: &Start, db: &Db, run: RunId) -> Result<bool, Error> {
     } else if let Some(output) = &record.output {
         out::line(plain(&format!("{output:#}")))?;
     } else {
-        out::line(plain(&db.why(run).await?.to_string()))?;
+        let why = db.why(run).await?;
+        out::line(folded(&why.text(command.reach.moments(why.now))))?;
     }
     Ok(status == RunStatus::Completed)
 }

@@ -1,26 +1,31 @@
 //! `pgflow tail`.
 
+mod jobs;
 mod runs;
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use clap::Args;
-use pgflow_runtime::backend::{JobSearch, JobSummary, JobsOf, Parts};
-use pgflow_runtime::job::JobId;
+use pgflow_runtime::backend::{JobSummary, Parts};
 use pgflow_runtime::{Db, Event, RunId, Timestamp};
 use serde_json::json;
 
-use crate::database::{Reach, Times, flat, paint, plain, run_of};
+use crate::database::{Reach, Times, flat, folded, paint, run_of, warn_of_unknown};
 use crate::error::Error;
+use crate::interrupt::{interrupted, patiently};
 use crate::out;
 use crate::run::event as event_json;
+use jobs::Jobs;
 use runs::Runs;
 
 /// Between two looks at all runs.
 const PAUSE: Duration = Duration::from_millis(500);
-/// Open runs, live jobs, and jobs that ended, of a look; the newest.
+/// Open runs, live jobs, and others that are read at once; the newest.
 const RUNS: u32 = 500;
+/// What is written may be seen so much later than the moment that it bears: a transaction takes its time.
+const LATE: Duration = Duration::from_secs(10);
+/// What has ended is forgotten so long after that.
+const KEPT: Duration = Duration::from_mins(10);
 
 /// What to follow.
 #[derive(Args)]
@@ -33,7 +38,7 @@ Examples:
   pgflow tail --limit 10 --json        ten events, one JSON object per line
 
 Of one run it goes on after any event (`--after`). Of all together it begins now: it follows the newest 500 runs that
-are open, and those that begin later, each to its end; what happened while nobody looked is in `pgflow show --events`.")]
+are open, and all that begin later, each to its end, and jobs in the same way; what happened while nobody looked is in `pgflow show --events`.")]
 pub(crate) struct Tail {
     /// The run's id, or the beginning of it; without it, all runs and jobs, from now on.
     run: Option<String>,
@@ -68,6 +73,7 @@ impl Tail {
 
     /// Prints what happens.
     pub(crate) async fn follow(&self, db: &Db) -> Result<(), Error> {
+        warn_of_unknown(db, &self.flow).await?;
         let left = self.limit.unwrap_or(u64::MAX);
         let mut printer = Printer { command: self, left, now: db.now().await? };
         match &self.run {
@@ -95,7 +101,7 @@ impl Printer<'_> {
             let error = &job.error;
             out::line(json!({ "job": id, "need": need, "status": status, "error": error }))?;
         } else {
-            let error = job.error.as_deref().map(|error| format!("  {}", plain(error)));
+            let error = job.error.as_deref().map(|error| format!("  {}", folded(error)));
             let (need, id) = (flat(need), flat(id.as_str()));
             out::line(format_args!("now  {need} {id}  {status}{}", error.unwrap_or_default()))?;
         }
@@ -116,7 +122,7 @@ impl Printer<'_> {
             out::line(json)?;
         } else {
             let times = Times::new(self.now, self.command.reach.utc, paint());
-            let text = plain(&event.what.to_string());
+            let text = folded(&event.what.to_string());
             let flow = flow.map(|flow| format!("{flow} ")).unwrap_or_default();
             out::line(format_args!(
                 "{}  {flow}{run} {:>3}  {text}",
@@ -141,54 +147,38 @@ async fn follow(db: &Db, run: RunId, printer: &mut Printer<'_>) -> Result<(), Er
     Ok(())
 }
 
-/// Looks at runs and jobs, again and again.
+/// Looks at runs and jobs, again and again, until somebody has seen enough.
 async fn follow_all(db: &Db, printer: &mut Printer<'_>) -> Result<(), Error> {
+    patiently();
+    tokio::select! {
+        ended = look_again(db, printer) => ended,
+        () = interrupted() => Ok(()),
+    }
+}
+
+async fn look_again(db: &Db, printer: &mut Printer<'_>) -> Result<(), Error> {
     let flows = &printer.command.flow;
     let mut runs = Runs::new(flows, printer.now);
     // A flow has no jobs.
-    let mut jobs = Jobs { is_wanted: db.has_jobs() && flows.is_empty(), known: None };
+    let mut jobs = (db.has_jobs() && flows.is_empty()).then(|| Jobs::new(printer.now));
     loop {
-        for job in jobs.changed(db).await? {
-            if !printer.print_job(&job)? {
-                return Ok(());
+        // What changes while this looks is seen by the next look.
+        let now = db.now().await?;
+        if let Some(jobs) = &mut jobs {
+            for job in jobs.changed(db, now).await? {
+                if !printer.print_job(&job)? {
+                    return Ok(());
+                }
             }
         }
-        if !runs.look(db, printer).await? {
+        if !runs.look(db, now, printer).await? {
             return Ok(());
         }
         tokio::time::sleep(PAUSE).await;
     }
 }
 
-/// How jobs stood at the last look.
-struct Jobs {
-    is_wanted: bool,
-    known: Option<HashMap<JobId, String>>,
-}
-
-impl Jobs {
-    /// Those that stand elsewhere than at the last look: jobs have no log that all of them share, so what changes twice between two
-    /// looks is seen once.
-    async fn changed(&mut self, db: &Db) -> Result<Vec<JobSummary>, Error> {
-        if !self.is_wanted {
-            return Ok(Vec::new());
-        }
-        let (mut found, mut now) = (Vec::new(), HashMap::new());
-        for of in [JobsOf::Ended, JobsOf::Live] {
-            let search = JobSearch { of, max: RUNS, ..JobSearch::default() };
-            // The last comes first in a list, and last in a log.
-            for job in db.find_jobs(&search).await?.jobs.into_iter().rev() {
-                now.insert(job.id.clone(), job.standing.to_string());
-                found.push(job);
-            }
-        }
-        let before = self.known.replace(now);
-        // What happened before nobody asked for.
-        let is_new = |job: &JobSummary| {
-            let standing = job.standing.to_string();
-            before.as_ref().is_some_and(|known| known.get(&job.id) != Some(&standing))
-        };
-        found.retain(is_new);
-        Ok(found)
-    }
+/// A moment, so long before another.
+fn before(at: Timestamp, time: Duration) -> Timestamp {
+    Timestamp::from_micros(at.micros() - i64::try_from(time.as_micros()).unwrap_or(i64::MAX))
 }

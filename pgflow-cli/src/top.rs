@@ -5,14 +5,16 @@ mod jobs;
 mod keys;
 mod state;
 
+use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use pgflow_runtime::Db;
 use ratatui::crossterm::event::{self, Event};
 
-use crate::database::Reach;
+use crate::database::{Reach, warn_of_unknown};
 use crate::error::Error;
+use crate::interrupt::patiently;
 use keys::Wish;
 use state::{Acting, Asked, Looking, State};
 
@@ -45,7 +47,14 @@ pub(crate) async fn run(command: &Top) -> Result<bool, Error> {
         return Err(Error::Usage("`top` is for people; `ls --json` is for machines".to_owned()));
     }
     let db = command.reach.open().await?;
-    let mut state = State::new(&db, command.flow.clone());
+    if !std::io::stdout().is_terminal() {
+        return Err(Error::Usage(
+            "`top` draws on a terminal; `ls` prints what it shows".to_owned(),
+        ));
+    }
+    warn_of_unknown(&db, &command.flow).await?;
+    patiently();
+    let mut state = State::new(&db, command.flow.clone(), command.reach.utc);
     let first = state.look(&db).await?;
     state.take(Ok(first));
     // Puts the terminal back however this ends.

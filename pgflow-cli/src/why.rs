@@ -3,9 +3,9 @@
 use clap::Args;
 use pgflow_runtime::client::{JobReason, Reason};
 use pgflow_runtime::job::JobId;
-use pgflow_runtime::{Db, RunId, RunStatus};
+use pgflow_runtime::{Db, RunId};
 
-use crate::database::{Meant, Reach, meant, plain, shapes};
+use crate::database::{Meant, Reach, folded, meant, shapes};
 use crate::error::Error;
 use crate::{job, out};
 
@@ -16,8 +16,8 @@ Examples:
   pgflow why 019a3f                    a run
   pgflow why inv-42                    a job
 
-Ends with 1 if it needs somebody: it failed, no worker serves it, it keeps losing its workers, or it
-waits for itself.")]
+Ends with 1 if it needs somebody: it failed, no worker serves it or can read what it works on, it keeps
+losing its workers, it waits for itself, or for a rate of 0 or a resource that is too small.")]
 pub(crate) struct Why {
     /// The id of a run or a job, or the beginning of it.
     #[arg(value_name = "RUN|JOB")]
@@ -30,36 +30,29 @@ pub(crate) struct Why {
 pub(crate) async fn run(command: &Why) -> Result<bool, Error> {
     let db = command.reach.open().await?;
     match meant(&db, &command.what).await? {
-        Meant::Run(run) => of_run(&db, run, command.reach.json).await,
-        Meant::Job(job) => of_job(&db, &job, command.reach.json).await,
+        Meant::Run(run) => of_run(&db, run, &command.reach).await,
+        Meant::Job(job) => of_job(&db, &job, &command.reach).await,
     }
 }
 
-async fn of_run(db: &Db, run: RunId, is_json: bool) -> Result<bool, Error> {
+async fn of_run(db: &Db, run: RunId, reach: &Reach) -> Result<bool, Error> {
     let why = db.why(run).await?;
-    if is_json {
-        out::line(shapes::why(&why))?;
+    let moments = reach.moments(why.now);
+    if reach.json {
+        out::line(shapes::why(&why, moments))?;
     } else {
-        out::line(plain(&why.to_string()))?;
+        out::line(folded(&why.text(moments)))?;
     }
-    Ok(!why.reasons.iter().any(needs_somebody))
+    Ok(!why.reasons.iter().any(Reason::needs_somebody))
 }
 
-async fn of_job(db: &Db, job: &JobId, is_json: bool) -> Result<bool, Error> {
+async fn of_job(db: &Db, job: &JobId, reach: &Reach) -> Result<bool, Error> {
     let why = db.why_job(job).await?;
-    if is_json {
-        out::line(job::shapes::why(&why))?;
+    let moments = reach.moments(why.now);
+    if reach.json {
+        out::line(job::shapes::why(&why, moments))?;
     } else {
-        out::line(plain(&why.to_string()))?;
+        out::line(folded(&why.text(moments)))?;
     }
     Ok(!why.reasons.iter().any(JobReason::needs_somebody))
-}
-
-fn needs_somebody(reason: &Reason) -> bool {
-    match reason {
-        Reason::Ended { status, .. } => *status == RunStatus::Failed,
-        Reason::NoWorker { .. } | Reason::HeldBack { .. } | Reason::Crashes { .. } => true,
-        Reason::Child { reason, .. } => needs_somebody(reason),
-        _ => false,
-    }
 }

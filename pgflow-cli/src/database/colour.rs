@@ -44,15 +44,29 @@ impl Paint {
     }
 }
 
-/// What a database holds may have codes for terminals in it: they are shown, not obeyed.
+/// What a database holds may have codes for terminals in it, or characters that nobody sees: they are shown, not obeyed.
 pub(crate) fn plain(text: &str) -> String {
-    let shown = |c: char| {
-        if c.is_control() && c != '\n' { c.escape_default().to_string() } else { c.to_string() }
-    };
-    text.chars().map(shown).collect()
+    pgflow_model::visible(text).into_owned()
 }
 
 /// The same for a name, which belongs on one line.
 pub(crate) fn flat(name: &str) -> String {
-    plain(name).replace('\n', "\\n")
+    plain(name).replace('\n', "␊")
+}
+
+/// The same for what may have several lines: a sign before each that follows says that it is of the same text.
+pub(crate) fn folded(text: &str) -> String {
+    plain(text).replace('\n', "\n      │ ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{flat, folded};
+
+    #[test]
+    fn a_text_forges_no_line() {
+        let text = "no paper\n  ✔ pay  completed\u{202e}\r";
+        assert_eq!(flat(text), "no paper␊  ✔ pay  completed⟨U+202E⟩␍");
+        assert_eq!(folded(text), "no paper\n      │   ✔ pay  completed⟨U+202E⟩␍");
+    }
 }

@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use pgflow_runtime::Db;
 use pgflow_runtime::backend::{Checkup, SchemaState};
+use pgflow_runtime::client::Moments;
 use pgflow_runtime::db::ConnectError;
+use pgflow_runtime::{Db, Timestamp};
 
 use super::{Times, paint};
 use crate::error::Error;
+use crate::interrupt::at_once;
 
 /// How long taking leave of a database may last.
 const LEAVE: Duration = Duration::from_secs(2);
@@ -67,9 +69,19 @@ impl Reach {
         }
     }
 
+    /// How sentences say moments.
+    pub(crate) fn moments(&self, now: Timestamp) -> Moments {
+        self.times_at(now).moments(now)
+    }
+
+    /// How to print moments, at one of them.
+    pub(crate) fn times_at(&self, now: Timestamp) -> Times {
+        Times::new(now, self.utc, paint())
+    }
+
     /// How to print moments.
     pub(crate) async fn times(&self, db: &Db) -> Result<Times, Error> {
-        Ok(Times::new(db.now().await?, self.utc, paint()))
+        Ok(self.times_at(db.now().await?))
     }
 }
 
@@ -100,14 +112,23 @@ fn file_of(url: &str) -> Option<PathBuf> {
 /// file of SQLite would keep its log beside it.
 pub(crate) fn block_on<T>(command: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.map_err(Error::Runtime)?.block_on(async {
-        let result = command.await;
+    let runtime = runtime.map_err(Error::Runtime)?;
+    let result = runtime.block_on(async {
+        let result = tokio::select! {
+            // First: what it reads from a terminal keeps Ctrl-C as it was.
+            biased;
+            result = command => result,
+            () = at_once() => Err(Error::Interrupted),
+        };
         for db in CONNECTED.take() {
             // Nothing is lost if it does not answer.
             let _ = tokio::time::timeout(LEAVE, db.close()).await;
         }
         result
-    })
+    });
+    // Somebody who was asked may never answer.
+    runtime.shutdown_background();
+    result
 }
 
 #[cfg(test)]

@@ -6,13 +6,11 @@ use pgflow_runtime::Timestamp;
 use pgflow_runtime::backend::{
     Finding, FlowRecord, QueueDepth, RunSummary, StepRecord, StepTimes, WorkerRecord,
 };
-use pgflow_runtime::client::{Reason, Why};
+use pgflow_runtime::client::{Moments, Reason, Why};
 use serde_json::{Value, json};
 
-use super::utc;
-
 pub(crate) fn moment(at: Option<Timestamp>) -> Value {
-    at.map(utc).into()
+    at.map(|at| at.to_string()).into()
 }
 
 pub(crate) fn seconds(time: Option<Duration>) -> Value {
@@ -25,7 +23,7 @@ pub(crate) fn run(run: &RunSummary) -> Value {
         "flow": run.flow,
         "status": run.status,
         "remaining_steps": run.remaining_steps,
-        "started_at": utc(run.started_at),
+        "started_at": run.started_at.to_string(),
         "ended_at": moment(run.ended_at),
     })
 }
@@ -61,8 +59,8 @@ pub(crate) fn worker(worker: &WorkerRecord, now: Timestamp) -> Value {
         "slots": worker.slots,
         "running": worker.running,
         "is_alive": worker.is_alive(now),
-        "started_at": utc(worker.started_at),
-        "seen_at": utc(worker.seen_at),
+        "started_at": worker.started_at.to_string(),
+        "seen_at": worker.seen_at.to_string(),
         "stopped_at": moment(worker.stopped_at),
     })
 }
@@ -85,12 +83,12 @@ pub(crate) fn step(step: &StepRecord, times: Option<&StepTimes>, attempts: Optio
     })
 }
 
-pub(crate) fn reason(reason: &Reason, now: Timestamp) -> Value {
-    json!({ "code": reason.code(), "step": reason.step(), "text": reason.sentence(now) })
+pub(crate) fn reason(reason: &Reason, moments: Moments) -> Value {
+    json!({ "code": reason.code(), "step": reason.step(), "text": reason.sentence(moments) })
 }
 
-pub(crate) fn why(why: &Why) -> Value {
-    let reasons: Vec<_> = why.reasons.iter().map(|it| reason(it, why.now)).collect();
+pub(crate) fn why(why: &Why, moments: Moments) -> Value {
+    let reasons: Vec<_> = why.reasons.iter().map(|it| reason(it, moments)).collect();
     json!({ "run": why.run, "flow": why.flow, "status": why.status, "reasons": reasons })
 }
 

@@ -8,6 +8,7 @@ use pgflow_runtime::client::RunIdPrefix;
 use pgflow_runtime::job::JobId;
 use pgflow_runtime::{Db, RunId, RunStatus, Timestamp};
 
+use super::flat;
 use crate::error::Error;
 use crate::job;
 
@@ -70,6 +71,18 @@ fn named(meant: &Meant) -> String {
         Meant::Run(run) => format!("run {run}"),
         Meant::Job(job) => format!("job {job}"),
     }
+}
+
+/// Says which of these flows are not in the database: a name with a mistake in it has no runs either.
+pub(crate) async fn warn_of_unknown(db: &Db, flows: &[String]) -> Result<(), Error> {
+    if flows.is_empty() {
+        return Ok(());
+    }
+    let known = db.flows().await?;
+    for flow in flows.iter().filter(|flow| known.iter().all(|known| known.flow != **flow)) {
+        eprintln!("warning: there is no flow `{}` in {db}", flat(flow));
+    }
+    Ok(())
 }
 
 /// `30s`, `2h`, `7d`.

@@ -28,7 +28,15 @@ pub(super) async fn run(command: &Drop) -> Result<bool, Error> {
     // A database that cannot do it says so before it is asked which.
     db.backend().pipelines().map_err(ClientError::from)?;
     let jobs = command.bulk.chosen(&db, &DEAD).await?;
-    command.bulk.apply("drop", &jobs, BATCH, async |jobs| drop_all(&db, jobs).await).await
+    let refusal = |standing| match standing {
+        JobStanding::Ended(outcome) if outcome.is_dead() => None,
+        standing => Some(refused(standing)),
+    };
+    command.bulk.apply("drop", &jobs, BATCH, refusal, async |jobs| drop_all(&db, jobs).await).await
+}
+
+fn refused(standing: JobStanding) -> String {
+    format!("is not dead: it is {standing}")
 }
 
 /// What becomes of jobs, and whether that was meant.
@@ -39,8 +47,7 @@ async fn drop_all(db: &Db, ids: &[JobId]) -> Result<Vec<(String, bool)>, Error> 
     let left: HashMap<_, _> = left.into_iter().collect();
     let said = |id: &JobId| match left.get(id) {
         None => ("is dropped".to_owned(), true),
-        Some(JobStanding::Live(status)) => (format!("is not dead: it is {status}"), false),
-        Some(JobStanding::Ended(outcome)) => (format!("is not dead: it is {outcome}"), false),
+        Some(standing) => (refused(*standing), false),
     };
     Ok(ids.iter().map(said).collect())
 }

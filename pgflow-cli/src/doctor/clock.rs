@@ -1,6 +1,6 @@
 //! Whether what the clock decides happens: schedules and waits.
 
-use pgflow_runtime::backend::{Checkup, Severity, WaitQuery};
+use pgflow_runtime::backend::{Checkup, Severity};
 use pgflow_runtime::schedules::Schedule;
 use pgflow_runtime::{Db, Timestamp};
 
@@ -8,7 +8,7 @@ use super::LATE;
 use crate::database::spoken;
 use crate::error::Error;
 
-/// Waits that are looked at, the oldest first.
+/// Waits that are counted, of those that nobody has ended in time.
 const WAITS: u32 = 1_000;
 
 pub(super) async fn schedules(db: &Db, now: Timestamp, checkup: &mut Checkup) -> Result<(), Error> {
@@ -19,19 +19,17 @@ pub(super) async fn schedules(db: &Db, now: Timestamp, checkup: &mut Checkup) ->
     Ok(())
 }
 
-pub(super) async fn waits(db: &Db, now: Timestamp, checkup: &mut Checkup) -> Result<(), Error> {
-    let query = WaitQuery { max: WAITS, ..WaitQuery::default() };
-    let waits = db.waits(&query).await?;
-    let over = waits.iter().filter_map(|wait| Some(wait.until?.saturating_until(now)));
-    let over: Vec<_> = over.filter(|age| *age > LATE).collect();
-    if let Some(longest) = over.iter().max() {
+pub(super) async fn waits(db: &Db, checkup: &mut Checkup) -> Result<(), Error> {
+    let late = db.late_waits(LATE, WAITS).await?;
+    if let Some(longest) = late.longest {
+        let or_more = if late.waits >= WAITS.into() { " or more" } else { "" };
         checkup.find(
             "wait-late",
             Severity::Error,
             format!(
-                "{} tasks should have stopped waiting, the first {} ago, and nobody has let them go on",
-                over.len(),
-                spoken(*longest)
+                "{}{or_more} tasks should have stopped waiting, the first {} ago, and nobody has let them go on",
+                late.waits,
+                spoken(longest)
             ),
             "start a worker: any one lets tasks go on whose time has come",
         );

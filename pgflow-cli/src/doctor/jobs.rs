@@ -3,33 +3,33 @@
 use std::time::Duration;
 
 use pgflow_runtime::Db;
-use pgflow_runtime::backend::{Checkup, JobSearch, NeedDepth, Severity, WorkerRecord};
-use pgflow_runtime::client::JobReason;
+use pgflow_runtime::backend::{Checkup, JobDepths, JobSearch, NeedDepth, Severity, WorkerRecord};
+use pgflow_runtime::client::{ClientError, JobReason};
 use pgflow_runtime::job::{JobId, JobState};
 
-use super::{LATE, UNSERVED, rights};
-use crate::database::spoken;
+use super::{Doctor, LATE, UNSERVED, rights};
+use crate::database::{COUNTED, spoken};
 use crate::error::Error;
-
-/// Ready jobs among which the first in line is looked for.
-const READY: u32 = 1_000;
 
 /// Jobs in concern whose waiters are looked for, and waiters that are named.
 const LOOKED_AT: u32 = 100;
 const NAMED: usize = 5;
 
-/// Looks at what waits, and for whom. Others than our workers serve the needs that are `external`.
+/// Looks at what waits, and for whom. Others than our workers serve needs that are external.
 pub(super) async fn look(
     db: &Db,
     alive: Option<&[&WorkerRecord]>,
-    external: &[String],
+    command: &Doctor,
     checkup: &mut Checkup,
 ) -> Result<(), Error> {
     if !db.has_jobs() {
         return Ok(());
     }
-    let needs = db.job_depths().await?.needs;
-    checkup.fact("live_jobs", needs.iter().map(NeedDepth::live).sum::<u64>());
+    let most = if command.quick { COUNTED } else { u64::MAX };
+    let JobDepths { needs, is_part, .. } = db.job_depths_of(most).await?;
+    let live: u64 = needs.iter().map(NeedDepth::live).sum();
+    let or_more = if is_part { " or more, so many were counted" } else { "" };
+    checkup.fact("live_jobs", format!("{live}{or_more}"));
     if let Some(oldest) = needs.iter().filter_map(|need| need.first_ready).max() {
         checkup.fact("oldest_ready_job", spoken(oldest));
     }
@@ -45,7 +45,7 @@ pub(super) async fn look(
         let Some(alive) = alive else { continue };
         let serving = alive.iter().filter(|worker| worker.serves_need(&need.need)).count();
         // What somebody has is served by somebody.
-        let is_external = external.contains(&need.need) || need.running > 0;
+        let is_external = command.external.contains(&need.need) || need.running > 0;
         if serving > 0 {
             let stage = stages.get(&need.need);
             let batch = stage.and_then(|stage| stage.batch.as_ref());
@@ -161,19 +161,13 @@ async fn keeper(db: &Db, need: &NeedDepth) -> Result<JobReason, Error> {
     if !matches!(reason, JobReason::Ready { .. } | JobReason::Batch { .. }) {
         return Ok(reason);
     }
-    let of_need = JobSearch {
-        state: Some(JobState::Ready),
-        need: Some(need.need.clone()),
-        max: READY,
-        ..JobSearch::default()
-    };
-    let ready = db.find_jobs(&of_need).await?.jobs;
-    let Some(first) = ready.into_iter().min_by_key(|job| job.row.place()) else {
-        return Ok(reason);
-    };
-    // It may have been taken meanwhile, which is as well.
-    let why = db.why_job(&first.id).await?;
-    Ok(why.reasons.into_iter().next().unwrap_or(reason))
+    let Some(first) = &need.first else { return Ok(reason) };
+    match db.why_job(first).await {
+        Ok(why) => Ok(why.reasons.into_iter().next().unwrap_or(reason)),
+        // It was taken meanwhile, and is gone: that is as well.
+        Err(ClientError::UnknownJob { .. }) => Ok(reason),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Nothing that takes what there is none of begins until somebody does something.

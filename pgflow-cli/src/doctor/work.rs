@@ -3,12 +3,15 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use pgflow_runtime::backend::{Checkup, QueueDepth, Severity, WorkerQuery, WorkerRecord};
+use pgflow_runtime::backend::{Checkup, QueueDepth, Severity, WorkerRecord};
 use pgflow_runtime::{Db, Timestamp};
 
 use super::{LATE, UNSERVED, jobs};
 use crate::database::spoken;
 use crate::error::Error;
+
+/// A worker that is lost is named for so long, and as long as it has something.
+const REMEMBERED: Duration = Duration::from_mins(90);
 
 /// Workers that are there, or should be.
 pub(super) async fn workers(
@@ -16,12 +19,16 @@ pub(super) async fn workers(
     now: Timestamp,
     checkup: &mut Checkup,
 ) -> Result<Vec<WorkerRecord>, Error> {
-    let query = WorkerQuery { max: 1_000, ..WorkerQuery::default() };
-    let workers = db.workers(&query).await?;
+    let workers = db.all_workers().await?;
     let alive: Vec<_> = workers.iter().filter(|worker| worker.is_alive(now)).collect();
     checkup.fact("workers", alive.len());
     checkup.fact("served", served(&alive));
-    for worker in workers.iter().filter(|worker| worker.is_lost(now)) {
+    // Whose tasks were all taken back is of no interest to anybody after a while.
+    let is_worth_it = |worker: &&WorkerRecord| {
+        worker.is_lost(now)
+            && (worker.running > 0 || worker.seen_at.saturating_until(now) < REMEMBERED)
+    };
+    for worker in workers.iter().filter(is_worth_it) {
         let silence = spoken(worker.seen_at.saturating_until(now));
         let host = worker.host.as_deref().unwrap_or("an unknown host");
         checkup.find(
@@ -49,8 +56,9 @@ pub(super) async fn queues(
     }
     for queue in queues {
         let (Some(alive), Some(age)) = (alive, queue.oldest_ready) else { continue };
-        let serving = alive.iter().filter(|worker| worker.queues.contains(&queue.slug)).count();
-        if serving == 0 && age > UNSERVED {
+        let serving: Vec<_> =
+            alive.iter().filter(|worker| worker.queues.contains(&queue.slug)).collect();
+        if serving.is_empty() && age > UNSERVED {
             checkup.find(
                 "no-worker",
                 Severity::Error,
@@ -62,22 +70,25 @@ pub(super) async fn queues(
                 ),
                 format!("start a worker that has code for `{}`, or cancel its runs", queue.slug),
             );
-        } else if serving > 0 && age > LATE {
-            late(db, &queue, age, checkup).await?;
+        } else if !serving.is_empty() && age > LATE {
+            let has_room =
+                serving.iter().any(|worker| worker.slots.is_none_or(|it| worker.running < it));
+            late(db, &queue, (age, has_room), checkup).await?;
         }
     }
     Ok(())
 }
 
-/// What a rate or a resource keeps is where it should be; more workers would not help it.
+/// What a rate or a resource keeps is where it should be, and more workers would not help it. Where steps have some, the oldest
+/// task may be kept by one: then workers that serve the queue have room.
 async fn late(
     db: &Db,
     queue: &QueueDepth,
-    age: Duration,
+    (age, has_room): (Duration, bool),
     checkup: &mut Checkup,
 ) -> Result<(), Error> {
     let limited = db.why_steps(&queue.slug).await?;
-    if limited.is_empty() {
+    if limited.is_empty() || !has_room {
         checkup.find(
             "late",
             Severity::Warning,

@@ -2,16 +2,18 @@
 
 use clap::Args;
 use pgflow_runtime::Db;
-use pgflow_runtime::backend::{JobSearch, JobSummary};
+use pgflow_runtime::backend::{JobSearch, JobStanding, JobSummary};
 use pgflow_runtime::job::JobId;
 use serde_json::{Value, json};
 
 use super::job_of;
 use super::ls::{Filter, Which};
-use crate::bulk::confirm;
+use crate::bulk::{confirm, would};
 use crate::database::{Reach, flat};
 use crate::error::Error;
+use crate::interrupt::{is_wanted, patiently};
 use crate::out;
+use crate::progress::Progress;
 
 /// Jobs of a page.
 const PAGE: u32 = 500;
@@ -97,24 +99,29 @@ impl Bulk {
         Ok(chosen)
     }
 
-    /// Does it to all of them, after asking, so many at once. `act` says for each what became of it, and whether that was meant. What
-    /// was done is printed also if something goes wrong after it.
+    /// Does it to all of them, after asking, so many at once. `act` says for each what became of it, and whether that was meant;
+    /// `refusal`, why nothing would. What was done is printed also if something goes wrong after it, or somebody wants this to end.
     pub(crate) async fn apply(
         &self,
         verb: &str,
         jobs: &[JobSummary],
         at_once: usize,
+        refusal: impl Fn(JobStanding) -> Option<String>,
         mut act: impl AsyncFnMut(&[JobId]) -> Result<Vec<(String, bool)>, Error>,
     ) -> Result<bool, Error> {
         let is_many = !self.dry_run && jobs.len() > 1;
-        if is_many && !self.yes && !confirm(verb, jobs.len(), "jobs")? {
-            return Err(Error::Refused("nothing was changed".to_owned()));
+        if is_many && !self.yes {
+            confirm(verb, jobs.len(), "jobs").await?;
         }
-        let (mut results, mut ended) = (Vec::new(), Ok(true));
+        patiently();
+        let progress = Progress::beside_lines("jobs", jobs.len(), self.reach.json);
+        let (mut results, mut ended, mut done_so_far) = (Vec::new(), Ok(true), 0);
         for batch in jobs.chunks(at_once.max(1)) {
             let ids: Vec<JobId> = batch.iter().map(|job| job.id.clone()).collect();
-            let done = if self.dry_run {
-                Ok(vec![(format!("would {verb}"), true); batch.len()])
+            let done = if is_wanted() {
+                Err(Error::Interrupted)
+            } else if self.dry_run {
+                Ok(batch.iter().map(|job| would(verb, refusal(job.standing))).collect())
             } else {
                 act(&ids).await
             };
@@ -123,6 +130,8 @@ impl Bulk {
                     let is_well = outcomes.iter().all(|(_, is_well)| *is_well);
                     ended = ended.map(|before| before && is_well);
                     self.note(batch, outcomes, &mut results)?;
+                    done_so_far += batch.len() as u64;
+                    progress.show(done_so_far);
                 }
                 Err(error) => {
                     ended = Err(error);

@@ -2,8 +2,8 @@
 
 use clap::Args;
 use pgflow_runtime::Db;
-use pgflow_runtime::backend::JobsOf;
-use pgflow_runtime::job::{JobCancelled, JobId};
+use pgflow_runtime::backend::{JobStanding, JobsOf};
+use pgflow_runtime::job::{JobCancelled, JobId, JobOutcome};
 
 use super::bulk::Bulk;
 use crate::error::Error;
@@ -35,7 +35,15 @@ pub(super) async fn run(command: &Cancel) -> Result<bool, Error> {
         }
         Ok(outcomes)
     };
-    command.bulk.apply("cancel", &jobs, 1, each).await
+    let refusal = |standing| match standing {
+        JobStanding::Ended(outcome) => Some(refused(outcome)),
+        JobStanding::Live(_) => None,
+    };
+    command.bulk.apply("cancel", &jobs, 1, refusal, each).await
+}
+
+fn refused(outcome: JobOutcome) -> String {
+    format!("had ended before: it is {outcome}")
 }
 
 /// What becomes of a job, and whether that was meant.
@@ -43,7 +51,7 @@ pub(crate) async fn cancel(db: &Db, job: &JobId, reason: &str) -> Result<(String
     Ok(match db.job(job).cancel(reason).await? {
         JobCancelled::Cancelled => ("cancelled".to_owned(), true),
         JobCancelled::Asked => ("ends with its lease, unless it is done before".to_owned(), true),
-        JobCancelled::Ended(outcome) => (format!("had ended before: it is {outcome}"), false),
+        JobCancelled::Ended(outcome) => (refused(outcome), false),
         JobCancelled::Unknown => ("is gone".to_owned(), false),
     })
 }

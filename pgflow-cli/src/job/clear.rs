@@ -2,8 +2,8 @@
 
 use clap::Args;
 use pgflow_runtime::Db;
-use pgflow_runtime::backend::JobsOf;
-use pgflow_runtime::job::{ConcernCleared, JobId, JobState};
+use pgflow_runtime::backend::{JobStanding, JobsOf};
+use pgflow_runtime::job::{ConcernCleared, JobId, JobState, JobStatus};
 
 use super::bulk::{BATCH, Bulk};
 use crate::error::Error;
@@ -22,7 +22,15 @@ pub(crate) struct Clear {
 pub(super) async fn run(command: &Clear) -> Result<bool, Error> {
     let db = command.bulk.reach.open().await?;
     let jobs = command.bulk.chosen(&db, &[(JobsOf::Live, Some(JobState::Concern))]).await?;
-    command.bulk.apply("clear", &jobs, BATCH, async |jobs| clear(&db, jobs).await).await
+    let refusal = |standing| {
+        let cleared = match standing {
+            JobStanding::Live(JobStatus::CrashConcern) => ConcernCleared::Cleared,
+            JobStanding::Live(_) => ConcernCleared::NoConcern,
+            JobStanding::Ended(_) => ConcernCleared::Unknown,
+        };
+        Some(said(cleared)).filter(|(_, is_well)| !is_well).map(|(said, _)| said)
+    };
+    command.bulk.apply("clear", &jobs, BATCH, refusal, async |jobs| clear(&db, jobs).await).await
 }
 
 /// What becomes of jobs, and whether that was meant.

@@ -8,7 +8,7 @@ use pgflow_runtime::{Db, Timestamp};
 use serde_json::{Value, json};
 
 use super::shapes;
-use crate::database::{Reach, Table, Times, flat, plain};
+use crate::database::{Reach, Table, Times, flat};
 use crate::error::Error;
 use crate::out;
 
@@ -148,7 +148,7 @@ fn row(job: &JobSummary, times: &Times) -> [String; 7] {
         flat(job.row.key.as_deref().unwrap_or_default()),
         job.row.attempts.to_string(),
         times.at(job.ended_at.unwrap_or(job.row.created_at)),
-        plain(error),
+        flat(error),
     ]
 }
 

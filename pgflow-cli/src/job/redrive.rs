@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 use pgflow_runtime::Db;
-use pgflow_runtime::backend::JobsOf;
+use pgflow_runtime::backend::{JobStanding, JobsOf};
 use pgflow_runtime::job::{JobId, JobOutcome, Redriven};
 
 use super::bulk::{BATCH, Bulk};
@@ -42,7 +42,15 @@ pub(crate) async fn run(command: &Redrive) -> Result<bool, Error> {
     // The moments of one call are told from its first.
     let at_once = if spacing.is_zero() { BATCH } else { jobs.len() };
     let all = async |jobs: &[JobId]| redrive(&db, jobs, spacing).await;
-    command.bulk.apply("redrive", &jobs, at_once, all).await
+    let refusal = |standing| {
+        let redriven = match standing {
+            JobStanding::Live(_) => Redriven::Live,
+            JobStanding::Ended(outcome) if outcome.is_dead() => Redriven::Redriven,
+            JobStanding::Ended(outcome) => Redriven::Ended(outcome),
+        };
+        Some(said(redriven)).filter(|(_, is_well)| !is_well).map(|(said, _)| said)
+    };
+    command.bulk.apply("redrive", &jobs, at_once, refusal, all).await
 }
 
 /// What becomes of jobs, and whether that was meant.
@@ -51,11 +59,14 @@ pub(crate) async fn redrive(
     jobs: &[JobId],
     spacing: Duration,
 ) -> Result<Vec<(String, bool)>, Error> {
-    let said = |redriven: Redriven| match redriven {
+    Ok(db.redrive(jobs, spacing).await?.into_iter().map(said).collect())
+}
+
+fn said(redriven: Redriven) -> (String, bool) {
+    match redriven {
         Redriven::Redriven => ("goes on".to_owned(), true),
         Redriven::Ended(outcome) => (format!("has not failed: it is {outcome}"), false),
         Redriven::Live => ("has not ended".to_owned(), false),
         Redriven::Unknown => ("is gone".to_owned(), false),
-    };
-    Ok(db.redrive(jobs, spacing).await?.into_iter().map(said).collect())
+    }
 }

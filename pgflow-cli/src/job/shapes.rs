@@ -1,8 +1,8 @@
 //! Jobs, as they are printed for machines: see docs/cli.md.
 
 use pgflow_runtime::backend::{JobEvent, JobRecord, JobSummary, NeedDepth};
-use pgflow_runtime::client::{JobReason, JobWhy};
-use pgflow_runtime::{Timestamp, job};
+use pgflow_runtime::client::{JobReason, JobWhy, Moments};
+use pgflow_runtime::job;
 use serde_json::{Value, json};
 
 use crate::database::shapes::{moment, seconds};
@@ -29,7 +29,7 @@ pub(crate) fn summary(job: &JobSummary) -> Value {
 }
 
 /// What one has besides.
-pub(crate) fn record(record: &JobRecord, why: &JobWhy) -> Value {
+pub(crate) fn record(record: &JobRecord, why: &JobWhy, moments: Moments) -> Value {
     let row = &record.summary.row;
     let mut json = summary(&record.summary);
     json["max_attempts"] = row.max_attempts.into();
@@ -37,7 +37,7 @@ pub(crate) fn record(record: &JobRecord, why: &JobWhy) -> Value {
     json["expires_at"] = moment(row.expires_at);
     json["lease_until"] = moment(row.lease.as_ref().map(|lease| lease.until));
     json["waits_for"] = record.waits_for.iter().map(wait).collect();
-    json["reasons"] = why.reasons.iter().map(|it| reason(it, why.now)).collect();
+    json["reasons"] = why.reasons.iter().map(|it| reason(it, moments)).collect();
     json
 }
 
@@ -55,12 +55,12 @@ pub(crate) fn event(event: &JobEvent) -> Value {
     })
 }
 
-fn reason(reason: &JobReason, now: Timestamp) -> Value {
-    json!({ "code": reason.code(), "text": reason.sentence(now) })
+fn reason(reason: &JobReason, moments: Moments) -> Value {
+    json!({ "code": reason.code(), "text": reason.sentence(moments) })
 }
 
-pub(crate) fn why(why: &JobWhy) -> Value {
-    let reasons: Vec<_> = why.reasons.iter().map(|it| reason(it, why.now)).collect();
+pub(crate) fn why(why: &JobWhy, moments: Moments) -> Value {
+    let reasons: Vec<_> = why.reasons.iter().map(|it| reason(it, moments)).collect();
     let status = why.standing.to_string();
     json!({ "job": why.job, "need": why.need, "status": status, "reasons": reasons })
 }

@@ -10,7 +10,7 @@ use pgflow_runtime::job::JobId;
 
 use super::{job_of, shapes};
 use crate::args::More;
-use crate::database::{Reach, Times, flat, plain};
+use crate::database::{Reach, Times, flat, folded, plain};
 use crate::error::Error;
 use crate::out;
 
@@ -41,7 +41,7 @@ pub(crate) async fn show(db: &Db, id: &JobId, reach: &Reach, more: &More) -> Res
     let (record, why) = (db.job(id).record().await?, db.why_job(id).await?);
     let events = if more.events { db.job(id).trace().await? } else { Vec::new() };
     if reach.json {
-        let mut json = shapes::record(&record, &why);
+        let mut json = shapes::record(&record, &why, reach.moments(why.now));
         if more.input {
             json["input"] = record.payload;
         }
@@ -91,10 +91,14 @@ fn text(record: &JobRecord, why: &JobWhy, times: &Times) -> String {
         let _ = writeln!(text, "  expires {}", times.at(at));
     }
     if let Some(error) = job.error.as_ref().filter(|_| job.ended_at.is_none()) {
-        let _ = writeln!(text, "  last error: {}", plain(error));
+        let _ = writeln!(text, "  last error: {}", folded(error));
     }
     for reason in &why.reasons {
-        let _ = writeln!(text, "  {}", times.paint.dim(&plain(&reason.sentence(why.now))));
+        let _ = writeln!(
+            text,
+            "  {}",
+            times.paint.dim(&folded(&reason.sentence(times.moments(why.now))))
+        );
     }
     text
 }
@@ -106,7 +110,7 @@ fn line(event: &JobEvent, times: &Times) -> String {
         let _ = write!(line, "  by {}", flat(by));
     }
     if let Some(detail) = &event.detail {
-        let _ = write!(line, "  {}", plain(&detail.to_string()));
+        let _ = write!(line, "  {}", flat(&detail.to_string()));
     }
     line
 }

@@ -10,7 +10,7 @@ use pgflow_runtime::job::{JobOutcome, Wait};
 use serde_json::json;
 
 use super::job_of;
-use crate::database::{Reach, flat, parse_duration, plain};
+use crate::database::{Reach, flat, folded, parse_duration, plain};
 use crate::error::Error;
 use crate::out;
 use crate::start::read;
@@ -124,7 +124,8 @@ async fn wait(command: &Submit, db: &Db, job: &JobHandle) -> Result<bool, Error>
     } else if let Some(output) = &record.output {
         out::line(plain(&format!("{output:#}")))?;
     } else {
-        out::line(plain(&db.why_job(job.id()).await?.to_string()))?;
+        let why = db.why_job(job.id()).await?;
+        out::line(folded(&why.text(command.reach.moments(why.now))))?;
     }
     Ok(outcome == JobOutcome::Done)
 }

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::Named;
+use super::pause::warn_of_unseen;
 use crate::database::{Table, flat, shapes, spoken};
 use crate::error::Error;
 use crate::out;
@@ -10,6 +11,9 @@ use crate::out;
 pub(super) async fn run(named: &Named) -> Result<bool, Error> {
     let db = named.reach.open().await?;
     let stats = db.queue(&named.queue).stats().await?;
+    if stats.depth + stats.in_flight + stats.batching + stats.dead == 0 {
+        warn_of_unseen(&db, &named.queue).await?;
+    }
     let paused = db.paused_needs().await?.into_iter().find(|paused| paused.need == named.queue);
     if named.reach.json {
         out::line(json!({

@@ -1,7 +1,7 @@
 //! `pgflow queue pause` and `resume`.
 
 use pgflow_runtime::Db;
-use pgflow_runtime::backend::{BackendError, JobSearch, JobsOf, WorkerQuery};
+use pgflow_runtime::backend::{BackendError, JobSearch, JobsOf};
 use pgflow_runtime::client::ClientError;
 use serde_json::json;
 
@@ -14,10 +14,7 @@ pub(super) async fn pause(named: &Named) -> Result<bool, Error> {
     let db = named.reach.open().await?;
     if !is_seen(&db, &named.queue).await? {
         refuse_flow(&db, &named.queue).await?;
-        let name = flat(&named.queue);
-        eprintln!(
-            "warning: no job or message of `{name}` has been seen, and no worker says it serves it"
-        );
+        warn(&named.queue);
     }
     let is_new = db.queue(&named.queue).pause().await?;
     said(named, if is_new { "is paused" } else { "was paused before" })
@@ -26,6 +23,21 @@ pub(super) async fn pause(named: &Named) -> Result<bool, Error> {
 pub(super) async fn resume(named: &Named) -> Result<bool, Error> {
     let is_new = named.reach.open().await?.queue(&named.queue).resume().await?;
     said(named, if is_new { "goes on" } else { "was not paused" })
+}
+
+/// Says so if a queue may be a name with a mistake in it.
+pub(super) async fn warn_of_unseen(db: &Db, name: &str) -> Result<(), Error> {
+    if !is_seen(db, name).await? {
+        warn(name);
+    }
+    Ok(())
+}
+
+fn warn(name: &str) {
+    let name = flat(name);
+    eprintln!(
+        "warning: no job or message of `{name}` has been seen, and no worker says it serves it"
+    );
 }
 
 /// Whether there are jobs of this need, or messages of this queue, or a worker that serves it.
@@ -39,8 +51,7 @@ async fn is_seen(db: &Db, name: &str) -> Result<bool, Error> {
     if db.stages().await?.contains_key(name) {
         return Ok(true);
     }
-    let workers = WorkerQuery { max: 1_000, ..WorkerQuery::default() };
-    let workers = shown(db.workers(&workers).await)?;
+    let workers = shown(db.all_workers().await)?;
     Ok(workers.iter().any(|worker| worker.serves_need(name)))
 }
 

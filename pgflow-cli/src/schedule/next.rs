@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::database::{Reach, shapes, utc};
+use crate::database::{Reach, shapes};
 use crate::error::Error;
 use crate::out;
 
@@ -34,7 +34,7 @@ pub(super) async fn run(command: &Next) -> Result<bool, Error> {
         return Ok(true);
     }
     for moment in moments {
-        out::line(utc(moment))?;
+        out::line(moment)?;
     }
     Ok(true)
 }

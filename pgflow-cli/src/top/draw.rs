@@ -9,7 +9,7 @@ use ratatui::widgets::{Block, Cell, Paragraph, Row, Table, TableState};
 
 use super::jobs::{draw_job, draw_jobs, need_rows};
 use super::state::{List, Opened, State};
-use crate::database::{Paint, Times, flat, plain, spoken};
+use crate::database::{Paint, Times, flat, spoken};
 
 pub(super) fn draw(frame: &mut Frame<'_>, state: &mut State) {
     let [title, middle, foot] =
@@ -43,7 +43,7 @@ fn foot_line(state: &State) -> Line<'static> {
 }
 
 pub(super) fn times(state: &State) -> Times {
-    Times::new(state.seen.now, false, Paint::none())
+    Times::new(state.seen.now, state.is_utc, Paint::none())
 }
 
 fn draw_lists(frame: &mut Frame<'_>, area: Rect, state: &State) {
@@ -86,7 +86,7 @@ pub(super) fn draw_table(
 fn draw_queues(frame: &mut Frame<'_>, area: Rect, state: &State) {
     let rows = state.seen.queues.iter().map(|queue| {
         Row::new([
-            plain(&queue.slug),
+            flat(&queue.slug),
             queue.ready.to_string(),
             queue.delayed.to_string(),
             queue.running.to_string(),
@@ -104,7 +104,7 @@ fn draw_runs(frame: &mut Frame<'_>, area: Rect, state: &State) {
         let style = Style::new().fg(run_colour(run.status));
         Row::new([
             Cell::from(run.id.to_string()),
-            Cell::from(plain(&run.flow)),
+            Cell::from(flat(&run.flow)),
             Cell::from(Span::styled(run.status.word(), style)),
             Cell::from(times.at(run.started_at)),
             Cell::from(times.took(run.started_at, run.ended_at)),
@@ -120,10 +120,10 @@ fn draw_workers(frame: &mut Frame<'_>, area: Rect, state: &State) {
         let slots = worker.slots.map(|slots| slots.to_string()).unwrap_or_default();
         Row::new([
             worker.id.0.to_string(),
-            plain(worker.host.as_deref().unwrap_or_default()),
+            flat(worker.host.as_deref().unwrap_or_default()),
             format!("{}/{slots}", worker.running),
             times.at(worker.seen_at),
-            plain(&worker.serves()),
+            flat(&worker.serves()),
         ])
     });
     let titles = ["worker", "host", "tasks", "seen", "serves"];
@@ -133,7 +133,7 @@ fn draw_workers(frame: &mut Frame<'_>, area: Rect, state: &State) {
 fn draw_run(frame: &mut Frame<'_>, area: Rect, state: &mut State) {
     let Some(Opened::Run(known)) = &state.opened else { return };
     let lines = known.text(&times(state)).lines().map(styled).collect();
-    let title = plain(&known.record.flow);
+    let title = flat(&known.record.flow);
     draw_open(frame, area, (&mut state.scroll, &title), lines);
 }
 

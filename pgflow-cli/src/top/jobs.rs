@@ -10,7 +10,7 @@ use ratatui::widgets::{Cell, Row};
 
 use super::draw::{draw_open, draw_table, times};
 use super::state::{List, Opened, State};
-use crate::database::{flat, plain, spoken};
+use crate::database::{flat, spoken};
 
 pub(super) fn draw_jobs(frame: &mut Frame<'_>, area: Rect, state: &State) {
     let times = times(state);
@@ -20,7 +20,7 @@ pub(super) fn draw_jobs(frame: &mut Frame<'_>, area: Rect, state: &State) {
             Cell::from(flat(&job.row.need)),
             Cell::from(standing(job.standing)),
             Cell::from(times.at(job.ended_at.unwrap_or(job.row.created_at))),
-            Cell::from(plain(job.error.as_deref().unwrap_or_default())),
+            Cell::from(flat(job.error.as_deref().unwrap_or_default())),
         ])
     });
     let titles = ["job", "need", "status", "since", "error"];
@@ -56,9 +56,10 @@ pub(super) fn draw_job(frame: &mut Frame<'_>, area: Rect, state: &mut State) {
         Line::raw(counts),
     ];
     lines.extend(job.row.key.iter().map(|key| Line::raw(format!("key {}", flat(key)))));
-    lines.extend(job.error.iter().map(|error| Line::raw(format!("error {}", plain(error)))));
+    lines.extend(job.error.iter().map(|error| Line::raw(format!("error {}", flat(error)))));
     lines.push(Line::raw(""));
-    lines.extend(why.reasons.iter().map(|it| Line::raw(plain(&it.sentence(why.now)))));
+    lines
+        .extend(why.reasons.iter().map(|it| Line::raw(flat(&it.sentence(times.moments(why.now))))));
     let title = flat(&job.row.need);
     draw_open(frame, area, (&mut state.scroll, &title), lines);
 }

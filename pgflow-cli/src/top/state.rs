@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pgflow_runtime::backend::{
     JobRecord, JobSearch, JobStanding, JobSummary, JobsOf, NeedDepth, QueueDepth, RunQuery,
-    RunSummary, WorkerQuery, WorkerRecord,
+    RunSummary, WorkerRecord,
 };
 use pgflow_runtime::client::JobWhy;
 use pgflow_runtime::job::{JobId, JobOutcome};
@@ -103,6 +103,8 @@ pub(super) enum Done {
 
 pub(super) struct State {
     pub(super) database: String,
+    /// Whether moments are shown as they are.
+    pub(super) is_utc: bool,
     flows: Vec<String>,
     pub(super) list: List,
     pub(super) chosen: usize,
@@ -117,9 +119,10 @@ pub(super) struct State {
 }
 
 impl State {
-    pub(super) fn new(db: &Db, flows: Vec<String>) -> Self {
+    pub(super) fn new(db: &Db, flows: Vec<String>, is_utc: bool) -> Self {
         Self {
             database: db.to_string(),
+            is_utc,
             flows,
             list: List::Runs,
             chosen: 0,
@@ -216,7 +219,7 @@ async fn look(db: &Db, flows: Vec<String>, target: Option<Target>) -> Result<See
     if db.has_jobs() {
         look_at_jobs(db, &mut seen).await?;
     }
-    seen.workers = db.workers(&WorkerQuery::default()).await?;
+    seen.workers = db.all_workers().await?;
     seen.now = db.now().await?;
     if let Some(target) = target {
         seen.opened = Some(Opened::read(db, &target).await?);

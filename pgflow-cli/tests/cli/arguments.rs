@@ -18,8 +18,10 @@ async fn what_a_list_would_ignore_is_refused() -> Outcome {
         }
     }
     for list in ["--flows", "--queues", "--schedules"] {
-        let ran = pgflow(&place.url, &["ls", list, "--after", "x"]).await;
-        assert_says(&ran, 2, "cannot be used with", list);
+        for (name, value) in [("--after", "x"), ("--limit", "1")] {
+            let ran = pgflow(&place.url, &["ls", list, name, value]).await;
+            assert_says(&ran, 2, "cannot be used with", list);
+        }
     }
     Ok(())
 }

@@ -109,7 +109,7 @@ async fn a_run_is_shown_drawn_retried_and_deleted() -> Outcome {
         );
         assert_eq!(shown["steps"][1]["attempts"], 1, "{shown}");
         assert!(
-            text.stdout().contains("thirteen is refused\\u{1b}[31m"),
+            text.stdout().contains("thirteen is refused␛[31m"),
             "shown and not obeyed: {}",
             text.text()
         );
@@ -313,6 +313,65 @@ async fn many_runs_are_changed_only_with_a_yes() -> Outcome {
         let done = json(url, &["cancel", "--flow", "sums", "--yes"]).await;
         assert_eq!(done["runs"].as_array().map(Vec::len), Some(3));
         assert_eq!(json(url, &["ls", "--status", "started"]).await["runs"], value!([]));
+    }
+    Ok(())
+}
+
+/// What is tried says what would come of it, and what is named twice is meant once.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dry_run_of_named_runs_says_what_would_come_of_it() -> Outcome {
+    for place in each().await? {
+        let url = &*place.url;
+        let open = place.db.start(sums::Flow, &vec![1]).await?.id().to_string();
+        let ended = place.db.start(sums::Flow, &vec![2]).await?;
+        ended.cancel(None).await?;
+        let ended = ended.id().to_string();
+        for (verb, run, said) in [
+            ("retry", &open, "has not failed: it is started"),
+            ("retry", &ended, "has not failed: it is cancelled"),
+            ("cancel", &ended, "had ended before: it is cancelled"),
+        ] {
+            let dry = pgflow(url, &[verb, run, "--dry-run"]).await;
+            let real = pgflow(url, &[verb, run]).await;
+            assert_eq!((dry.code(), dry.stdout()), (1, real.stdout()), "{verb} {}", dry.text());
+            assert!(dry.stdout().contains(said), "{}", dry.text());
+        }
+        let twice = ["cancel", &*open, &*open];
+        let dry = json(url, &[&twice[..], &["--dry-run"]].concat()).await;
+        assert_eq!(
+            dry["runs"],
+            value!([{ "run": open, "flow": "sums", "outcome": "would cancel" }])
+        );
+        let done = pgflow(url, &twice).await;
+        assert_eq!(done.code(), 0, "one run needs no yes: {}", done.text());
+        assert_eq!(done.stdout().lines().count(), 1, "{}", done.text());
+    }
+    Ok(())
+}
+
+/// What was deleted before something went wrong is said.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_prune_that_fails_says_what_it_deleted() -> Outcome {
+    for option in ["--json", "--utc"] {
+        let place = Fresh::sqlite().await?;
+        let url = &*place.url;
+        place.db.register(sums::Flow).await?;
+        for n in 0..101 {
+            place.db.start(sums::Flow, &vec![n]).await?.cancel(None).await?;
+        }
+        place.db.submit_raw("n", value!(null)).id("one").await?.cancel("not needed").await?;
+        let last = "create trigger no_room before delete on pgflow_runs
+            when (select count(*) from pgflow_runs) <= 1
+            begin select raise(abort, 'there is no room'); end";
+        change(url, last, "").await?;
+        let pruned = pgflow(url, &["prune", "--older-than", "0s", option]).await;
+        let text = pruned.text();
+        assert!(pruned.code() != 0 && pruned.stderr().contains("there is no room"), "{text}");
+        if option == "--json" {
+            assert_eq!(pruned.json(), value!({ "runs": 100, "jobs": 0, "dry_run": false }));
+        } else {
+            assert_eq!(pruned.stdout(), "100 runs and 0 jobs deleted\n", "{text}");
+        }
     }
     Ok(())
 }

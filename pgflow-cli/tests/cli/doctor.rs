@@ -151,6 +151,8 @@ async fn workers_that_are_missing_or_silent_are_named() -> Outcome {
         assert_eq!(codes(&place.url).await, ["late"]);
         silence(&place.url).await?;
         assert_eq!(codes(&place.url).await, ["no-worker", "lost-worker"]);
+        silence(&place.url).await?;
+        assert_eq!(codes(&place.url).await, ["no-worker"], "that is history");
     }
     Ok(())
 }

@@ -113,7 +113,7 @@ async fn jobs_are_submitted_listed_shown_cancelled_and_redriven() -> Outcome {
         settle(&place, hold, failed(JobRetry::Never)).await?;
         let text = pgflow(url, &["show", "inv-42", "--events"]).await;
         assert!(
-            text.stdout().contains("no answer\\u{1b}[31m") && !text.stdout().contains('\u{1b}'),
+            text.stdout().contains("no answer␛[31m") && !text.stdout().contains('\u{1b}'),
             "{}",
             text.text()
         );
@@ -156,6 +156,40 @@ async fn jobs_are_submitted_listed_shown_cancelled_and_redriven() -> Outcome {
             "{}",
             gone.text()
         );
+    }
+    Ok(())
+}
+
+/// What is tried says what would come of it, of any job that is named.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dry_run_of_named_jobs_says_what_would_come_of_it() -> Outcome {
+    for place in each_with_jobs().await? {
+        let url = &*place.url;
+        submit(&place, "open", "n", &[]).await;
+        submit(&place, "over", "n", &[]).await;
+        json(url, &["job", "cancel", "over"]).await;
+        let mut named = vec![
+            (["job", "cancel", "over"], "had ended before: it is cancelled"),
+            (["job", "clear", "open"], "nothing is wrong with it"),
+            (["job", "clear", "over"], "is not live"),
+            (["job", "redrive", "open"], "has not ended"),
+        ];
+        if place.db.backend().pipelines().is_ok() {
+            named.push((["dead", "drop", "open"], "is not dead: it is READY"));
+            named.push((["dead", "drop", "over"], "is not dead: it is cancelled"));
+        }
+        for (command, said) in named {
+            let dry = pgflow(url, &[&command[..], &["--dry-run"]].concat()).await;
+            let real = pgflow(url, &command).await;
+            assert_eq!((dry.code(), dry.stdout()), (1, real.stdout()), "{command:?}");
+            assert!(dry.stdout().contains(said), "{}", dry.text());
+        }
+        // Whoever cancelled a job may change his mind.
+        let dry = pgflow(url, &["job", "redrive", "over", "--dry-run"]).await;
+        let real = pgflow(url, &["job", "redrive", "over"]).await;
+        assert_eq!(dry.code(), real.code(), "{} {}", dry.text(), real.text());
+        let dry = pgflow(url, &["job", "cancel", "open", "--dry-run"]).await;
+        assert!(dry.code() == 0 && dry.stdout().contains("would cancel"), "{}", dry.text());
     }
     Ok(())
 }
@@ -417,7 +451,7 @@ async fn misuse_of_jobs_is_told_apart() -> Outcome {
         (&["job", "show", ""], 2, "cannot be the id of a job"),
         (&["job", "submit", "n", "{"], 2, "the input is not JSON"),
         (&["job", "submit", "n", "--id", ""], 2, "cannot be the id of a job"),
-        (&["job", "submit", ""], 1, "need"),
+        (&["job", "submit", ""], 2, "need"),
         (&["job", "submit", "n", "--after", "nothing"], 1, "there is no job nothing"),
         (&["job", "show", "nothing"], 1, "there is no job nothing"),
     ] {

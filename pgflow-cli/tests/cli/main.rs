@@ -4,6 +4,7 @@ mod arguments;
 mod broken_jobs;
 mod commands;
 mod doctor;
+mod interrupted;
 mod jobs;
 mod manual;
 mod new;

@@ -159,7 +159,7 @@ async fn somebody_at_a_terminal_is_asked_and_shown_how_far_it_is() -> Outcome {
     assert_eq!(open["runs"].as_array().map(Vec::len), Some(3), "no is no");
     let terminal = Terminal::run("asked-again", &with("cancel --flow sums"));
     terminal.shows(&["cancel 3 runs? [y/N]"]).await;
-    terminal.press("y");
+    terminal.press("yes");
     terminal.press("Enter");
     terminal.shows(&["cancelled", "ended with 0"]).await;
     place.db.submit_raw("n", Value::Null).id("one").await?.cancel("not needed").await?;
@@ -227,6 +227,33 @@ async fn schedules_say_what_becomes_of_moments_that_were_missed() -> Outcome {
         for wrong in [["--missed", "some"], ["--missed", "all(0)"], ["--overlap", "never"]] {
             let ran = pgflow(url, &[&add[..], &wrong].concat()).await;
             assert_eq!(ran.code(), 2, "{wrong:?}: {}", ran.text());
+        }
+    }
+    Ok(())
+}
+
+/// Reasons have exact times, too.
+#[tokio::test(flavor = "multi_thread")]
+async fn utc_is_exact_everywhere() -> Outcome {
+    for place in each().await? {
+        let url = &*place.url;
+        let delay = std::time::Duration::from_hours(3);
+        let run = place.db.start(sums::Flow, &vec![1]).delay(delay).await?.id().to_string();
+        for command in ["why", "show"] {
+            let said = pgflow(url, &[command, &run]).await.stdout();
+            assert!(said.contains("begins in 2 h"), "{said}");
+            let said = pgflow(url, &[command, &run, "--utc"]).await.stdout();
+            assert!(said.contains("begins at 20") && !said.contains(" h,"), "{said}");
+        }
+        let why = json(url, &["why", &run, "--utc"]).await;
+        let text = why["reasons"][0]["text"].as_str().expect("a text");
+        assert!(text.contains("begins at 20"), "{text}");
+        if place.db.has_jobs() {
+            place.db.submit_raw("n", Value::Null).id("one-1").await?.cancel("moved").await?;
+            for command in ["why", "show"] {
+                let said = pgflow(url, &[command, "one-1", "--utc"]).await.stdout();
+                assert!(said.contains("cancelled at 20") && !said.contains("ago"), "{said}");
+            }
         }
     }
     Ok(())

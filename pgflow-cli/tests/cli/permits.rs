@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use pgflow::client::{JobReason, Reason};
 use pgflow::pipeline::{Batch, Pipeline, Queue, Rate};
 use pgflow::prelude::*;
 use pgflow_worker_tests::{Fresh, Outcome, Working};
@@ -168,4 +169,96 @@ async fn a_resource_that_is_too_small_is_named() -> Outcome {
         assert_eq!(codes(&place.url).await, ["late"], "nothing keeps it any more");
     }
     Ok(())
+}
+
+/// A step that a rate of 0 keeps needs somebody, as a job does.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_a_rate_of_0_keeps_needs_somebody() -> Outcome {
+    for place in each_with_jobs().await? {
+        place.db.rate("api").set(Rate::per_hour(1)).await?;
+        place.db.register(asks::Flow).await?;
+        let working = Working::start(Worker::new(&place.db).flow(asks::Flow));
+        place.db.start(asks::Flow, 1).await?.wait().await?;
+        let asking = place.db.start(asks::Flow, 2).await?.id().to_string();
+        let (said, code) = says(&place, &asking, "rate").await?;
+        assert_eq!(code, 0, "patience helps: {said}");
+        json(&place.url, &["queue", "rate", "api", "0"]).await;
+        let (said, code) = says(&place, &asking, "rate").await?;
+        assert_eq!(code, 1, "somebody has to set another: {said}");
+        working.stop().await?;
+    }
+    Ok(())
+}
+
+#[flow(input = u32)]
+mod mixed {
+    use super::*;
+
+    #[step(rate = "api")]
+    pub(crate) async fn ask(run: u32) -> Result<u32> {
+        Ok(run)
+    }
+
+    #[step]
+    pub(crate) async fn think(run: u32) -> Result<u32> {
+        Ok(run)
+    }
+}
+
+/// A flow may have a step that keeps to a rate, and be late with others.
+#[tokio::test(flavor = "multi_thread")]
+async fn tasks_that_no_slot_is_left_for_are_late_whatever_a_rate_keeps() -> Outcome {
+    for place in each_with_jobs().await? {
+        let url = &*place.url;
+        place.db.rate("api").set(Rate::per_hour(1)).await?;
+        place.db.register(mixed::Flow).await?;
+        let working = Working::start(Worker::new(&place.db).flow(mixed::Flow));
+        place.db.start(mixed::Flow, 1).await?.wait().await?;
+        working.stop().await?;
+        for n in 0..2 {
+            place.db.start(mixed::Flow, n).await?;
+        }
+        let (id, queues) = (pgflow_machine::WorkerId::new(), vec!["mixed".to_owned()]);
+        let card = pgflow::backend::WorkerCard { id, host: None, pid: 1, queues, slots: 1 };
+        place.db.backend().sign_on(&card).await?;
+        let aged = "update pgflow_tasks set ready_at = ready_at - 600000000;
+            update pgflow_steps set started_at = started_at - 600000000";
+        change(url, aged, "update pgmq.q_mixed set vt = vt - interval '10 minutes', enqueued_at = enqueued_at - interval '10 minutes'").await?;
+        assert_eq!(codes(url).await, [""; 0], "{url}: the oldest may be one that the rate keeps");
+        let claim = pgflow::backend::Claim::of_queues(["mixed"], 1, card.id);
+        assert_eq!(place.db.backend().claim(&claim).await?.tasks.len(), 1);
+        assert_eq!(codes(url).await, ["late"], "{url}: more slots would help");
+    }
+    Ok(())
+}
+
+/// However many jobs came after it.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_in_line_is_the_one_that_is_looked_at() -> Outcome {
+    let place = Fresh::sqlite().await?;
+    place.db.resource("gpu").capacity(8).await?;
+    sign_on(&place, &["huge"], 1).await?;
+    let huge = Queue::<u32>::named("huge").resources(|n| [("gpu", if *n == 0 { 5 } else { 1 })]);
+    for n in 0..=1_000 {
+        huge.push(&place.db, &n).await?;
+    }
+    place.db.resource("gpu").capacity(1).await?;
+    age(&place, "600").await?;
+    assert_eq!(codes(&place.url).await, ["blocked"], "the first takes more than there is");
+    Ok(())
+}
+
+/// Also of a child that somebody waits for.
+#[test]
+fn a_resource_that_is_too_small_needs_somebody() {
+    let (resource, held, since) = ("gpu".to_owned(), 0, pgflow::Timestamp::default());
+    let kept = |units| {
+        let on = JobReason::Resource { resource: resource.clone(), units, held, capacity: 1 };
+        let reason = Reason::Permit { step: "render".to_owned(), tasks: 1, on, since };
+        let (step, flow) = ("outer".to_owned(), "renders".to_owned());
+        let run = pgflow::RunId::new();
+        let child = Reason::Child { step, run, flow, reason: Box::new(reason.clone()) };
+        (reason.needs_somebody(), child.needs_somebody())
+    };
+    assert_eq!((kept(1), kept(2)), ((false, false), (true, true)));
 }

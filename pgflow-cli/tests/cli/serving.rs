@@ -41,6 +41,11 @@ impl Running {
         Ok(self.lines.recv_timeout(Duration::from_mins(1))?)
     }
 
+    /// A line, if one comes in this time.
+    pub(crate) fn line_within(&self, time: Duration) -> Option<String> {
+        self.lines.recv_timeout(time).ok()
+    }
+
     /// Reads on until a line is like this.
     fn until(&self, is_it: impl Fn(&Value) -> bool) -> Outcome {
         while !is_it(&serde_json::from_str(&self.line()?)?) {}
@@ -54,10 +59,21 @@ impl Running {
         Ok(said["url"].as_str().expect("a text").trim_start_matches("http://").to_owned())
     }
 
-    /// Sends it a signal, and waits until it has ended.
-    pub(crate) fn end(mut self, signal: &str) -> Outcome<i32> {
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, signal: &str) -> Outcome {
         let pid = self.child.id().to_string();
         Command::new("sh").args(["-c", "kill -s \"$0\" \"$1\"", signal, &pid]).status()?;
+        Ok(())
+    }
+
+    /// What it prints from now on, to its end.
+    pub(crate) fn rest(&self) -> Vec<String> {
+        self.lines.iter().collect()
+    }
+
+    /// Sends it a signal, and waits until it has ended.
+    pub(crate) fn end(mut self, signal: &str) -> Outcome<i32> {
+        self.signal(signal)?;
         Ok(self.child.wait()?.code().unwrap_or(-1))
     }
 }

@@ -14,13 +14,15 @@ use crate::serving::Running;
 struct Tail {
     running: Running,
     seen: HashSet<(String, u64)>,
+    /// The run of the last event.
+    last: String,
 }
 
 impl Tail {
     /// One that has looked: it has printed that a run began, and knows those that were open.
     fn of(db: &Db, url: &str) -> Outcome<Self> {
         let running = Running::start(url, &["tail", "--json", "--flow", "sums"])?;
-        let mut tail = Self { running, seen: HashSet::new() };
+        let mut tail = Self { running, seen: HashSet::new(), last: String::new() };
         let db = db.clone();
         let starting = tokio::spawn(async move {
             while db.start(sums::Flow, &vec![0]).await.is_ok() {
@@ -38,6 +40,7 @@ impl Tail {
             let event: Value = serde_json::from_str(&self.running.line()?)?;
             let (run, seq) = (event["run"].to_string(), event["seq"].as_u64().expect("a number"));
             assert!(self.seen.insert((run, seq)), "a second time: {event}");
+            event["run"].as_str().expect("a run").clone_into(&mut self.last);
             if is_it(&event) {
                 return Ok(());
             }
@@ -87,4 +90,63 @@ async fn a_run_is_followed_to_its_end_though_many_began_since() -> Outcome {
     tail.until(|event| event["run"] == last.to_string())?;
     open.cancel(None).await?;
     tail.until_cancelled(open.id())
+}
+
+/// More than a page of runs may begin and end between two looks.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_run_of_a_burst_is_lost() -> Outcome {
+    let place = Fresh::sqlite().await?;
+    place.db.register(sums::Flow).await?;
+    let mut tail = Tail::of(&place.db, &place.url)?;
+    tail.running.signal("STOP")?;
+    let mut left = HashSet::new();
+    for _ in 0..1_100 {
+        let run = place.db.start(sums::Flow, &vec![2]).await?;
+        run.cancel(None).await?;
+        left.insert(run.id().to_string());
+    }
+    tail.running.signal("CONT")?;
+    while !left.is_empty() {
+        tail.until(|event| event["event"] == "run:cancelled")?;
+        left.remove(&tail.last);
+    }
+    Ok(())
+}
+
+/// A job that is listed because others ended has not changed.
+#[tokio::test(flavor = "multi_thread")]
+async fn jobs_are_said_to_change_if_they_do() -> Outcome {
+    let place = Fresh::sqlite().await?;
+    for n in 0..560 {
+        place.db.submit_raw("n", Value::Null).id(format!("old-{n}")).await?;
+    }
+    let running = Running::start(&place.url, &["tail", "--json"])?;
+    let job = |line: &str| -> Outcome<String> {
+        let line: Value = serde_json::from_str(line)?;
+        Ok(line["job"].as_str().ok_or("a job")?.to_owned())
+    };
+    // It has looked when it says that one came.
+    for n in 0.. {
+        let id = format!("mark-{n}");
+        place.db.submit_raw("n", Value::Null).id(&*id).await?;
+        if running.line_within(Duration::from_secs(1)).is_some() {
+            break;
+        }
+    }
+    for n in 500..560 {
+        place.db.job(&format!("old-{n}").parse()?).cancel("moved").await?;
+    }
+    place.db.job(&"old-3".parse()?).cancel("moved").await?;
+    let mut changed = HashSet::new();
+    while !changed.contains("old-3") || changed.len() < 61 {
+        let id = job(&running.line()?)?;
+        if !id.starts_with("mark-") {
+            assert!(changed.insert(id.clone()), "{id} a second time");
+        }
+    }
+    let expected: HashSet<_> = (500..560).chain([3]).map(|n| format!("old-{n}")).collect();
+    assert_eq!(changed, expected);
+    place.db.submit_raw("n", Value::Null).id("end").await?;
+    while job(&running.line()?)? != "end" {}
+    Ok(())
 }

@@ -252,6 +252,7 @@ async fn urls_that_mean_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn misuse_is_told_apart() -> Outcome {
     let place = Fresh::sqlite().await?;
+    place.db.register(crate::place::sums::Flow).await?;
     for (arguments, sentence) in [
         (&["ls", "--status", "lost"][..], "a run is one of"),
         (&["ls", "--since", "soon"], "a duration is"),
@@ -273,8 +274,15 @@ async fn misuse_is_told_apart() -> Outcome {
         (&["job", "show", ""], "cannot be the id of a job"),
         (&["signal", "x", "{"], "not JSON"),
         (&["top", "--json"], "for machines"),
+        (&["top"], "draws on a terminal"),
         (&["new", "7up"], "begins with a letter"),
         (&["serve", "--listen", "here"], "invalid socket address"),
+        (&["schedule", "add", "n", "sums", "soon", "[1]"], "five are wanted"),
+        (&["schedule", "add", "n", "sums", "0 3 * * *", "[1]", "--timezone", "Mars"], "Mars"),
+        (&["schedule", "add", "", "sums", "0 3 * * *", "[1]"], "name"),
+        (&["signal", ""], "token"),
+        (&["signal", "x", "--resume-id", ""], "id"),
+        (&["job", "submit", ""], "need"),
     ] {
         let ran = pgflow(&place.url, arguments).await;
         assert_eq!(ran.code(), 2, "{arguments:?}: {}", ran.text());
