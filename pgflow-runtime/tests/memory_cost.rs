@@ -38,7 +38,7 @@ async fn cost(width: u32) -> Duration {
         let done: Vec<_> = done.collect();
         tasks = memory.settle(&done, Some(&claim)).await.expect("applied").claimed.tasks;
     }
-    let took = on_cpu() - since;
+    let took = on_cpu().saturating_sub(since);
     let run = memory.run(id, Parts::Outputs).await.expect("memory").expect("the run");
     let output = run.steps[0].output.as_ref().and_then(Value::as_array).expect("an array");
     assert!(output.iter().zip(0..width).all(|(output, index)| *output == index), "out of order");

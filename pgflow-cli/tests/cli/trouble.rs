@@ -279,7 +279,7 @@ async fn misuse_is_told_apart() -> Outcome {
         (&["top"], "draws on a terminal"),
         (&["new", "7up"], "begins with a letter"),
         (&["serve", "--listen", "here"], "invalid socket address"),
-        (&["schedule", "add", "n", "sums", "soon", "[1]"], "cron"),
+        (&["schedule", "add", "n", "sums", "soon", "[1]"], "five are wanted"),
         (&["schedule", "add", "n", "sums", "0 3 * * *", "[1]", "--timezone", "Mars"], "Mars"),
         (&["schedule", "add", "", "sums", "0 3 * * *", "[1]"], "name"),
         (&["signal", ""], "token"),

@@ -163,6 +163,10 @@ impl Jobs for Faulty {
         self.inside().job_trace(id, after, max)
     }
 
+    fn job_trace_end<'a>(&'a self, id: &'a JobId, max: u32) -> Reply<'a, Vec<JobEvent>> {
+        self.inside().job_trace_end(id, max)
+    }
+
     fn release_unknown_jobs<'a>(&'a self, worker: &'a str, known: &'a [JobHold]) -> Reply<'a, u64> {
         if self.is(Fault::KeepsUnknownJobs) {
             return Box::pin(async { Ok(0) });

@@ -39,6 +39,10 @@ impl Waits for Faulty {
         Box::pin(async move { self.inner.waits()?.list_waits(query).await })
     }
 
+    fn late_waits(&self, by: Duration, max: u32) -> Reply<'_, LateWaits> {
+        Box::pin(async move { self.inner.waits()?.late_waits(by, max).await })
+    }
+
     fn wake_waits(&self, max: u32) -> Reply<'_, Woken> {
         if self.is(Fault::NeverWakes) {
             return Box::pin(async { Ok(Woken::default()) });
