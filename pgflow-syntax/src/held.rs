@@ -409,7 +409,7 @@ mod tests {
         );
         let variants = "enum A { B(C), D { e: E }, #[serde(untagged)] F(G) }";
         let tagged = places(&format!("#[serde(tag = \"t\")] {variants}"));
-        assert_eq!(tagged, [Place::Tagged, Place::Own]);
+        assert_eq!(tagged, [Place::Tagged, Place::Own, Place::Own]);
         assert_eq!(places("#[serde(tag = \"t\", content = \"c\")] enum A { B(C) }"), [Place::Own]);
     }
 
