@@ -54,21 +54,4 @@ pub(crate) enum Fault {
     OnePageForAll,
     /// Any graph is the same.
     NoConflicts,
-    /// Any lease that a job had may settle it.
-    JobsHaveNoFence,
-    JobsHaveNoKeys,
-    JobsWaitForNothing,
-    JobsHaveOnePriority,
-    JobsNeverExpire,
-    JobsNeverSleep,
-    JobReleasesCount,
-    JobBeatsAlwaysExtend,
-    /// A settle is confirmed and not written.
-    LosesJobSettles,
-    EveryJobIsNew,
-    CancelsNoJob,
-    ClearsNoConcern,
-    RedrivesAtOnce,
-    KeepsUnknownJobs,
-    NeverSweepsJobs,
 }
