@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use pgflow_machine::job::{JobHold, JobId};
 use pgflow_machine::{Retry, TaskKey, TaskLease, Verdict};
 use pgflow_model::{FlowShape, OnSkip, StepOptions};
 use pgflow_test_support::contract_prelude::*;
@@ -16,19 +15,12 @@ pub(crate) struct Faulty {
     pub(crate) inner: Arc<dyn Backend>,
     pub(crate) fault: Fault,
     newest: Mutex<HashMap<TaskKey, u32>>,
-    pub(crate) newest_jobs: Mutex<HashMap<JobId, JobHold>>,
     last_claim: Mutex<Vec<ClaimedTask>>,
 }
 
 impl Faulty {
     pub(crate) fn new(inner: Arc<dyn Backend>, fault: Fault) -> Self {
-        Self {
-            inner,
-            fault,
-            newest: Mutex::default(),
-            newest_jobs: Mutex::default(),
-            last_claim: Mutex::default(),
-        }
+        Self { inner, fault, newest: Mutex::default(), last_claim: Mutex::default() }
     }
 
     #[expect(clippy::unused_self, reason = "`forward!` calls a method")]
@@ -75,9 +67,8 @@ impl Faulty {
 
     fn settle_with_fault(&self, settle: &Settle) -> Settle {
         let Settle { mut lease, verdict } = settle.clone();
-        if self.is(Fault::NoFence)
-            && let Lease::Task(lease) = &mut lease
-        {
+        if self.is(Fault::NoFence) {
+            let Lease::Task(lease) = &mut lease else { unreachable!("no jobs here") };
             let newest = self.newest.lock().expect("no panic").get(&lease.task).copied();
             lease.attempt = newest.unwrap_or(lease.attempt);
         }
@@ -186,15 +177,6 @@ impl Backend for Faulty {
 
     fn schedules(&self) -> Result<&dyn Schedules, BackendError> {
         Ok(self)
-    }
-
-    fn jobs(&self) -> Result<&dyn Jobs, BackendError> {
-        self.inner.jobs()?;
-        Ok(self)
-    }
-
-    fn job_upkeep(&self) -> Result<&dyn JobUpkeep, BackendError> {
-        self.inner.job_upkeep()
     }
 
     fn wakes(&self) -> Wakes {

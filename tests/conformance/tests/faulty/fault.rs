@@ -54,23 +54,6 @@ pub(crate) enum Fault {
     OnePageForAll,
     /// Any graph is the same.
     NoConflicts,
-    /// Any lease that a job had may settle it.
-    JobsHaveNoFence,
-    JobsHaveNoKeys,
-    JobsWaitForNothing,
-    JobsHaveOnePriority,
-    JobsNeverExpire,
-    JobsNeverSleep,
-    JobReleasesCount,
-    JobBeatsAlwaysExtend,
-    /// A settle is confirmed and not written.
-    LosesJobSettles,
-    EveryJobIsNew,
-    CancelsNoJob,
-    ClearsNoConcern,
-    RedrivesAtOnce,
-    KeepsUnknownJobs,
-    NeverSweepsJobs,
     /// What is sent before somebody waits for it is gone when somebody does.
     LosesKeptSignals,
     /// Each signal is another one.

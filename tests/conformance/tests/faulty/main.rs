@@ -2,7 +2,6 @@
 
 mod backend;
 mod fault;
-mod jobs;
 mod later;
 mod subject;
 
@@ -50,21 +49,6 @@ const NOTICED_BY: &[(Fault, &[&str])] = &[
     (Fault::OutputsInAnyOrder, &["C06"]),
     (Fault::OnePageForAll, &["K31"]),
     (Fault::NoConflicts, &["K33", "K35"]),
-    (Fault::JobsHaveNoFence, &["J09"]),
-    (Fault::JobsHaveNoKeys, &["J17", "J18"]),
-    (Fault::JobsWaitForNothing, &["J20", "J22", "J23"]),
-    (Fault::JobsHaveOnePriority, &["J05"]),
-    (Fault::JobsNeverExpire, &["J07"]),
-    (Fault::JobsNeverSleep, &["J06"]),
-    (Fault::JobReleasesCount, &["J12"]),
-    (Fault::JobBeatsAlwaysExtend, &["J08"]),
-    (Fault::LosesJobSettles, &["J09", "J10", "J11"]),
-    (Fault::EveryJobIsNew, &["J01"]),
-    (Fault::CancelsNoJob, &["J13"]),
-    (Fault::ClearsNoConcern, &["J15"]),
-    (Fault::RedrivesAtOnce, &["J26"]),
-    (Fault::KeepsUnknownJobs, &["J35"]),
-    (Fault::NeverSweepsJobs, &["J07", "J14"]),
     (Fault::LosesKeptSignals, &["W05", "W11", "W81"]),
     (Fault::IgnoresResumeIds, &["W02", "W11", "W80"]),
     (Fault::NoSignalConflicts, &["W90"]),

@@ -94,7 +94,7 @@ async fn calls_planned_on_vacuumed_empty_tables_are_flat() {
     db.run("update pgflow.jobs set state = 'sleeping', wake_at = created_at where need = 'other' and seq % 2 = 0").await;
     db.run(
         "update pgflow.jobs set state = 'leased', token = gen_random_uuid(), worker = 'w', attempts = 1,
-           lease_until = clock_timestamp(), look_at = clock_timestamp() where need = 'other' and seq % 2 = 1",
+           lease_until = now(), look_at = now() where need = 'other' and seq % 2 = 1",
     )
     .await;
     for ((what, few), (_, many)) in few.into_iter().zip(life(&mut session, 3_000).await) {
