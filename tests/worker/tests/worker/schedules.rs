@@ -263,7 +263,7 @@ async fn an_input_that_cannot_be_is_said_and_others_are_started(fresh: Fresh) ->
     let (flaky, other) = (fresh.db.schedule("flaky"), fresh.db.schedule("beside"));
     until(|| async { Ok(flaky.get().await.is_ok_and(|it| it.last_at.is_some())) }).await?;
     other.flow(report::Flow, 7).cron("* * * * * *").await?;
-    for (how, said) in [(0, "no report today"), (1, "\\u0000"), (2, "bytes")] {
+    for (how, said) in [(0, "no report today"), (1, "NUL"), (2, "bytes")] {
         make(how)?;
         until(|| async { Ok(flaky.get().await?.error.is_some_and(|it| it.contains(said))) })
             .await?;
