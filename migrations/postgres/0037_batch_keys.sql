@@ -12,6 +12,5 @@ update pgflow.job_messages m set need = a.need, priority = a.priority, seq = a.s
 
 create index job_messages_batch on pgflow.job_messages (need, batch_key, priority desc, seq) where batch_key is not null;
 
--- For who counts what waits at one queue.
-create index jobs_parked_at on pgflow.jobs (need) where state = 'parked';
-create index jobs_sleeping_at on pgflow.jobs (need) where state = 'sleeping';
+-- For who counts what waits at one queue. An expression, so that nobody who looks for a key is planned on it.
+create index jobs_parked_at on pgflow.jobs ((need || '')) where state = 'parked';

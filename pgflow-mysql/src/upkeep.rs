@@ -17,7 +17,7 @@ pub(super) use workers::{beat, note_end};
 
 pgflow_backend::store::upkeep!(MySql, in_time);
 
-/// None of these calls takes longer than the server may take to answer.
+/// No call but `check` takes longer than the server may take to answer.
 async fn in_time<T, E: From<Error>>(
     mysql: &MySql,
     call: impl Future<Output = Result<T, E>>,

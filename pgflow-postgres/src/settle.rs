@@ -51,12 +51,19 @@ impl Postgres {
             work.claimed = self.claim_tasks(next).await?;
         }
         self.ring_for(settles, &work.settled);
-        self.give_up_holds(settles, &work.settled).await?;
+        self.give_up_holds(settles, &work.settled).await;
         Ok(work)
     }
 
-    /// Attempts that ended after their steps or runs hold nothing any more. Nearly always there are none.
-    async fn give_up_holds(
+    /// Attempts that ended after their steps or runs hold nothing any more. Nearly always there are none. If it fails, their holds lapse
+    /// later: what was settled and claimed is committed, and counts.
+    pub(crate) async fn give_up_holds(&self, settles: &[Settle], settled: &[Settled]) {
+        if let Err(error) = self.try_to_give_up_holds(settles, settled).await {
+            tracing::warn!(%error, "resources of attempts that came too late are held a little longer");
+        }
+    }
+
+    async fn try_to_give_up_holds(
         &self,
         settles: &[Settle],
         settled: &[Settled],

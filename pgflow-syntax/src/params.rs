@@ -141,8 +141,8 @@ fn param<'a>(
     }
     let unknown = |why| Problem::Unknown(&pat.ident, why);
     let source = source(step, word, ty, bindings.get(word).copied(), outline);
-    // What is to be owned depends on what it is.
-    let is_known = source.is_ok() || is_state(lent(ty));
+    // What is to be owned depends on what it is; that a type has no name does not.
+    let is_known = source.is_ok() || is_state(lent(ty)) || matches!(ty, Type::ImplTrait(_));
     if !is_known && !is_bound && ![RUN, ITEM].contains(&word) {
         return Err(unknown(source.err().unwrap_or_default()));
     }

@@ -11,6 +11,8 @@ use pgflow_machine::permit::{Place, is_behind};
 /// they took to come there: whatever is in front, most of the time is spent on what can be had.
 const A_WHILE: Duration = Duration::from_secs(1);
 const TIMES: u32 = 10;
+/// But no longer: a walk takes longer than it need while nobody claims, and what is in front may have become free.
+const A_LONG_WHILE: Duration = Duration::from_mins(1);
 
 /// How far claims of this process have looked at queues that have more messages than one page, of which none can be had. The next
 /// claim goes on there, and the one after the last begins again. Nothing depends on it but how soon a message is found. Queues of
@@ -76,7 +78,7 @@ impl Cursors {
                 state
             }
             Some(State::Walking { since }) => {
-                let a_while = A_WHILE.max(since.saturating_until(now) * TIMES);
+                let a_while = (since.saturating_until(now) * TIMES).clamp(A_WHILE, A_LONG_WHILE);
                 State::Found { since: now, a_while }
             }
             Some(State::Found { .. }) | None => State::Found { since: now, a_while: A_WHILE },

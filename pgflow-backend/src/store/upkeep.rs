@@ -27,7 +27,6 @@ macro_rules! __upkeep {
         $crate::__upkeep! { $store, $in_time =>
             checkup::schema() -> $crate::backend::SchemaState;
             checkup::now() -> pgflow_machine::Timestamp;
-            checkup::check() -> Vec<String>;
             checkup::checkup() -> $crate::backend::Checkup;
             flows::flows() -> Vec<$crate::backend::FlowRecord>;
             flows::definition(version: &'a str) -> Option<$crate::backend::Definition>;
@@ -59,6 +58,11 @@ macro_rules! __upkeep {
             reason = "one spelling for all methods"
         )]
         impl $crate::backend::Upkeep for $store {
+            // It reads everything, for as long as that takes.
+            fn check(&self) -> $crate::backend::Reply<'_, Vec<String>> {
+                Box::pin(async move { Ok(checkup::check(self).await?) })
+            }
+
             $(fn $method<'a>(&'a self, $($name: $type),*) -> $crate::backend::Reply<'a, $reply> {
                 Box::pin(async move { Ok($in_time(self, $room::$method(self, $($name),*)).await?) })
             })+

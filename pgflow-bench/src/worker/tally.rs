@@ -55,7 +55,10 @@ impl Tally {
     /// The handler of a last step is about to end.
     pub(super) fn last(&self, entered: Option<Instant>) {
         self.leave(entered);
-        if self.0.calls.is_none() && self.0.left.fetch_sub(1, Ordering::AcqRel) == 1 {
+        // More may end than somebody waits for.
+        let less = |left: u32| left.checked_sub(1);
+        let count = || self.0.left.fetch_update(Ordering::AcqRel, Ordering::Acquire, less);
+        if self.0.calls.is_none() && count() == Ok(1) {
             self.0.all_ended.notify_one();
         }
     }

@@ -240,6 +240,8 @@ async fn events_have_the_fields_of_their_kind() -> Outcome {
     for place in [Fresh::sqlite().await?, Fresh::postgres().await?, Fresh::mysql().await?] {
         let url = &*place.url;
         place.db.register(eventful::Flow).await?;
+        let early = json(url, &["signal", "late-7", "\"no number\""]).await;
+        assert_eq!(early["outcome"], "buffered", "{early}");
         let worker = Working::start(Worker::new(&place.db).flow(eventful::Flow));
         let run = place.db.start(eventful::Flow, 7).await?;
         let id = run.id().to_string();
@@ -300,8 +302,8 @@ mod eventful {
     }
 
     #[step(wait_timeout = 1, when_exhausted = skip)]
-    pub(crate) async fn late(hook: Hook<u32>) -> Result<Waiting<u32>> {
-        Ok(hook.wait())
+    pub(crate) async fn late(run: u32) -> Result<Waiting<u32>> {
+        Ok(Hook::named(format!("late-{run}"))?.wait())
     }
 
     #[step(depends_on = [asked])]

@@ -101,6 +101,7 @@ impl Postgres {
         let error = match self.exchange_once(trip, tasks, jobs, by).await {
             Ok(rows) => {
                 let work = self.read_trip(trip, &rows, tasks, jobs.len()).await?;
+                self.give_up_holds(tasks, &work.settled).await;
                 return self.settle_left_out(work, &rows, tasks.len(), jobs, by).await;
             }
             Err(error) => error,

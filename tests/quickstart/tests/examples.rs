@@ -8,7 +8,8 @@ fn an_approval_is_given() {
     for args in [&["--fast"][..], &["--fast", "sqlite:approval.db"]] {
         let shown = what_it_shows("approval", &dir.0, args);
         assert!(shown.contains("is \"Waits\" fine? hk_"), "{shown}");
-        assert!(shown.ends_with("\"Waits\", approved by Ann\n"), "{shown}");
+        assert!(shown.contains("\n\"Waits\", approved by Ann\n"), "{shown}");
+        assert!(shown.ends_with("nobody looked at \"Waits\" for seven days\n"), "{shown}");
     }
 }
 

@@ -39,12 +39,6 @@ begin
   select 'hold_batch', null, format('the grant %s of resource %s was given to several', h.fence, h.resource)
     from pgflow.permit_holds h group by h.resource, h.fence having count(distinct (h.batch, h.units)) > 1
   union all
-  -- Who works on it holds what it names.
-  select 'message_without_hold', null, format('message %s is worked on without resource %s', m.job, r.key)
-    from pgflow.job_messages m join pgflow.jobs j on j.id = m.job and j.state = 'leased'
-    cross join lateral jsonb_object_keys(case when jsonb_typeof(m.resources) = 'object' then m.resources else '{}' end) r(key)
-   where not exists (select from pgflow.permit_holds h where h.resource = r.key and h.job = j.id and h.token = j.token)
-  union all
   select 'message_of_no_job', null, format('something is kept of message %s, which is no job', m.job)
     from pgflow.job_messages m
    where not exists (select from pgflow.jobs j where j.id = m.job) and not exists (select from pgflow.job_archive a where a.id = m.job)

@@ -10,7 +10,7 @@ declare
   v_bytes bigint;
 begin
   for n in 1 .. cardinality(v_line) loop
-    select greatest(octet_length(j.payload::text), pg_column_size(j.payload #> '{}')) + coalesce(octet_length(j.last_error), 0)
+    select octet_length(j.payload::text) + coalesce(octet_length(j.last_error), 0)
       into v_bytes from pgflow.jobs j where j.id = v_line[n];
     if v_all > 0 and v_all + v_bytes > pgflow._claim_bytes() then
       return v_line[:n - 1];

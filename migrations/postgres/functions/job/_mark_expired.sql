@@ -1,4 +1,4 @@
--- Takes up to `limit` ready jobs of these needs whose time is over out of the line; the sweep ends them, and all that are not in the way of
+-- Takes up to `limit` ready jobs of each of these needs whose time is over out of the line; the sweep ends them, and all that are not in the way of
 -- a claim. Waits for nobody.
 create or replace function pgflow._mark_expired(p_now timestamptz, p_needs text[], p_limit int) returns void
 language plpgsql
@@ -6,8 +6,10 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_ids text[] := array(
-    select j.id from pgflow.jobs j
-     where j.state = 'ready' and j.need = any (p_needs) and j.expires_at <= p_now limit p_limit for no key update skip locked);
+    select e.id from unnest(p_needs) n(need) cross join lateral (
+      select j.id from pgflow.jobs j
+       where j.state = 'ready' and j.need = n.need and j.expires_at <= p_now
+       order by j.expires_at limit p_limit for no key update skip locked) e);
   v_keys text[];
 begin
   with marked as (

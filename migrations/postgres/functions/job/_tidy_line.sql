@@ -15,7 +15,8 @@ begin
   select exists (select from pgflow.jobs j
                   where j.state = 'leased' and j.need = any (p_needs) and j.look_at <= p_now and j.lease_until <= p_now) as lapsed,
          exists (select from pgflow.jobs j where j.state = 'sleeping' and j.need = any (p_needs) and j.wake_at <= p_now) as awake,
-         exists (select from pgflow.jobs j where j.state = 'ready' and j.need = any (p_needs) and j.expires_at <= p_now) as expired,
+         exists (select from unnest(p_needs) n(need) cross join lateral (
+           select from pgflow.jobs j where j.state = 'ready' and j.need = n.need and j.expires_at <= p_now order by j.expires_at limit 1) e) as expired,
          exists (select from pgflow.job_keys k where k.look) or exists (select from pgflow.job_key_notes) as unsure
     into v_due;
   if v_due.lapsed or v_due.awake then

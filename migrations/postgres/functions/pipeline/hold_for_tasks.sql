@@ -19,9 +19,8 @@ begin
   ), gone as materialized (
     select h.resource, h.run_id, h.step_slug, h.task_index from pgflow.task_holds h
      where h.resource = any (hold_for_tasks.resources)
-       and not exists (
-         select from kept k
-          where k.resource = h.resource and k.run_id = h.run_id and k.step_slug = h.step_slug and k.task_index = h.task_index)
+       and (h.resource, h.run_id, h.step_slug, h.task_index) not in (
+         select k.resource, k.run_id, k.step_slug, k.task_index from kept k)
        for update skip locked
   )
   delete from pgflow.task_holds h using gone g

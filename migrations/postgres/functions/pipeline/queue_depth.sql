@@ -11,6 +11,6 @@ begin
   return least(most,
     (select count(*) from (select from pgflow.jobs j where j.state = 'ready' and j.need = queue_depth.need limit most) r)
     + (select count(*) from (select from pgflow.jobs j where j.state = 'sleeping' and j.need = queue_depth.need limit most) s)
-    + (select count(*) from (select from pgflow.jobs j where j.state = 'parked' and j.need = queue_depth.need limit most) p));
+    + (select count(*) from (select from pgflow.jobs j where j.state = 'parked' and j.need || '' = queue_depth.need limit most) p));
 end;
 $$;

@@ -27,11 +27,13 @@ begin
          and not exists (
            select from pgflow.deps e join pgflow.step_states n on n.run_id = s.run_id and n.step_slug = e.step_slug
             where e.flow_slug = s.flow_slug and e.dep_slug = s.step_slug)
+    ), of_run as (
+      select l.*, bool_or(l.is_new) over (partition by l.run_id) as has_new from leaf l
     )
     select l.run_id, l.step_slug, l.step_index, l.is_new, false as is_map,
            coalesce(l.output_bytes, greatest(octet_length(l.output::text), pg_column_size(l.output #> '{}'))) as bytes
-      from leaf l
-     where l.is_measured and l.run_id in (select n.run_id from leaf n where n.is_new)
+      from of_run l
+     where l.is_measured and l.has_new
     union all
     select s.run_id, s.step_slug, d.step_index, true, true, null
       from unnest(run_ids, step_slugs) k(run_id, step_slug)

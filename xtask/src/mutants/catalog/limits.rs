@@ -182,7 +182,7 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "limit-looks-at-leaves-that-were-there",
         file: "functions/_excess_steps.sql",
-        find: " and l.run_id in (select n.run_id from leaf n where n.is_new)",
+        find: " and l.has_new",
         replace: "",
         why: "leaves would be measured whenever any step ends",
         tests: &["work::linear"],

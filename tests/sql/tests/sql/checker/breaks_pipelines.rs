@@ -47,7 +47,6 @@ pub(super) const BREAKS: &[Break] = &[
     ("hold_fence", "update pgflow.task_holds set fence = 0 where fence = 1"),
     ("message_place", "update pgflow.job_messages set seq = seq + 1 where job = 'b'"),
     ("message_place", "update pgflow.job_messages set need = null where job = 'b'"),
-    ("message_without_hold", "delete from pgflow.permit_holds where job = 'a'"),
     ("message_of_no_job", "update pgflow.job_messages set job = 'nobody' where job = 'a'"),
     (
         "message_resources",

@@ -147,6 +147,8 @@ pub(super) const EXCUSED: &[(&str, &str)] = &[
         "hold_for_tasks",
         "writes about attempts that its transaction has just begun, with permits locked as for `hold_permits`",
     ),
+    ("give_up_holds", "passes over what others have"),
+    ("reset_jobs", "is for the owner of a database between tests, and empties tables"),
     ("grant_roles", "is part of the installation, whose lock it runs under"),
     ("set_vt_batch", "is a part of heartbeats and claims, which know in which order it comes"),
 ];
