@@ -359,9 +359,13 @@ impl<'s> Planner<'s> {
     fn batches(&mut self, rule: &BatchRule) {
         let rule = &BatchRule { bytes: Some(most_bytes(rule)), ..*rule };
         let groups = std::mem::take(&mut self.groups).into_values().map(Group::into_messages);
+        // Those keep the order of the line: which of them came back first says nothing.
+        let first_lost = self.lost.iter().map(|waiting| waiting.since).min();
         let alone = std::mem::take(&mut self.lost).into_iter().map(|waiting| vec![waiting]);
         let mut groups: Vec<_> = groups.chain(alone).collect();
-        groups.sort_by_key(|group| group.iter().map(|waiting| waiting.since).min());
+        let since =
+            |waiting: &Waiting| first_lost.filter(|_| waiting.is_lost()).unwrap_or(waiting.since);
+        groups.sort_by_key(|group| group.iter().map(since).min());
         for group in groups {
             if !(self.has_lost && group.iter().any(Waiting::is_lost)) {
                 self.batches_of(rule, group);

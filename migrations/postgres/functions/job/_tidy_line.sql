@@ -29,7 +29,9 @@ begin
   if v_due.expired then
     perform pgflow._mark_expired(p_now, p_needs, greatest(p_limit, 100));
   end if;
-  if v_due.unsure then
+  -- What came back may have met a key that somebody has.
+  if v_due.unsure or (v_due.lapsed or v_due.awake or v_due.expired)
+     and (exists (select from pgflow.job_keys k where k.look) or exists (select from pgflow.job_key_notes)) then
     perform pgflow._look_again(100, p_needs);
   end if;
   return v_due.lapsed or v_due.awake;

@@ -8,7 +8,7 @@ use pgflow_mysql_tests::{chain, claim, ensure, start, text};
 use pgflow_runtime::backend::{Backend, BackendError, Cancelled, Parts, Runs, Upkeep, Work};
 use pgflow_runtime::mysql::{MySql, MySqlOptions};
 use pgflow_runtime::store::{Access, Store};
-use pgflow_test_support::{MariaDb, MariaDbDatabase, MariaDbOptions};
+use pgflow_test_support::{MariaDb, MariaDbDatabase, MariaDbOptions, wait_until};
 use serde_json::json;
 use tokio::time::timeout;
 
@@ -22,6 +22,18 @@ fn signal(server: &MariaDb, name: &str) {
     let pid = server.pid().expect("it runs").to_string();
     let status = Command::new("kill").args([name, &pid]).status();
     assert!(status.expect("kill is there").success(), "{name}");
+}
+
+/// Stops it. Its threads go on until each of them has heard of that.
+fn freeze(server: &MariaDb) {
+    signal(server, "-STOP");
+    let threads = format!("/proc/{}/task", server.pid().expect("it runs"));
+    let is_stopped = |stat: String| stat.rsplit(')').next().is_some_and(|it| it.starts_with(" T"));
+    wait_until("all threads of the server are stopped", || {
+        let mut threads = std::fs::read_dir(&threads).expect("its threads").flatten();
+        threads
+            .all(|thread| std::fs::read_to_string(thread.path().join("stat")).is_ok_and(is_stopped))
+    });
 }
 
 /// Says which call did not end, or ended otherwise.
@@ -52,7 +64,7 @@ async fn who_gets_no_answer_is_told_so() {
     let undone = Store::begin(&mysql, Access::Write).await.expect("begun");
     let settle = Settle { lease: first.clone().into(), verdict: Verdict::Completed(json!(1)) };
 
-    signal(&server, "-STOP");
+    freeze(&server);
     tokio::join!(
         gives_up("the commit of a step", Work::commit(&mysql, step, &settle)),
         gives_up("a commit", Store::commit(&mysql, write)),

@@ -36,6 +36,7 @@ impl Instance {
         run(unprivileged(&MARIADB.directories()?[1].join("mariadb-install-db"))
             .args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db"])
             .arg(setting("datadir", instance.data().display()))
+            .arg(setting("tmpdir", instance.dir.display()))
             .arg("--innodb-log-file-size=4M"))?;
         instance.start()?;
         Ok(instance)
@@ -108,6 +109,8 @@ impl Instance {
         let commit = if self.options.fsync { "1" } else { "0" };
         let mut settings = vec![
             setting("datadir", self.data().display()),
+            // A server that starts deletes what it takes for leftovers there, of others too.
+            setting("tmpdir", self.dir.display()),
             setting("socket", self.socket().display()),
             setting("tmpdir", self.dir.display()),
             setting("port", self.port),

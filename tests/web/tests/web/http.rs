@@ -211,7 +211,7 @@ fn pages_can_be_measured_on_every_database() -> Outcome {
     let figures = report["pages"].as_array().ok_or("no figures")?;
     for database in ["sqlite", "postgres", "mysql"] {
         let of = figures.iter().filter(|figure| figure["database"] == database);
-        assert_eq!(of.filter(|figure| figure["p50_ms"].as_f64() > Some(0.0)).count(), 43);
+        assert_eq!(of.filter(|figure| figure["p50_ms"].as_f64() > Some(0.0)).count(), 48);
     }
     Ok(())
 }

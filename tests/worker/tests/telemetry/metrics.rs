@@ -182,7 +182,8 @@ fn counts(all: &BTreeMap<Series, f64>) {
         ("pgflow_attempts_total", "dropped", 2.0),
         ("pgflow_attempts_total", "held_back", 1.0),
         ("pgflow_settles_total", "fenced", 1.0),
-        ("pgflow_settles_total", "run_ended", 1.0),
+        // A result that was too late, and the word that a cancelled handler has ended.
+        ("pgflow_settles_total", "run_ended", 2.0),
         ("pgflow_settles_total", "already_settled", 1.0),
         ("pgflow_heartbeats_total", "lost", 1.0),
         ("pgflow_heartbeats_total", "cancelled", 1.0),

@@ -46,8 +46,8 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "task-hold-never-forgotten",
         file: "functions/hold_for_tasks.sql",
-        find: "where h.resource = any (hold_for_tasks.resources)\n       and not exists",
-        replace: "where false and not exists",
+        find: "where h.resource = any (hold_for_tasks.resources)\n       and (h.resource,",
+        replace: "where false and (h.resource,",
         why: "holds of attempts that are over would pile up",
         tests: &["pipelines::permits"],
     },

@@ -222,8 +222,8 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "jobs-ring",
         file: "job/waits.rs",
-        find: "            Some(wait) => Err(JobProblem::Ring(wait.on.clone())),\n            None => Ok(looked_at),",
-        replace: "            Some(_) | None => Ok(looked_at),",
+        find: "ring.map_or(Ok(()), |wait| Err(JobProblem::Ring(wait.on.clone())))",
+        replace: "ring.map_or(Ok(()), |_| Ok(()))",
         why: "two jobs could wait for each other for ever",
         tests: &["an_operator_cannot"],
     },

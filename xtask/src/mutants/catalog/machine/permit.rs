@@ -142,7 +142,7 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "permit-longest-wait",
         file: "permit/plan.rs",
-        find: "        groups.sort_by_key(|group| group.iter().map(|waiting| waiting.since).min());\n",
+        find: "        groups.sort_by_key(|group| group.iter().map(since).min());\n",
         replace: "",
         why: "the first key would go before the one that has waited longest",
         tests: &["batches_are_of_one_key"],
