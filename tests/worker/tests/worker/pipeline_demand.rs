@@ -133,9 +133,19 @@ async fn a_sink_waits_for_room(fresh: Fresh) -> Outcome {
         sink.send_all(&mut stream::iter(0..60).map(Ok)).await?;
         sink.close().await
     });
-    sleep(Duration::from_millis(700)).await;
+    let depth = async || fresh.db.queue("numbers").stats().await.map(|stats| stats.depth);
+    let filled: Outcome = timeout(PATIENCE, async {
+        while depth().await? < 15 {
+            sleep(Duration::from_millis(20)).await;
+        }
+        Ok(())
+    })
+    .await?;
+    filled?;
+    // What it pushes without room comes now.
+    sleep(Duration::from_millis(500)).await;
     assert!(!filling.is_finished(), "nobody works, so there is no room for all");
-    let depth = fresh.db.queue("numbers").stats().await?.depth;
+    let depth = depth().await?;
     assert!((15..=20).contains(&depth), "{depth}");
     let seen = Seen::new();
     let saw = seen.clone();
