@@ -385,7 +385,8 @@ async fn a_raw_hand_over_waits_for_whoever_serves_it(fresh: Fresh) -> Outcome {
 /// A name of a kind of job that is here is no name of somebody else's need: it was spelled wrong.
 async fn a_raw_hand_over_to_no_need_of_its_kind_ends_the_job(fresh: Fresh) -> Outcome {
     let worker = Worker::new(&fresh.db).job(page::Job).need("rust.first", |job, ctx| async move {
-        ctx.submit_spec(JobSpec::<page::scan>::new("forked")?.id("forked").map_err(Error::fatal)?);
+        let fork = JobSpec::<page::scan>::new("forked".to_owned())?;
+        ctx.submit_spec(fork.id("forked").map_err(Error::fatal)?);
         Ok(AnyNext::<()>::to_raw(job.as_str().unwrap_or_default(), json!("four")))
     });
     let worker = Working::start(

@@ -316,6 +316,22 @@ async fn a_strict_claim_forgets_nobody() {
     db.check().await;
 }
 
+/// What another claim has is no reason to leave what is due.
+#[tokio::test]
+async fn what_is_due_comes_although_others_have_what_is_ready() {
+    for how in ["sleeping", "lapsed"] {
+        let db = Db::new().await;
+        due(&db, how).await;
+        db.run("update pgflow.jobs set state = 'ready', token = null, lease_until = null, look_at = null where id = 'j0'").await;
+        let (mut open, taken) = open_get_work(&db, "array['b']").await;
+        assert_eq!(taken, ["j0"]);
+        assert_eq!(db.rows(&work("b", 1)).await, ["j1"], "{how}");
+        assert_eq!(db.rows(&work("b", 2)).await, ["j2", "j3"], "{how}");
+        open.run("commit").await;
+        db.check().await;
+    }
+}
+
 /// The best first among what is brought back, whatever came due first: by priority, then by place.
 #[tokio::test]
 async fn a_small_claim_brings_back_the_best() {
@@ -363,13 +379,15 @@ async fn a_lease_that_ran_out_keeps_no_key_from_other_needs() {
             .await;
     }
     assert_eq!(db.rows(&work("y", 9)).await, [""; 0]);
+    // Behind those in line, although it can be had without further ado.
+    submit(&db, "y", &["d"]).await;
     super::lapse(&db, "dead-k").await;
     super::lapse(&db, "dead-l").await;
     assert_eq!(status(&db, "b1").await, "READY");
     let (mut open, taken) = open_get_work(&db, "array['y']").await;
     assert_eq!(taken, ["b1"]);
     // The other is neither held nor counted.
-    assert_eq!(db.rows(&work("y", 9)).await, ["c"]);
+    assert_eq!(db.rows(&work("y", 9)).await, ["c", "d"]);
     open.run("rollback").await;
     assert_eq!(db.rows(&work("y", 9)).await, ["b1"]);
     assert_eq!(db.one("select sum(lapses) from pgflow.jobs").await, "2");
