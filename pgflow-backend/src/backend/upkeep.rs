@@ -80,8 +80,8 @@ pub trait Upkeep: fmt::Debug + Send + Sync + 'static {
     /// How many runs [`prune`](super::Runs::prune) could delete, counted up to `max`.
     fn prunable(&self, older_than: Duration, max: u64) -> Reply<'_, u64>;
 
-    /// Looks for anything that cannot be: a sentence per violation, none when all is well. Reads everything, so it is
-    /// for an operator's doubts, not for a timer.
+    /// Looks for anything that cannot be, and for jobs that wait for one in crash concern: a sentence each, none when all is
+    /// well. Reads everything, so it is for an operator's doubts, not for a timer.
     fn check(&self) -> Reply<'_, Vec<String>>;
 
     /// How the database itself is doing, as far as this login may know. An answer also if the schema is missing, older

@@ -286,10 +286,19 @@ impl JobData {
 
     pub(super) fn lapsed(&self, now: Timestamp, needs: Option<&[String]>, max: u32) -> Vec<JobId> {
         let lapsed = self.leases.iter().take_while(|(until, _)| *until <= now);
-        let is_meant =
-            |id: &JobId| needs.is_none_or(|needs| needs.contains(&self.jobs[id].row.need));
+        let is_meant = |id: &JobId| needs.is_none_or(|needs| self.keeps_from(id, needs));
         let lapsed = lapsed.filter(|(_, id)| is_meant(id));
         lapsed.take(max as usize).map(|(_, id)| id.clone()).collect()
+    }
+
+    /// Whether jobs of these needs can be had once this one is let go: itself, or those in line for its key.
+    fn keeps_from(&self, id: &JobId, needs: &[String]) -> bool {
+        let row = &self.jobs[id].row;
+        let is_awaited = |key: &String| {
+            let line = |need: &String| (key.clone(), need.clone(), JobState::Parked);
+            needs.iter().any(|need| self.lines.contains_key(&line(need)))
+        };
+        needs.contains(&row.need) || row.key.as_ref().is_some_and(is_awaited)
     }
 
     pub(super) fn waiting_pairs(&self, max: u32) -> Vec<(JobId, JobId)> {
@@ -331,8 +340,8 @@ impl JobData {
             return Some(now);
         }
         let asleep = needs.iter().filter_map(|need| Some(self.asleep.get(need)?.first()?.0));
-        let of_needs = |id: &JobId| needs.contains(&self.jobs[id].row.need);
-        let lapse = self.leases.iter().find(|(_, id)| of_needs(id)).map(|(until, _)| *until);
+        let lapse = self.leases.iter().find(|(_, id)| self.keeps_from(id, needs));
+        let lapse = lapse.map(|(until, _)| *until);
         asleep.chain(lapse).min()
     }
 

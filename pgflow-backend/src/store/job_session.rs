@@ -51,7 +51,7 @@ pub trait JobSession: Send {
         max: u32,
     ) -> impl Future<Output = Stored<Vec<JobId>>> + Send;
 
-    /// Up to `max` jobs whose lease has lapsed: of these needs, or of all.
+    /// Up to `max` jobs whose lease has lapsed: of these needs, or that have a key which jobs of these needs are in line for; or of all.
     fn lapsed_jobs(
         &mut self,
         needs: Option<&[String]>,
@@ -84,7 +84,7 @@ pub trait JobSession: Send {
     fn held_jobs(&mut self, worker: &str) -> impl Future<Output = Stored<Vec<JobHold>>> + Send;
 
     /// When a job of these needs may be had: now, or any moment before, if one is ready; when the first sleeper wakes or the first
-    /// lease lapses.
+    /// lease lapses, of theirs or of one that has a key which they are in line for.
     fn next_job(
         &mut self,
         needs: &[String],

@@ -34,6 +34,14 @@ pub enum JobProblem {
     /// What it would wait for waits for it.
     #[error("waiting for {0} would close a ring: that waits for this job")]
     Ring(Dependency),
+    /// A name of the needs of a kind of job that this program has, and that has none of that name.
+    #[error("the kind of job `{kind}` has no need `{need}`")]
+    UnknownNeed {
+        /// Whose need it would be.
+        kind: String,
+        /// What was said.
+        need: String,
+    },
     /// No attempt at all.
     #[error("max_attempts must be at least 1")]
     NoAttempts,

@@ -22,6 +22,9 @@ pub(crate) const INVARIANTS: &[&str] = &[
       where e.kind = 'run' and not exists (
         select 1 from pgflow_runs r
          where r.id = unhex(replace(convert(e.dependency using utf8mb4), '-', '')) and r.status = 'started')",
+    // Nobody goes on until somebody decides.
+    "select concat('job ', convert(j.id using utf8mb4), ' is in crash concern, and job ', convert(e.waiter using utf8mb4), ' waits for it')
+       from pgflow_jobs j join pgflow_job_edges e on e.kind = 'job' and e.dependency = j.id where j.state = 'concern'",
     // Leases and keys.
     "select concat('job ', convert(j.id using utf8mb4), ' is ', j.state, ', but its lease is not as it should be')
        from pgflow_jobs j left join pgflow_job_leases l on l.job = j.seq

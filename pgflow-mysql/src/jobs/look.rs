@@ -1,6 +1,7 @@
 //! Which jobs a claim or sweep finds. Needs are looked at one by one, so that no server reads more entries of an index than there are
 //! jobs to take, and claims pass over what others have locked.
 
+use std::collections::BTreeSet;
 use std::ops::DerefMut;
 
 use pgflow_machine::job::{JobHold, JobId, JobToken, ReadyJob};
@@ -30,6 +31,15 @@ const LAPSED: &str = "
     select j.id, j.need from pgflow_job_leases l force index (pgflow_job_leases_until)
       straight_join pgflow_jobs j force index (primary) on j.seq = l.job
      where l.until <= ? order by l.until limit ?";
+
+/// Who has a key that jobs of a need are in line for.
+const HOLDERS: &str = "
+    select j.id, l.until from pgflow_job_leases l force index (pgflow_job_leases_until)
+      straight_join pgflow_jobs j force index (primary) on j.seq = l.job
+     where l.until <= ? and j.job_key is not null and (
+       select p.seq from pgflow_jobs p force index (pgflow_jobs_line)
+        where p.job_key = j.job_key and p.state = 'parked' and p.need = ? limit 1) is not null
+     order by l.until limit ?";
 
 const HELD: &str = "
     select j.id, l.token from pgflow_job_leases l
@@ -107,14 +117,32 @@ pub(crate) async fn lapsed<C: DerefMut<Target = MySqlConnection>>(
 ) -> Result<Vec<JobId>> {
     let query = sqlx::query_as(LAPSED).bind(session.now.micros()).bind(max);
     let found: Vec<(Vec<u8>, Vec<u8>)> = query.fetch_all(session.connection()).await?;
-    let mut lapsed = Vec::new();
+    let Some(needs) = needs.filter(|_| !found.is_empty()) else {
+        return found.into_iter().map(|(name, _)| id(name)).collect();
+    };
+    let mut lapsed = BTreeSet::new();
     for (name, need) in found {
-        let need = text(need)?;
-        if needs.is_none_or(|needs| needs.contains(&need)) {
-            lapsed.push(id(name)?);
+        if needs.contains(&text(need)?) {
+            lapsed.insert(id(name)?);
         }
     }
-    Ok(lapsed)
+    for need in distinct(needs) {
+        for (name, _) in holders(session, need, session.now.micros(), max).await? {
+            lapsed.insert(id(name)?);
+        }
+    }
+    Ok(lapsed.into_iter().take(max as usize).collect())
+}
+
+/// Who has a key that jobs of this need are in line for, with leases until this moment at most: the first to run out first.
+async fn holders<C: DerefMut<Target = MySqlConnection>>(
+    session: &mut MySqlSession<C>,
+    need: &str,
+    until: i64,
+    max: u32,
+) -> Result<Vec<(Vec<u8>, i64)>> {
+    let query = sqlx::query_as(HOLDERS).bind(until).bind(need.as_bytes()).bind(max);
+    Ok(query.fetch_all(session.connection()).await?)
 }
 
 pub(crate) async fn expired<C: DerefMut<Target = MySqlConnection>>(
@@ -185,6 +213,12 @@ pub(crate) async fn next<C: DerefMut<Target = MySqlConnection>>(
     }
     let leases: Vec<(i64, Vec<u8>)> =
         sqlx::query_as(LAPSES).fetch_all(session.connection()).await?;
+    if !leases.is_empty() {
+        for need in distinct(needs) {
+            let holders = holders(session, need, i64::MAX, 1).await?;
+            next = next.into_iter().chain(holders.into_iter().map(|(_, until)| until)).min();
+        }
+    }
     let is_meant = |need: &[u8]| needs.iter().any(|meant| meant.as_bytes() == need);
     let lapse = leases.into_iter().find(|(_, need)| is_meant(need)).map(|(until, _)| until);
     Ok(next.into_iter().chain(lapse).min().map(Timestamp::from_micros))

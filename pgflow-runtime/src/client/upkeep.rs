@@ -160,7 +160,8 @@ impl Db {
         ask!(self, backend, [], backend.prunable(older_than, max))
     }
 
-    /// Looks for anything that cannot be: a sentence per violation, none when all is well. Reads everything.
+    /// Looks for anything that cannot be, and for jobs that wait for one in crash concern, which go on when somebody decides: a sentence
+    /// each, none when all is well. Reads everything.
     pub async fn check(&self) -> Result<Vec<String>, ClientError> {
         ask!(self, backend, [], backend.check())
     }

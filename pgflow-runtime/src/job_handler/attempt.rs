@@ -10,7 +10,7 @@ use pgflow_machine::permit::{Message, MessageEnd, MessageLease};
 use pgflow_machine::{Lease, Verdict};
 use pgflow_model::with_causes;
 
-use super::kinds::Code;
+use super::kinds::{Code, Declared};
 use super::{JobExcuses, transaction};
 use crate::backend::{Backend, ClaimedJob};
 use crate::job::{Ending, JobContext};
@@ -25,6 +25,7 @@ pub(crate) struct Attempt {
     pub(crate) code: Arc<Code>,
     pub(crate) job: ClaimedJob,
     pub(crate) states: States,
+    pub(crate) declared: Arc<Declared>,
     pub(crate) signals: Signals,
     pub(crate) backend: Arc<dyn Backend>,
     /// What it is settled with: as a message, if its need holds something.
@@ -73,7 +74,7 @@ impl Attempt {
         // An error is read and dropped inside as well: its code is the application's.
         let call = async {
             match self.code.call(&context, self.job.payload.clone(), &self.states, tx).await {
-                Ok(ending) => ((verdict(ending), context.take_forks()), None),
+                Ok(ending) => (self.ended(verdict(ending), &context), None),
                 Err(error) => {
                     let verdict = failed(&error, self.retry());
                     ((verdict, Vec::new()), Excuse::of_handler(&error))
@@ -85,6 +86,20 @@ impl Attempt {
             let error = tidy(&panic_text(panic));
             ((JobVerdict::Failed { error, retry: self.retry() }, Vec::new()), None)
         })
+    }
+
+    /// How the handler says that it ended, with what it forks: unless no worker would ever take what it hands over.
+    fn ended(&self, verdict: JobVerdict, context: &JobContext) -> Outcome {
+        if let JobVerdict::HandedOver(to) = &verdict
+            && let Err(problem) = self.declared.check(&to.need)
+        {
+            let error = format!("what comes next cannot be: {problem}");
+            return (
+                JobVerdict::Failed { error: tidy(&error), retry: JobRetry::Never },
+                Vec::new(),
+            );
+        }
+        (verdict, context.take_forks())
     }
 
     /// Nobody else could write in the meantime.

@@ -1,6 +1,6 @@
 //! The kinds of jobs that a program brings along.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::{JobHandler, NeedLimit};
 use crate::backend::Backend;
-use crate::job::{Ending, Job, JobContext, JobTask, NeedDef, Next};
+use crate::job::{Ending, Job, JobContext, JobProblem, JobTask, NeedDef, Next};
 use crate::tx::TxSlot;
 use crate::worker::{InUse, WorkerError, taking};
 use crate::{Error, Result, States};
@@ -93,11 +93,31 @@ impl Code {
     }
 }
 
+/// What kinds of jobs say about names of needs: which there are below theirs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Declared {
+    kinds: HashSet<&'static str>,
+    needs: HashSet<&'static str>,
+}
+
+impl Declared {
+    /// Refuses a need that would be of one of these kinds, which has none of that name.
+    pub(super) fn check(&self, need: &str) -> Result<(), JobProblem> {
+        match need.split_once('.') {
+            Some((kind, _)) if self.kinds.contains(kind) && !self.needs.contains(need) => {
+                Err(JobProblem::UnknownNeed { kind: kind.to_owned(), need: need.to_owned() })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 /// The kinds of jobs that a program brings along, with what their needs want.
 #[derive(Debug, Default)]
 pub(crate) struct Kinds {
     needs: HashMap<&'static str, Arc<Code>>,
     states: States,
+    declared: Arc<Declared>,
     /// A need that two bring along.
     twice: Option<&'static str>,
     /// Needs that fewer jobs of may run at once.
@@ -106,6 +126,9 @@ pub(crate) struct Kinds {
 
 impl Kinds {
     pub(crate) fn with<J: Job>(mut self) -> Self {
+        let declared = Arc::make_mut(&mut self.declared);
+        declared.kinds.insert(J::NAME);
+        declared.needs.extend(J::NEEDS.iter().map(|def| def.name));
         for def in J::NEEDS.iter().copied().filter(|def| !def.is_external) {
             self.add(def.name, Code::Typed(def));
         }
@@ -122,7 +145,9 @@ impl Kinds {
             Box::pin(async move { next.await?.into_ending().map_err(Error::fatal) })
         };
         // A worker has few of them, for as long as its process lives.
-        self.add(need.to_owned().leak(), Code::Raw(Box::new(raw)));
+        let need = need.to_owned().leak();
+        Arc::make_mut(&mut self.declared).needs.insert(need);
+        self.add(need, Code::Raw(Box::new(raw)));
         self
     }
 
@@ -148,6 +173,11 @@ impl Kinds {
         names
     }
 
+    /// What is known of names of needs.
+    pub(crate) fn declared(&self) -> Arc<Declared> {
+        Arc::clone(&self.declared)
+    }
+
     /// The code for a need.
     pub(crate) fn code(&self, need: &str) -> Option<(&'static str, Arc<Code>)> {
         let (name, code) = self.needs.get_key_value(need)?;
@@ -160,7 +190,7 @@ impl Kinds {
 
     /// Ready to work, or why not.
     pub(crate) async fn start(self, backend: Arc<dyn Backend>) -> Result<JobHandler, WorkerError> {
-        let Self { needs, states, twice, limits } = self;
+        let Self { needs, states, declared, twice, limits } = self;
         if let Some(need) = twice {
             return Err(WorkerError::NeedTwice { need });
         }
@@ -190,6 +220,6 @@ impl Kinds {
         }
         let limit = |(need, max)| (need, NeedLimit { max, in_use: InUse::default() });
         let limits = limits.into_iter().map(limit).collect();
-        Ok(JobHandler { needs, states, backend, limits, excuses: Arc::default() })
+        Ok(JobHandler { needs, states, declared, backend, limits, excuses: Arc::default() })
     }
 }

@@ -24,13 +24,14 @@ pub(crate) use kinds::Kinds;
 use crate::States;
 use crate::backend::{Backend, ClaimedWork};
 use crate::worker::{Handler, InUse, Label, Prepared, Signals};
-use kinds::Code;
+use kinds::{Code, Declared};
 
 /// Runs the needs of jobs.
 #[derive(Debug)]
 pub(crate) struct JobHandler {
     needs: HashMap<&'static str, Arc<Code>>,
     states: States,
+    declared: Arc<Declared>,
     backend: Arc<dyn Backend>,
     limits: HashMap<String, NeedLimit>,
     excuses: Arc<JobExcuses>,
@@ -94,7 +95,8 @@ impl Handler for JobHandler {
         let (code, states) = (Arc::clone(code), self.states.clone());
         let permit = self.limits.get(*name).map(|limit| limit.in_use.take());
         let (backend, excuses) = (Arc::clone(&self.backend), Arc::clone(&self.excuses));
-        let attempt = Attempt { code, job, states, signals, backend, lease, excuses };
+        let declared = Arc::clone(&self.declared);
+        let attempt = Attempt { code, job, states, declared, signals, backend, lease, excuses };
         Ok(Prepared { label, permit, span, run: Box::pin(attempt.run()) })
     }
 }

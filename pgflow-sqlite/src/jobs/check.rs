@@ -15,6 +15,9 @@ pub(crate) const INVARIANTS: &[&str] = &[
       where kind = 'run' and not exists (
         select 1 from pgflow_runs r
          where r.run_id = unhex(replace(dependency, '-', '')) and r.status = 'started')",
+    // Nobody goes on until somebody decides.
+    "select 'job ' || j.id || ' is in crash concern, and job ' || e.waiter || ' waits for it'
+       from pgflow_jobs j join pgflow_job_edges e on e.kind = 'job' and e.dependency = j.id where j.state = 'concern'",
     // Leases and keys.
     "select 'job ' || j.id || ' is ' || j.state || ', but its lease is not as it should be'
        from pgflow_jobs j left join pgflow_job_leases l on l.job = j.seq

@@ -22,7 +22,9 @@ const DUE: &str = "
 
 const LAPSED: &str = "
     select j.id from pgflow_job_leases l cross join pgflow_jobs j on j.seq = l.job
-     where l.until <= ?1 and (?2 is null or j.need in (select value from json_each(?2)))
+     where l.until <= ?1 and (?2 is null or j.need in (select value from json_each(?2)) or exists (
+       select 1 from json_each(?2) n
+        cross join pgflow_jobs p on p.key = j.key and p.state = 'parked' and p.need = n.value))
      order by l.until limit ?3";
 
 const EXPIRED: &str = "
@@ -57,7 +59,10 @@ const NEXT: &str = "
        union all
       select * from (
         select l.until from pgflow_job_leases l cross join pgflow_jobs j on j.seq = l.job
-         where j.need in (select value from json_each(?1)) order by l.until limit 1)
+         where j.need in (select value from json_each(?1)) or exists (
+           select 1 from json_each(?1) n
+            cross join pgflow_jobs p on p.key = j.key and p.state = 'parked' and p.need = n.value)
+         order by l.until limit 1)
     )";
 
 fn of(needs: &[String]) -> String {

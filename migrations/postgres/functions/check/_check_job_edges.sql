@@ -1,4 +1,4 @@
--- Edges and keys of jobs: none that leads nowhere, none to what is over, no ring; one head per key.
+-- Edges and keys of jobs: none that leads nowhere, none to what is over or does not go on by itself, no ring; one head per key.
 create or replace function pgflow._check_job_edges() returns table (invariant text, run_id uuid, detail text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -27,6 +27,11 @@ begin
     left join pgflow.job_archive a on w.kind = 'job' and a.id = w.dependency
    where w.kind not in ('job', 'run') or w.outcome not in ('done', 'failed', 'cancelled', 'crashed', 'expired')
       or a.outcome <> w.outcome or exists (select from pgflow.jobs j where w.kind = 'job' and j.id = w.dependency)
+  union all
+  -- Nothing contradicts itself here, but nobody goes on until somebody decides.
+  select 'job_concern', null, format('job %s is in crash concern, and job %s waits for it', j.id, e.waiter)
+    from pgflow.jobs j join pgflow.job_edges e on e.dependency = j.id and e.kind = 'job'
+   where j.state = 'concern'
   union all
   select 'job_ring', null, format('job %s waits for itself', r.waiter)
     from unnest(pgflow._jobs_in_rings()) r(waiter)

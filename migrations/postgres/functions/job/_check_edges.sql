@@ -16,8 +16,8 @@ begin
   if num_nonnulls(p_edge_jobs, p_kinds, p_dependencies, p_policies) = 0 then
     return '{}';
   end if;
-  if (cardinality(p_edge_jobs), coalesce(cardinality(p_kinds), cardinality(p_edge_jobs)), coalesce(cardinality(p_policies), cardinality(p_edge_jobs)))
-     is distinct from (cardinality(p_dependencies), cardinality(p_dependencies), cardinality(p_dependencies)) then
+  if (pgflow._length(p_edge_jobs), coalesce(pgflow._length(p_kinds), cardinality(p_edge_jobs)), coalesce(pgflow._length(p_policies), cardinality(p_edge_jobs)))
+     is distinct from (pgflow._length(p_dependencies), cardinality(p_dependencies), cardinality(p_dependencies)) then
     raise exception 'Arrays of edges must have one length' using errcode = 'array_subscript_error';
   end if;
   select format('%s %s of job %s with policy %s', e.kind, coalesce(e.dependency, 'null'), e.job, e.policy) into v_wrong

@@ -4,7 +4,7 @@ language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if p_ids is null or cardinality(p_ids) <> any (p_lengths) then
+  if p_ids is null or pgflow._length(p_ids) <> any (p_lengths) then
     raise exception 'Arrays must have one length: % jobs, and % of what belongs to them', cardinality(p_ids), p_lengths
       using errcode = 'array_subscript_error';
   end if;

@@ -2,7 +2,7 @@
 -- cannot wait for each other in a ring. Waiters that come in between are found, and locked, when the edges are read again.
 --
 -- A second pass of a transaction would not be in order. It waits for the jobs themselves and for `others` only; if somebody holds one of
--- those that wait for them, the sweep tells it, see _waiters_of.
+-- those that wait for them, the next claim or sweep tells it, see _waiters_of.
 create or replace function pgflow._lock_jobs(p_ids text[], p_kind text default 'job', p_others text[] default '{}') returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -1,5 +1,5 @@
 -- Who waits for jobs or runs that have ended, locked. Most are locked already, in order; who came since is locked if that
--- takes no waiting, because to wait out of order may be to wait for ever. What is left over is remembered for the sweep; so is
+-- takes no waiting, because to wait out of order may be to wait for ever. What is left over is remembered for the next claim or sweep; so is
 -- everything in a transaction that is stricter than read committed, which does not see who came after it began.
 create or replace function pgflow._waiters_of(p_kind text, p_ids text[], p_outcomes text[]) returns text[]
 language plpgsql

@@ -20,7 +20,7 @@ declare
   v_until timestamptz;
   v_soon timestamptz;
 begin
-  perform pgflow._check_job_batch(beat_jobs.ids, array[coalesce(cardinality(tokens), -1)]);
+  perform pgflow._check_job_batch(beat_jobs.ids, array[coalesce(pgflow._length(tokens), -1)]);
   if coalesce(beat_jobs.seconds, 0) <= 0 or beat_jobs.seconds > 3155760000 then
     raise exception 'A lease of % seconds is none', coalesce(beat_jobs.seconds::text, 'null')
       using errcode = 'invalid_parameter_value', detail = jsonb_build_object('problem', 'bad_lease');

@@ -14,7 +14,7 @@ as $$
 declare
   v_free text[];
 begin
-  perform pgflow._check_job_batch(complete_unheld_jobs.ids, array[cardinality(outputs)]);
+  perform pgflow._check_job_batch(complete_unheld_jobs.ids, array[pgflow._length(outputs)]);
   perform pgflow._check_payloads(outputs, null);
   v_free := pgflow._unheld_jobs(complete_unheld_jobs.ids, complete_unheld_jobs.worker);
   perform pgflow._end_jobs(array_agg(i.id), array_agg('done'::text), array_agg(i.output), null, complete_unheld_jobs.worker, '{"unheld": true}')

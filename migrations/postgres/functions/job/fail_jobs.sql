@@ -18,7 +18,7 @@ set plan_cache_mode = force_generic_plan
 set jit = off
 as $$
 begin
-  perform pgflow._check_job_batch(fail_jobs.ids, array[coalesce(cardinality(errors), -1), cardinality(fatal)]);
+  perform pgflow._check_job_batch(fail_jobs.ids, array[coalesce(pgflow._length(errors), -1), pgflow._length(fatal)]);
   return query
     select s.id, s.outcome
       from pgflow.settle_jobs(

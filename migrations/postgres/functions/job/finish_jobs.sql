@@ -14,7 +14,7 @@ declare
   v_held int[];
   v_done record;
 begin
-  perform pgflow._check_job_batch(finish_jobs.ids, array[coalesce(cardinality(tokens), -1), cardinality(outputs)]);
+  perform pgflow._check_job_batch(finish_jobs.ids, array[coalesce(pgflow._length(tokens), -1), pgflow._length(outputs)]);
   perform pgflow._check_payloads(outputs, null);
   v_held := pgflow._held_jobs(finish_jobs.ids, tokens);
   select array_agg(finish_jobs.ids[n]) as ids, array_agg('done'::text) as outcomes, array_agg(outputs[n]) as outputs

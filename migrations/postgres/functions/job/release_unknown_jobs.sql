@@ -12,7 +12,7 @@ as $$
 declare
   v_unknown record;
 begin
-  perform pgflow._check_job_batch(known_ids, array[coalesce(cardinality(known_tokens), -1)]);
+  perform pgflow._check_job_batch(known_ids, array[coalesce(pgflow._length(known_tokens), -1)]);
   select array_agg(j.id) as ids, array_agg(j.token::text) as tokens into v_unknown
     from pgflow.jobs j
    where j.state = 'leased' and j.worker = release_unknown_jobs.worker

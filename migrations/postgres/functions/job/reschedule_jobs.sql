@@ -34,8 +34,8 @@ declare
   v_move record;
 begin
   perform pgflow._check_job_batch(reschedule_jobs.ids, array[
-    coalesce(cardinality(tokens), -1), coalesce(cardinality(needs), -1), cardinality(payloads), cardinality(wake_ats), cardinality(delays),
-    cardinality(reschedule_jobs.max_attempts)]);
+    coalesce(pgflow._length(tokens), -1), coalesce(pgflow._length(needs), -1), pgflow._length(payloads), pgflow._length(wake_ats), pgflow._length(delays),
+    pgflow._length(reschedule_jobs.max_attempts)]);
   perform pgflow._check_needs(needs);
   perform pgflow._check_times(wake_ats, delays);
   perform pgflow._check_payloads(payloads, reschedule_jobs.max_attempts);

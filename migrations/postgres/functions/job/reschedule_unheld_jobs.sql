@@ -28,8 +28,8 @@ declare
   v_dependencies text[];
 begin
   perform pgflow._check_job_batch(reschedule_unheld_jobs.ids, array[
-    coalesce(cardinality(needs), -1), cardinality(payloads), cardinality(wake_ats), cardinality(delays),
-    cardinality(reschedule_unheld_jobs.max_attempts)]);
+    coalesce(pgflow._length(needs), -1), pgflow._length(payloads), pgflow._length(wake_ats), pgflow._length(delays),
+    pgflow._length(reschedule_unheld_jobs.max_attempts)]);
   perform pgflow._check_needs(needs);
   perform pgflow._check_times(wake_ats, delays);
   perform pgflow._check_payloads(payloads, reschedule_unheld_jobs.max_attempts);

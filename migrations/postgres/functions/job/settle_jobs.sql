@@ -38,8 +38,8 @@ declare
   v_over record;
 begin
   perform pgflow._check_job_batch(settle_jobs.ids, array[
-    coalesce(cardinality(tokens), -1), coalesce(cardinality(verdicts), -1), cardinality(payloads), cardinality(errors), cardinality(delays),
-    cardinality(needs), cardinality(wake_ats), cardinality(settle_jobs.max_attempts), cardinality(frees_keys)]);
+    coalesce(pgflow._length(tokens), -1), coalesce(pgflow._length(verdicts), -1), pgflow._length(payloads), pgflow._length(errors), pgflow._length(delays),
+    pgflow._length(needs), pgflow._length(wake_ats), pgflow._length(settle_jobs.max_attempts), pgflow._length(frees_keys)]);
   perform pgflow._check_job_verdicts(verdicts);
   perform pgflow._check_needs(array(select i.need from unnest(verdicts, needs) i(verdict, need) where i.verdict = 'handed_over'));
   perform pgflow._check_times(wake_ats, delays);

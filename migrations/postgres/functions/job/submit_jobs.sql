@@ -40,8 +40,8 @@ declare
   v_submitted int[];
 begin
   perform pgflow._check_job_batch(needs, array[
-    cardinality(submit_jobs.ids), cardinality(payloads), cardinality(priorities), cardinality(keys), cardinality(wake_ats), cardinality(delays),
-    cardinality(expires_ats), cardinality(lifetimes), cardinality(submit_jobs.max_attempts)]);
+    pgflow._length(submit_jobs.ids), pgflow._length(payloads), pgflow._length(priorities), pgflow._length(keys), pgflow._length(wake_ats), pgflow._length(delays),
+    pgflow._length(expires_ats), pgflow._length(lifetimes), pgflow._length(submit_jobs.max_attempts)]);
   perform pgflow._check_needs(needs, submit_jobs.ids || keys);
   if num_nonnulls(wake_ats, expires_ats, delays, lifetimes) > 0 then
     perform pgflow._check_times(wake_ats || expires_ats, delays || lifetimes);

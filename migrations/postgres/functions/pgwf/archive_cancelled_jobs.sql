@@ -18,6 +18,8 @@ begin
   if coalesce(p_limit, 0) <= 0 then
     raise exception 'limit must be positive';
   end if;
+  -- What nobody sweeps is seen to here.
+  perform pgflow._wake_again(p_limit, p_worker_id, false);
   v_archived := (select cardinality(e.ids) from pgflow._end_due(clock_timestamp(), p_limit, p_worker_id, array['cancelled']) e);
   if v_archived > 0 then
     perform pgflow._trace_jobs('swept', array['pgwf.archive_cancelled_jobs'], null, null, p_worker_id,

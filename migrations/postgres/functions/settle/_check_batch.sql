@@ -10,8 +10,8 @@ language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if (cardinality(run_ids), cardinality(run_ids), cardinality(run_ids), cardinality(run_ids))
-     is distinct from (cardinality(step_slugs), cardinality(task_indexes), results, cardinality(attempts)) then
+  if (pgflow._length(run_ids), cardinality(run_ids), cardinality(run_ids), cardinality(run_ids))
+     is distinct from (pgflow._length(step_slugs), pgflow._length(task_indexes), results, pgflow._length(attempts)) then
     raise exception 'Arrays must have one length: % run_ids, % step_slugs, % task_indexes, % results, % attempts',
       cardinality(run_ids), cardinality(step_slugs), cardinality(task_indexes), results, cardinality(attempts)
       using errcode = 'array_subscript_error';

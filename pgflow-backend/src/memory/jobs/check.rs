@@ -82,6 +82,12 @@ impl JobData {
         }
     }
 
+    /// Nobody goes on until somebody decides.
+    fn problem_of_wait(&self, waiter: &JobId, on: &JobId) -> Option<String> {
+        let is_concern = self.jobs.get(on)?.row.state == JobState::Concern;
+        is_concern.then(|| format!("job {on} is in crash concern, and job {waiter} waits for it"))
+    }
+
     fn problems_of_edges(&self, is_open: impl Fn(RunId) -> bool) -> Vec<String> {
         let mut found = Vec::new();
         let mut pairs = Vec::new();
@@ -100,6 +106,7 @@ impl JobData {
                 if is_over {
                     found.push(format!("job {waiter} waits for {on}, which is over"));
                 }
+                found.extend(on.job().and_then(|job| self.problem_of_wait(waiter, job)));
                 pairs.extend(on.job().map(|job| (waiter.clone(), job.clone())));
             }
         }

@@ -133,8 +133,8 @@ impl Sim {
         let (key, signals) = (("job:", name), Signals::default());
         let (states, backend) = (self.states.clone(), Arc::clone(self.db.backend()));
         let lease = Lease::Job { hold: job.taken.hold.clone(), lasts: LEASE };
-        let excuses = Arc::default();
-        let attempt = Attempt { code, job, states, signals, backend, lease, excuses };
+        let (declared, excuses) = (self.jobs.declared(), Arc::default());
+        let attempt = Attempt { code, job, states, declared, signals, backend, lease, excuses };
         if self.crashes.is_now() || self.faults.take_crash_after_claim(key) {
             return Some(Worker::Died);
         }

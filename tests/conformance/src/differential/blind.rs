@@ -51,7 +51,7 @@ pub(super) async fn compare<G: Game>(
         compared.sequences += 1;
         compared.commands += commands.len() as u64;
     }
-    let violations = database.check().await;
+    let violations = super::violations(&*database).await;
     if !violations.is_empty() {
         return Err(format!("{} violates its own invariants: {violations:#?}", subject.name()));
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use pgflow::Timestamp;
 use pgflow::backend::JobStanding;
 use pgflow::client::{ClientError, JobHandle};
-use pgflow::job::{JobId, Next as AnyNext, Policy, Wait};
+use pgflow::job::{JobId, JobSpec, Next as AnyNext, Policy, Wait};
 use pgflow::prelude::*;
 use pgflow_machine::job::{JobProblem, TraceKind};
 use pgflow_worker_tests::{Fresh, Outcome, Working};
@@ -382,6 +382,71 @@ async fn a_raw_hand_over_waits_for_whoever_serves_it(fresh: Fresh) -> Outcome {
     Ok(())
 }
 
+/// A name of a kind of job that is here is no name of somebody else's need: it was spelled wrong.
+async fn a_raw_hand_over_to_no_need_of_its_kind_ends_the_job(fresh: Fresh) -> Outcome {
+    let worker = Worker::new(&fresh.db).job(page::Job).need("rust.first", |job, ctx| async move {
+        let fork = JobSpec::<page::scan>::new("forked".to_owned())?;
+        ctx.submit_spec(fork.id("forked").map_err(Error::fatal)?);
+        Ok(AnyNext::<()>::to_raw(job.as_str().unwrap_or_default(), json!("four")))
+    });
+    let worker = Working::start(
+        worker.need("page.thumbnail", |_, _| async move { Ok(AnyNext::<()>::done("small")) }),
+    );
+    let typo = fresh.db.submit_raw("rust.first", json!("page.skan")).await?;
+    assert!(why(&typo).await.contains("the kind of job `page` has no need `page.skan`"));
+    assert_eq!(typo.record().await?.summary.row.attempts, 1, "nothing would mend it");
+    let forked = fresh.db.job(&"forked".parse()?);
+    let unknown = forked.status().await;
+    assert!(
+        matches!(unknown, Err(ClientError::UnknownJob { .. })),
+        "it forks nothing: {unknown:?}"
+    );
+    let job = fresh.db.submit_raw("rust.first", json!("page.scan")).await?;
+    assert_eq!(job.output::<usize>().await?, 4);
+    let job = fresh.db.submit_raw("rust.first", json!("page.thumbnail")).await?;
+    assert_eq!(job.output::<String>().await?, "small", "who brings it along knows it");
+    for elsewhere in ["python.transform", "pages.scan", "page"] {
+        let job = fresh.db.submit_raw("rust.first", json!(elsewhere)).await?;
+        while job.record().await?.summary.row.need != elsewhere {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+    worker.stop().await?;
+    Ok(())
+}
+
+/// Whoever submits says it, or else the need, or else nobody; each hand-over counts anew, by what the next need says.
+async fn attempts_are_as_many_as_somebody_says(fresh: Fresh) -> Outcome {
+    let worker = Worker::new(&fresh.db).job(shaky::Job).state(Counted::default());
+    let worker = Working::start(worker.need("rust.shaky", |job, ctx| async move {
+        if ctx.attempt() < 2 {
+            return Err("not at once".into());
+        }
+        Ok(AnyNext::<()>::to_raw("shaky.panics", job))
+    }));
+    let once = fresh.db.submit::<shaky::panics>(&()).max_attempts(1).await?;
+    let thrice = fresh.db.submit::<shaky::panics>(&()).max_attempts(3).await?;
+    let as_said = fresh.db.submit::<shaky::panics>(&()).await?;
+    let raw = fresh.db.submit_raw("shaky.panics", json!(null)).await?;
+    let raw_once = fresh.db.submit_raw("shaky.panics", json!(null)).max_attempts(1).await?;
+    let too_few = fresh.db.submit_raw("rust.shaky", json!(null)).max_attempts(1).await?;
+    let handed_on = fresh.db.submit_raw("rust.shaky", json!(null)).await?;
+    for (job, attempts) in [
+        (once, 1),
+        (thrice, 3),
+        (as_said, 2),
+        (raw, 2),
+        (raw_once, 1),
+        (too_few, 1),
+        (handed_on, 4),
+    ] {
+        assert_eq!(job.wait().await?.to_string(), "failed");
+        assert_eq!(job.record().await?.summary.row.attempts, attempts, "{}", job.id());
+    }
+    worker.stop().await?;
+    Ok(())
+}
+
 async fn far_times_are_refused(fresh: Fresh) -> Outcome {
     let far = Timestamp::from_micros(i64::MAX);
     let submits = [
@@ -429,6 +494,8 @@ pgflow_worker_tests::everywhere!(
     tasks_do_not_starve_jobs,
     a_handler_says_when_it_is_tried_again,
     a_raw_hand_over_waits_for_whoever_serves_it,
+    a_raw_hand_over_to_no_need_of_its_kind_ends_the_job,
+    attempts_are_as_many_as_somebody_says,
     far_times_are_refused,
     wrong_requests_are_refused,
 );

@@ -70,8 +70,8 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "batch-lengths",
         file: "functions/_check_batch.sql",
-        find: "  if (cardinality(run_ids)",
-        replace: "  if false and (cardinality(run_ids)",
+        find: "  if (pgflow._length(run_ids)",
+        replace: "  if false and (pgflow._length(run_ids)",
         why: "results would be given to the wrong tasks",
         tests: &["settling::batch_"],
     },

@@ -10,12 +10,13 @@ use pgflow_machine::job::{JobVerdict, Moment, NewJob};
 use crate::Check;
 use crate::check::check;
 use crate::kit::Cx;
-use crate::kit::jobs::{JobKit, failed, fatal_job, hand_over};
+use crate::kit::jobs::{JobKit, LEASE, failed, fatal_job, hand_over};
 
 pub(crate) const CHECKS: &[Check] = &[
     check!("J17", "one leased job per key, in a batch and over all needs", exact, Jobs),
     check!("J18", "every way out frees the key for the next in line", ways_out, Jobs),
     check!("J19", "no key is held twice, whoever claims at the same time", overlap, Jobs),
+    check!("J50", "a lease that ran out keeps its key from no other need", lapsed, Jobs),
 ];
 
 async fn exact(cx: Arc<Cx>) {
@@ -81,6 +82,27 @@ async fn ways_out(cx: Arc<Cx>) {
     let several = ["a", "b", "c"].map(|name| kit.id(name));
     kit.jobs().cancel_jobs(&several, "me", None).await.expect("several of a line may go at once");
     kit.take("d", "n").await;
+}
+
+/// Nobody polls the need of who has the key, and nobody sweeps.
+async fn lapsed(cx: Arc<Cx>) {
+    let kit = JobKit::new(&cx);
+    kit.submit(&[kit.keyed("a", "dead", "k"), kit.keyed("other", "dead", "l")]).await;
+    kit.claim(&["dead"], 2).await;
+    kit.submit(&[kit.keyed("b", "n", "k"), kit.job("later", "n")]).await;
+    let claimed = kit.look(&["n"], 9).await;
+    assert_eq!(claimed.jobs.len(), 1, "nobody's key is taken away: {claimed:?}");
+    let minute = Duration::from_secs(LEASE);
+    assert!(claimed.next_in.is_some_and(|next| next <= minute), "then it can be had: {claimed:?}");
+    kit.pass(LEASE + 1).await;
+    kit.expect(&[("b", "READY")]).await;
+    let b = kit.take("b", "n").await;
+    kit.expect(&[("a", "READY"), ("other", "READY")]).await;
+    assert_eq!(kit.record("a").await.summary.row.lapses, 1);
+    assert_eq!(kit.record("other").await.summary.row.lapses, 0, "it is in nobody's way");
+    assert_eq!(kit.names(&["dead"], 9).await, ["other"]);
+    kit.finish(&b).await;
+    kit.take("a", "dead").await;
 }
 
 /// Eight that claim different needs, side by side, on connections of their own.

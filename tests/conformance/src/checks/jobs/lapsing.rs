@@ -76,6 +76,10 @@ async fn concern(cx: Arc<Cx>) {
     let asked = [kit.id("waits"), kit.id("a"), kit.id("nowhere")];
     let waiters = kit.upkeep().job_waiters(&asked).await.expect("waiters");
     assert_eq!(waiters, [(kit.id("a"), kit.id("waits"))]);
+    let (name, waits) = (kit.id("a"), kit.id("waits"));
+    let said = format!("job {name} is in crash concern, and job {waits} waits for it");
+    let found = kit.cx.backend().check().await.expect("a check");
+    assert!(found.iter().any(|sentence| sentence.contains(&said)), "{found:?}");
     let jobs = [kit.id("a"), kit.id("a"), kit.id("nowhere")];
     let cleared = kit.jobs().clear_concern(&jobs, "me").await.expect("answers");
     let expected = [ConcernCleared::Cleared, ConcernCleared::NoConcern, ConcernCleared::Unknown];

@@ -51,6 +51,7 @@ pub(super) const BREAKS: &[Break] = &[
         select seq, created_at, 0, 0, 0, 0, 0, 'done', id, need, payload from pgflow.jobs where id = 'ready'"),
     ("job_place", "update pgflow.jobs set seq = (select seq from pgflow.jobs where id = 'ready') where id = 'head'"),
     ("job_state", "update pgflow.jobs set state = 'ready', wake_at = null where id = 'concern'"),
+    ("job_concern", "select pgflow.submit_jobs(array['stuck'], array['o'], edge_jobs => array[1], dependencies => array['concern'])"),
     ("job_counters", "update pgflow.jobs set failures = 2 where id = 'retried'"),
     ("job_times", "update pgflow.jobs set look_at = lease_until + interval '1 second' where id = 'leased'"),
     ("job_trace", "update pgflow.jobs set need = 'other' where id = 'ready'"),

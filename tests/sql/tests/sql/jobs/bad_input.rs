@@ -117,6 +117,41 @@ const REFUSED: &[(&str, &str, &str)] = &[
         "22023",
         "bad_ending",
     ),
+    (
+        "settle_job('live', 'x', '{\"verdict\": \"failed\", \"delay\": \"abc\"}')",
+        "22023",
+        "bad_ending",
+    ),
+    (
+        "settle_job('live', 'x', '{\"verdict\": \"failed\", \"delay\": 1e30}')",
+        "22023",
+        "bad_ending",
+    ),
+    (
+        "settle_job('live', 'x', '{\"verdict\": \"handed_over\", \"need\": \"n\", \"wake_at\": 1e30}')",
+        "22023",
+        "bad_ending",
+    ),
+    (
+        "settle_job('live', 'x', '{\"verdict\": \"handed_over\", \"need\": \"n\", \"wake_at\": \"soon\"}')",
+        "22023",
+        "bad_ending",
+    ),
+    (
+        "settle_job('live', 'x', '{\"verdict\": \"handed_over\", \"need\": \"n\", \"frees_key\": 2.5}')",
+        "22023",
+        "bad_ending",
+    ),
+    (
+        "settle_job('live', 'x', '{\"verdict\": \"finished\", \"forks\": [{\"need\": \"n\", \"priority\": \"high\"}]}')",
+        "22023",
+        "bad_ending",
+    ),
+    (
+        "settle_job('live', 'x', '{\"verdict\": \"finished\", \"forks\": [{\"need\": \"n\", \"expires_at\": \"31.02.2031\"}]}')",
+        "22023",
+        "bad_ending",
+    ),
     ("set_job_settings(crash_threshold => 0)", "22023", "bad_threshold"),
 ];
 
@@ -135,6 +170,61 @@ async fn bad_input_is_refused_and_changes_nothing() {
     }
     assert_eq!(live(&db).await, ["live:n:ready"]);
     assert_eq!(db.one("select count(*) from pgflow.job_trace").await, "1");
+    db.check().await;
+}
+
+/// Positions in such an array are not those of another: who would be meant is not guessed.
+#[tokio::test]
+async fn arrays_that_do_not_count_from_one_are_refused() {
+    let db = Db::new().await;
+    submit(&db, "n", &["a", "b"]).await;
+    assert_eq!(super::claim(&db, &["n"], 2).await, ["a", "b"]);
+    let tokens = "(select array_agg(token::text order by id) from pgflow.jobs)";
+    // Of two, of one that is no first, and of rows.
+    let strange = |one: &str, two: &str| {
+        [
+            format!("'[0:1]={{{one},{two}}}'"),
+            format!("'[2:3]={{{one},{two}}}'"),
+            format!("'{{{{{one}}},{{{two}}}}}'"),
+        ]
+    };
+    let mut calls = Vec::new();
+    for ids in strange("a", "b") {
+        calls.push(format!("finish_jobs({ids}, {tokens})"));
+        calls.push(format!("fail_jobs({ids}, {tokens}, array['e', 'e'])"));
+        calls.push(format!("release_jobs({ids}, {tokens})"));
+        calls.push(format!("reschedule_jobs({ids}, {tokens}, array['m', 'm'])"));
+        calls.push(format!("beat_jobs({ids}, {tokens}, 60)"));
+        calls.push(format!("cancel_jobs({ids})"));
+        calls.push(format!("clear_concern({ids})"));
+        calls.push(format!("complete_unheld_jobs({ids})"));
+        calls.push(format!("submit_jobs({ids}, array['n', 'n'])"));
+    }
+    for words in strange("fatal", "fatal") {
+        calls.push(format!("settle_jobs(array['a', 'b'], {tokens}, {words}::text[])"));
+        calls.push(format!("fail_jobs(array['a', 'b'], {tokens}, {words}::text[])"));
+        calls.push(format!("reschedule_jobs(array['a', 'b'], {tokens}, {words}::text[])"));
+        calls.push(format!("submit_jobs(array['x', 'y'], {words}::text[])"));
+    }
+    for outputs in strange("1", "2") {
+        calls.push(format!("finish_jobs(array['a', 'b'], {tokens}, {outputs}::jsonb[])"));
+        calls.push(format!(
+            "fail_jobs(array['a', 'b'], {tokens}, array['e', 'e'], {outputs}::bigint[])"
+        ));
+        calls.push(format!("complete_unheld_jobs(array['a', 'b'], {outputs}::jsonb[])"));
+        calls.push(format!("submit_jobs(array['x', 'y'], array['n', 'n'], {outputs}::jsonb[])"));
+        calls.push(format!(
+            "submit_jobs(array['x', 'y'], array['n', 'n'], edge_jobs => {outputs}::int[], dependencies => array['a', 'a'])"
+        ));
+    }
+    calls.push("submit_jobs('[0:0]={x}', '[0:0]={n}')".to_owned());
+    let before = db.rows("select j from pgflow.jobs j order by id").await;
+    for call in calls {
+        let failure = db.error(&format!("select pgflow.{call}")).await;
+        assert_eq!(failure.code, "2202E", "{call}: {failure}");
+        assert_eq!(db.rows("select j from pgflow.jobs j order by id").await, before, "{call}");
+    }
+    assert_eq!(db.one("select count(*) from pgflow.job_archive").await, "0");
     db.check().await;
 }
 

@@ -1,6 +1,6 @@
 //! A `get_work` whose transaction stays open holds what it took, and nothing else.
 
-use super::{lease, submit};
+use super::{lease, status, submit};
 use crate::harness::{Db, Session};
 
 /// A session that waits for nobody.
@@ -246,6 +246,155 @@ async fn completions_in_one_transaction_do_not_wait_for_each_other() {
     db.check().await;
     db.run("select pgflow.sweep_jobs()").await;
     assert_eq!(db.rows(&work("n", 9)).await, ["w1", "w2"]);
+    db.check().await;
+}
+
+/// Clients that never sweep: the next call that looks for work tells those who were not told. Nobody waits for a claim that stays open.
+#[tokio::test]
+async fn the_next_claim_tells_who_was_not_told() {
+    for call in [
+        "get_work('w', array['other'])",
+        "get_work('w', array['m'])",
+        "archive_cancelled_jobs('w')",
+    ] {
+        let db = Db::new().await;
+        submit(&db, "d", &["d1", "d2", "d3", "d4", "e1", "e2", "e3"]).await;
+        submit(&db, "m", &["m"]).await;
+        db.run("select pgwf.submit_job('w1', 'w', 'n', '{d1,d4}'); select pgwf.submit_job('w2', 'w', 'n', '{d2,d3}')").await;
+        db.run("select pgwf.submit_job('w3', 'w', 'n', '{e1,e2,e3}')").await;
+        db.run("select pgwf.get_work('w', array['d'], 60, 9)").await;
+        let complete = |id: &str| {
+            format!(
+                "select pgwf.complete_job(job_id, lease_id, 'w') from pgwf.jobs where job_id = '{id}'"
+            )
+        };
+        let (mut one, mut other) = (impatient(&db).await, impatient(&db).await);
+        one.run(&format!("begin; {}; {}", complete("d1"), complete("e1"))).await;
+        other.run(&format!("begin; {}", complete("d3"))).await;
+        one.run(&complete("d2")).await;
+        other.run(&format!("{}; {}", complete("d4"), complete("e2"))).await;
+        // What somebody holds is left, and not waited for.
+        let mut third = impatient(&db).await;
+        third.run(&format!("select pgwf.{call}")).await;
+        one.run("commit").await;
+        other.run("commit").await;
+        assert_eq!(
+            (status(&db, "w1").await, status(&db, "w2").await),
+            ("PENDING_JOBS".into(), "PENDING_JOBS".into()),
+            "{call}"
+        );
+        third.run(&format!("begin; select pgwf.{call}")).await;
+        // w3 waits for one more, which is not kept from ending.
+        impatient(&db).await.run(&complete("e3")).await;
+        third.run("commit").await;
+        assert_eq!(
+            (status(&db, "w1").await, status(&db, "w2").await),
+            ("READY".into(), "READY".into()),
+            "{call}"
+        );
+        assert_eq!(db.rows(&work("n", 9)).await, ["w1", "w2", "w3"], "{call}");
+        assert_eq!(db.one("select count(*) from pgflow.job_wakes").await, "0");
+        db.check().await;
+    }
+}
+
+/// A client that is stricter does not see all that waits: it leaves that to others.
+#[tokio::test]
+async fn a_strict_claim_forgets_nobody() {
+    let db = Db::new().await;
+    submit(&db, "d", &["dep"]).await;
+    db.run("select pgwf.get_work('w', array['d'])").await;
+    let mut strict = db.session().await;
+    strict.run("begin isolation level repeatable read; select count(*) from pgwf.jobs").await;
+    db.run("select pgwf.submit_job('late', 'w', 'n', '{dep}')").await;
+    strict
+        .run("select pgwf.complete_job(job_id, lease_id, 'w') from pgwf.jobs where job_id = 'dep'")
+        .await;
+    strict.run("select pgwf.get_work('w', array['n'])").await;
+    strict.run("commit").await;
+    assert_eq!(db.rows(&work("n", 9)).await, ["late"]);
+    db.check().await;
+}
+
+/// What another claim has is no reason to leave what is due.
+#[tokio::test]
+async fn what_is_due_comes_although_others_have_what_is_ready() {
+    for how in ["sleeping", "lapsed"] {
+        let db = Db::new().await;
+        due(&db, how).await;
+        db.run("update pgflow.jobs set state = 'ready', token = null, lease_until = null, look_at = null where id = 'j0'").await;
+        let (mut open, taken) = open_get_work(&db, "array['b']").await;
+        assert_eq!(taken, ["j0"]);
+        assert_eq!(db.rows(&work("b", 1)).await, ["j1"], "{how}");
+        assert_eq!(db.rows(&work("b", 2)).await, ["j2", "j3"], "{how}");
+        open.run("commit").await;
+        db.check().await;
+    }
+}
+
+/// The best first among what is brought back, whatever came due first: by priority, then by place.
+#[tokio::test]
+async fn a_small_claim_brings_back_the_best() {
+    for how in ["sleeping", "lapsed"] {
+        let db = Db::new().await;
+        due(&db, how).await;
+        db.run("update pgflow.jobs set created_at = created_at - interval '1 hour'").await;
+        db.run("update pgflow.job_trace set at = at - interval '1 hour'").await;
+        // The last in line came due first, and one of the middle has a priority.
+        let at = "created_at + (100 - seq) * interval '1 second'";
+        let columns = if how == "sleeping" {
+            format!("wake_at = {at}")
+        } else {
+            format!("lease_until = {at}, look_at = {at}")
+        };
+        db.run(&format!(
+            "update pgflow.jobs set {columns}, priority = case id when 'j5' then 1 else 0 end"
+        ))
+        .await;
+        let (mut first, taken) = open_get_work(&db, "array['b']").await;
+        assert_eq!(taken, ["j5"], "{how}");
+        // What another claim has does not make it worse.
+        let (mut second, taken) = open_get_work(&db, "array['b']").await;
+        assert_eq!(taken, ["j0"], "{how}");
+        assert_eq!(db.rows(&work("b", 2)).await, ["j1", "j2"], "{how}");
+        first.run("commit").await;
+        second.run("commit").await;
+        db.check().await;
+    }
+}
+
+/// A key is free as soon as no lease of it is valid, whoever polls what, and the best of those behind it come in their order.
+#[tokio::test]
+async fn a_lease_that_ran_out_keeps_no_key_from_other_needs() {
+    let db = Db::new().await;
+    for key in ["k", "l"] {
+        db.run(&format!(
+            "select pgwf.submit_job('dead-{key}', 'w', 'x', p_singleton_key => '{key}')"
+        ))
+        .await;
+    }
+    assert_eq!(db.rows(&work("x", 2)).await, ["dead-k", "dead-l"]);
+    for (id, key) in [("b1", "k"), ("b2", "k"), ("c", "l")] {
+        db.run(&format!("select pgwf.submit_job('{id}', 'w', 'y', p_singleton_key => '{key}')"))
+            .await;
+    }
+    assert_eq!(db.rows(&work("y", 9)).await, [""; 0]);
+    // Behind those in line, although it can be had without further ado.
+    submit(&db, "y", &["d"]).await;
+    super::lapse(&db, "dead-k").await;
+    super::lapse(&db, "dead-l").await;
+    assert_eq!(status(&db, "b1").await, "READY");
+    let (mut open, taken) = open_get_work(&db, "array['y']").await;
+    assert_eq!(taken, ["b1"]);
+    // The other is neither held nor counted.
+    assert_eq!(db.rows(&work("y", 9)).await, ["c", "d"]);
+    open.run("rollback").await;
+    assert_eq!(db.rows(&work("y", 9)).await, ["b1"]);
+    assert_eq!(db.one("select sum(lapses) from pgflow.jobs").await, "2");
+    let lease = db.one("select lease_id from pgwf.jobs where job_id = 'b1'").await;
+    db.run(&format!("select pgwf.complete_job('b1', '{lease}', 'w')")).await;
+    assert_eq!(db.rows(&work("x", 9)).await, ["dead-k"]);
+    assert_eq!(db.rows(&work("y", 9)).await, [""; 0]);
     db.check().await;
 }
 
