@@ -70,7 +70,7 @@ pub struct ChildEnd {
 }
 
 words! {
-    /// How a child ended, in a word.
+    /// How a child ended, in a word. A step that asks for outcomes reads them as `ChildStatus` of the runtime.
     ChildStatus {
         /// Well.
         Completed = "completed",

@@ -106,7 +106,7 @@ impl Db {
     }
 
     /// Flows with schedules that this program has.
-    pub(crate) fn declared(&self) -> &Declared {
+    pub(crate) fn declared(&self) -> &Arc<Declared> {
         &self.declared
     }
 

@@ -179,6 +179,12 @@ impl Shared {
 }
 
 impl State {
+    /// Nothing is written any more.
+    pub(super) fn fail(&mut self, failure: Failure) {
+        self.failure = Some(failure);
+        self.waiting.clear();
+    }
+
     fn has_room(&self) -> bool {
         self.waiting.len() < MOST_CHUNKS && self.bytes < MOST_BYTES
     }

@@ -1,7 +1,9 @@
 //! Writing what waits, group by group.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use futures_util::FutureExt;
 use pgflow_machine::log::{
     Append, CHUNKS_AT_ONCE, CloseStream, End, StreamKey, StreamProblem, Writer,
 };
@@ -12,6 +14,7 @@ use super::outlet::{Failure, Shared};
 use crate::backend::{Backend, BackendError, Streams};
 use crate::calls;
 use crate::client::again;
+use crate::worker::panic_text;
 
 /// The stream of a task, as an attempt writes it.
 #[derive(Clone)]
@@ -83,22 +86,26 @@ pub(super) async fn begin(shared: &Arc<Shared>, place: &TaskStream) {
     }
 }
 
-/// Until nothing waits.
+/// Until nothing waits. Whoever waits for that must not do so for ever because of a bug.
 async fn write(shared: &Shared, place: &TaskStream) {
+    if let Err(panic) = AssertUnwindSafe(write_groups(shared, place)).catch_unwind().await {
+        let why = BackendError::Unreachable(panic_text(panic).into());
+        shared.lock().fail(Failure::Backend(Arc::new(why)));
+    }
+    shared.written.notify_waiters();
+}
+
+async fn write_groups(shared: &Shared, place: &TaskStream) {
     while let Some((first, group)) = next(shared, place.limits.max_bytes) {
         let written = place.append(first, &group).await;
         let mut state = shared.lock();
         match written {
             Ok(()) => state.sent = first + group.len() as u64,
-            Err(failure) => {
-                state.failure = Some(failure);
-                state.waiting.clear();
-            }
+            Err(failure) => state.fail(failure),
         }
         drop(state);
         shared.written.notify_waiters();
     }
-    shared.written.notify_waiters();
 }
 
 /// As much as can be appended at once; nothing means that this writer is done.

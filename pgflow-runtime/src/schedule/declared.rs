@@ -1,18 +1,30 @@
 //! Schedules in the source of flows.
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use pgflow_machine::Limits;
 use pgflow_machine::schedule::{Origin, Put, Schedule, ScheduleSpec};
+use pgflow_model::with_causes;
 use serde_json::Value;
 
+use super::ticker;
 use crate::backend::NewSchedule;
 use crate::client::{ClientError, input_of};
 use crate::db::{Db, program};
+use crate::worker::{panic_text, tidy};
 use crate::{DataError, FlowDef, ScheduleDef};
 
 /// Makes the input of a run.
 pub(super) type Make = fn() -> Result<Value, DataError>;
+
+/// What it makes for a flow, or why that is nothing: it is the program's own code, and nothing else is to suffer from what it does.
+pub(super) fn made(flow: &FlowDef, make: Make, limits: &Limits) -> Result<Value, String> {
+    let caught = catch_unwind(AssertUnwindSafe(make)).map_err(panic_text);
+    let checked = |made| input_of(flow, made, limits).map_err(|error| with_causes(&error));
+    caught.and_then(checked).map_err(|why| format!("no input for its runs: {}", tidy(&why)))
+}
 
 /// Flows with schedules that this program has.
 #[derive(Debug, Default)]
@@ -71,10 +83,15 @@ async fn remove(db: &Db, flows: &[&'static FlowDef]) -> Result<(), ClientError> 
 }
 
 async fn put(db: &Db, flow: &'static FlowDef, def: ScheduleDef) -> Result<(), ClientError> {
+    let made = made(flow, def.input, &db.limits().await?);
+    let input = match &made {
+        Ok(input) => input.clone(),
+        Err(_) => known_input(db, flow).await?,
+    };
     let word = |error: pgflow_machine::schedule::InvalidPolicy| ClientError::Policy(error);
     let spec = ScheduleSpec {
         compiled_for: Some(program(flow)),
-        input: input_of(flow, (def.input)(), &db.limits().await?)?,
+        input,
         zone: def.timezone.to_owned(),
         missed: def.missed.parse().map_err(word)?,
         overlap: def.overlap.parse().map_err(word)?,
@@ -90,5 +107,18 @@ async fn put(db: &Db, flow: &'static FlowDef, def: ScheduleDef) -> Result<(), Cl
             "schedule registered"
         );
     }
+    if let Err(why) = made {
+        tracing::error!(schedule = flow.slug, "{why}");
+        if let Some(schedule) = db.find_schedule(flow.slug).await? {
+            ticker::say(db.backend().schedules()?, &schedule, &why).await;
+        }
+    }
     Ok(())
+}
+
+/// What was made when a worker started last, for those who cannot make it: nothing, if none has.
+async fn known_input(db: &Db, flow: &FlowDef) -> Result<Value, ClientError> {
+    let known = db.find_schedule(flow.slug).await?;
+    let known = known.filter(|schedule| schedule.spec.origin == Origin::Source);
+    Ok(known.map_or(Value::Null, |schedule| schedule.spec.input))
 }

@@ -44,6 +44,14 @@ impl Found {
         Fire { name: &schedule.name, revision: schedule.revision, due, next, input }
     }
 
+    /// What has come is somebody else's to start.
+    pub(crate) fn left_to_others(self) -> Self {
+        match self.due.first() {
+            Some(first) => Self { next: Next::At(*first), due: Vec::new() },
+            None => self,
+        }
+    }
+
     /// Whether a moment has come.
     pub(crate) fn is_due(&self) -> bool {
         !self.due.is_empty()
@@ -151,6 +159,14 @@ mod tests {
         assert_eq!(found, Found { due: vec![at(90), at(120)], next: Next::At(at(180)) });
         let found = Found::new(&schedule(Missed::Last, Some(90)), at(95));
         assert_eq!(found, Found { due: vec![at(90)], next: Next::At(at(120)) });
+    }
+
+    #[test]
+    fn what_is_left_to_others_is_still_to_come() {
+        let found = Found::new(&schedule(Missed::All(9), Some(60)), at(130)).left_to_others();
+        assert_eq!(found, Found { due: vec![], next: Next::At(at(60)) });
+        let none = || Found::new(&schedule(Missed::All(9), Some(60)), at(5));
+        assert_eq!(none().left_to_others(), none());
     }
 
     #[test]

@@ -1,21 +1,19 @@
 //! Starting what is due.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use pgflow_machine::schedule::{Fire, Fired, Given, Next, Schedule, ScheduleStatus};
+use pgflow_machine::schedule::{Fire, Fired, Given, Next, Origin, Schedule, ScheduleStatus};
 use pgflow_machine::{Limits, Timestamp};
 use pgflow_model::with_causes;
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
-use super::declared::Make;
+use super::declared::{Make, made};
 use super::{Declared, Found};
 use crate::FlowDef;
 use crate::backend::{Backend, BackendError, DueQuery, Schedules};
-use crate::client::input_of;
-use crate::worker::{panic_text, tidy};
+use crate::worker::tidy;
 
 /// Schedules that are looked at in one go.
 const AT_ONCE: u32 = 100;
@@ -32,7 +30,12 @@ impl Ticker {
     pub(crate) fn new(flows: impl IntoIterator<Item = &'static FlowDef>) -> Self {
         let declared = Declared::default();
         flows.into_iter().for_each(|flow| declared.learn(flow));
-        Self { flows: Arc::new(declared), limits: Arc::default() }
+        Self::of(Arc::new(declared))
+    }
+
+    /// For a program that has these flows.
+    pub(crate) fn of(flows: Arc<Declared>) -> Self {
+        Self { flows, limits: Arc::default() }
     }
 
     /// Starts what is due, and says how long it is until something is due again, if that is known.
@@ -69,10 +72,17 @@ impl Ticker {
         schedule: &Schedule,
         now: Timestamp,
     ) -> Result<Option<Timestamp>, BackendError> {
-        let found = Found::new(schedule, now);
+        let mut found = Found::new(schedule, now);
+        let maker = self.flows.maker(schedule);
+        if maker.is_none() && schedule.spec.origin == Origin::Source {
+            // What its runs are given is made by those who have the flow.
+            if !schedule.queued.is_empty() {
+                return Ok(None);
+            }
+            found = found.left_to_others();
+        }
         let has_work = found.is_due() || !schedule.queued.is_empty();
-        let maker = self.flows.maker(schedule).filter(|_| has_work);
-        let input = match maker {
+        let input = match maker.filter(|_| has_work) {
             Some((flow, make)) => Some(self.input(backend, schedule, flow, make).await?),
             None => None,
         };
@@ -106,15 +116,11 @@ impl Ticker {
         make: Make,
     ) -> Result<Result<Value, String>, BackendError> {
         let limits = self.limits.get_or_try_init(|| backend.limits()).await?;
-        // It is the program's own code, and other schedules are not to suffer from what it does.
-        let caught = catch_unwind(AssertUnwindSafe(make)).map_err(panic_text);
-        let checked = |made| input_of(flow, made, limits).map_err(|error| with_causes(&error));
-        let input = caught.and_then(checked);
-        Ok(input.map_err(|why| {
-            let why = format!("no input for its runs: {}", tidy(&why));
+        let input = made(flow, make, limits);
+        if let Err(why) = &input {
             tracing::error!(schedule = schedule.name, "{why}");
-            why
-        }))
+        }
+        Ok(input)
     }
 }
 
@@ -127,14 +133,21 @@ fn concerns_all(error: &BackendError) -> bool {
 async fn note(schedules: &dyn Schedules, schedule: &Schedule, error: &BackendError) {
     let why = tidy(&with_causes(error));
     tracing::error!(schedule = schedule.name, "a schedule could not be fired: {why}");
+    // What passes is not worth a word.
+    if !error.is_temporary() {
+        say(schedules, schedule, &why).await;
+    }
+}
+
+/// Says in a schedule's row what is wrong, and changes nothing else.
+pub(super) async fn say(schedules: &dyn Schedules, schedule: &Schedule, why: &str) {
     let next = schedule.next_at.map_or(Next::Never, Next::At);
     let (name, revision, due) = (&schedule.name, schedule.revision, &[]);
-    // One whose next moment nobody knows would be over, and one that waits in line would lose its place. What passes is not worth a word.
-    let may_say = schedule.status == ScheduleStatus::Active && schedule.queued.is_empty();
-    if may_say && !error.is_temporary() {
-        let fire = Fire { name, revision, due, next: &next, input: Given::Nothing(&why) };
+    // One whose next moment nobody knows would be over, and one that waits in line would lose its place.
+    if schedule.status == ScheduleStatus::Active && schedule.queued.is_empty() {
+        let fire = Fire { name, revision, due, next: &next, input: Given::Nothing(why) };
         if let Err(error) = schedules.fire_schedule(&fire).await {
-            tracing::error!(%error, schedule = schedule.name, "and its row cannot say so");
+            tracing::error!(%error, schedule = schedule.name, "its row cannot say what is wrong");
         }
     }
 }

@@ -107,7 +107,7 @@ impl Context {
         ready(input.map(|input| ChildRun::new(<Self as Starts<F, I>>::DEF, input)))
     }
 
-    /// A run per input, for the step to wait for.
+    /// A run per input, for the step to wait for: 10,000 at most, which are given 64 MB together at most.
     #[rustfmt::skip] // One line, which the compiler shows.
     pub fn run_all<F, I, G>(&self, _flow: F, inputs: G) -> Starting<ChildRuns<<Self as Starts<F, I>>::Output>> where Self: Starts<F, I> + TakesAll<G, I> {
         let inputs = <Self as TakesAll<G, I>>::each(inputs, <Self as Starts<F, I>>::stored);

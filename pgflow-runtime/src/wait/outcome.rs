@@ -2,8 +2,10 @@
 
 use std::fmt;
 
+use pgflow_machine::wait::ChildStatus as Stored;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// How a run or job ended, for a step that wants to know instead of failing with it: `Waiting<Outcome<T>>`.
 ///
@@ -37,7 +39,7 @@ pub struct ChildError {
 }
 
 /// What became of a run or job that did not end well.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ChildStatus {
@@ -49,6 +51,29 @@ pub enum ChildStatus {
     Expired,
     /// A job that lost too many workers.
     Crashed,
+    /// It was deleted before it ended, or before anybody looked how.
+    Deleted,
+}
+
+impl ChildStatus {
+    /// As databases have it; nothing of what ended well.
+    fn of(stored: Stored) -> Option<Self> {
+        match stored {
+            Stored::Completed => None,
+            Stored::Failed => Some(Self::Failed),
+            Stored::Cancelled => Some(Self::Cancelled),
+            Stored::Expired => Some(Self::Expired),
+            Stored::Crashed => Some(Self::Crashed),
+            Stored::Deleted => Some(Self::Deleted),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for ChildStatus {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let stored = Stored::deserialize(deserializer)?;
+        Self::of(stored).ok_or_else(|| D::Error::custom("what is completed has an output"))
+    }
 }
 
 impl<T> Outcome<T> {
@@ -82,3 +107,24 @@ impl fmt::Display for ChildError {
 }
 
 impl std::error::Error for ChildError {}
+
+#[cfg(test)]
+mod tests {
+    use pgflow_machine::wait::mismatch;
+    use serde_json::{json, to_value};
+
+    use super::*;
+
+    #[test]
+    fn whatever_becomes_of_a_child_can_be_read() {
+        let schema = to_value(schemars::schema_for!(Outcome<u8>)).expect("a schema");
+        for stored in Stored::ALL {
+            let outcome = json!({ "error": { "status": stored, "message": "" } });
+            let fits = mismatch(&schema, &outcome).is_none();
+            let read = serde_json::from_value::<Outcome<u8>>(outcome.clone());
+            assert_eq!(fits, *stored != Stored::Completed, "{stored}");
+            assert_eq!(read.is_ok(), fits, "{stored}");
+            assert!(read.is_err() || to_value(read.expect("fits")).expect("JSON") == outcome);
+        }
+    }
+}

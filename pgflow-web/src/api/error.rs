@@ -12,6 +12,9 @@ pub(super) enum ApiError {
     /// There is no such thing.
     #[error("{0}")]
     NotFound(String),
+    /// Not with this method.
+    #[error("this route has no such method")]
+    Method,
     /// The address or a header makes no sense.
     #[error("{0}")]
     Wrong(String),
@@ -62,6 +65,7 @@ impl ApiError {
     fn status(&self) -> StatusCode {
         match self {
             Self::NotFound(_) => StatusCode::NOT_FOUND,
+            Self::Method => StatusCode::METHOD_NOT_ALLOWED,
             Self::Wrong(_) => StatusCode::BAD_REQUEST,
             Self::Unknown => StatusCode::UNAUTHORIZED,
             Self::Forbidden => StatusCode::FORBIDDEN,

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use axum::response::Sse;
@@ -16,7 +17,7 @@ use tokio::sync::watch::Receiver;
 use super::error::ApiError;
 use super::feed::{Feed, Feeds, Known};
 use super::line::Line;
-use super::sse::{Source, end, last_event_id, run_of, sse};
+use super::sse::{Source, end, last_event_id, no_text, run_of, sse};
 use crate::app::App;
 
 /// Events that a reader holds.
@@ -24,9 +25,10 @@ const PAGE: u32 = 64;
 
 pub(super) async fn events(
     State(app): State<App>,
-    Path(id): Path<String>,
+    path: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, ApiError> {
+    let Path(id) = path.map_err(no_text)?;
     let run = run_of(&app, &id).await?;
     let after = last_event_id(&headers)?.unwrap_or(0);
     // Whoever waits for what never comes would wait for ever.

@@ -4,9 +4,9 @@
 //! one look the same from outside.
 
 use axum::Extension;
-use axum::body::{Body, to_bytes};
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, State};
+use axum::body::{Body, Bytes};
+use axum::extract::rejection::{BytesRejection, FailedToBufferBody, PathRejection};
+use axum::extract::{DefaultBodyLimit, FromRequest, Path, Request, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::Response;
@@ -59,10 +59,21 @@ async fn payload(headers: &HeaderMap, body: Body, limits: &Limits) -> Result<Val
     if !is_json(headers) {
         return Err(ApiError::Kind);
     }
-    let large = |_| ApiError::Large { limit: limits.max_bytes };
-    let bytes = to_bytes(body, limits.max_bytes).await.map_err(large)?;
+    let mut request = Request::new(body);
+    DefaultBodyLimit::max(limits.max_bytes).apply(&mut request);
+    let unread = |error| unread(&error, limits.max_bytes);
+    let bytes = Bytes::from_request(request, &()).await.map_err(unread)?;
     serde_json::from_slice(&bytes)
         .map_err(|error| ApiError::Wrong(format!("the body is no JSON: {error}")))
+}
+
+/// Not everything that breaks off is too large.
+fn unread(error: &BytesRejection, limit: usize) -> ApiError {
+    use FailedToBufferBody::LengthLimitError;
+    match error {
+        BytesRejection::FailedToBufferBody(LengthLimitError(_)) => ApiError::Large { limit },
+        _ => ApiError::Wrong("the body broke off before its end".into()),
+    }
 }
 
 /// A form of another site is never this, so that none can signal with the cookies of somebody else.

@@ -68,6 +68,7 @@ pub(crate) fn routes(app: &App) -> Router<App> {
     Router::new()
         .route("/runs/{id}/events", get(events::events))
         .route("/runs/{id}/steps/{step}/stream", get(stream::stream))
+        .method_not_allowed_fallback(other_method)
         .layer(from_fn_with_state(app.clone(), guard::guard))
 }
 
@@ -75,5 +76,10 @@ pub(crate) fn routes(app: &App) -> Router<App> {
 pub(crate) fn hooks(app: &App) -> Router<App> {
     Router::new()
         .route("/hooks/{token}", post(hooks::signal))
+        .method_not_allowed_fallback(other_method)
         .layer(from_fn_with_state(app.clone(), guard::hook_guard))
+}
+
+async fn other_method() -> ApiError {
+    ApiError::Method
 }

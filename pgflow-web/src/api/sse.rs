@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 
+use axum::extract::rejection::PathRejection;
 use axum::http::{HeaderMap, HeaderName};
 use axum::response::Sse;
 use axum::response::sse::{Event, KeepAlive};
@@ -22,6 +23,12 @@ pub(super) fn last_event_id(headers: &HeaderMap) -> Result<Option<u64>, ApiError
     let wrong =
         || ApiError::Wrong("`Last-Event-ID` is the number of an event that was read".into());
     number.map(Some).ok_or_else(wrong)
+}
+
+/// An address that is no text names nothing.
+#[expect(clippy::needless_pass_by_value, reason = "as `map_err` gives it")]
+pub(super) fn no_text(path: PathRejection) -> ApiError {
+    ApiError::NotFound(path.body_text())
 }
 
 /// The run that a path names.

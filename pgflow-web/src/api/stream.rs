@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use axum::extract::rejection::QueryRejection;
+use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::http::HeaderMap;
 use axum::response::Sse;
@@ -13,13 +13,13 @@ use futures_util::Stream;
 use pgflow_machine::TaskKey;
 use pgflow_machine::log::StreamKey;
 use pgflow_runtime::ClientError;
-use pgflow_runtime::backend::PageSize;
+use pgflow_runtime::backend::{PageSize, Parts, RunRecord, StreamPage};
 use pgflow_runtime::client::{Chunks, Emitted};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::error::ApiError;
-use super::sse::{Source, end, failed, last_event_id, run_of, sse};
+use super::sse::{Source, end, failed, last_event_id, no_text, run_of, sse};
 use crate::PayloadKind;
 use crate::app::App;
 
@@ -39,21 +39,42 @@ pub(super) struct Asked {
 
 pub(super) async fn stream(
     State(app): State<App>,
-    Path((id, step)): Path<(String, String)>,
+    path: Result<Path<(String, String)>, PathRejection>,
     asked: Result<Query<Asked>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, ApiError> {
+    let Path((id, step)) = path.map_err(no_text)?;
     let Query(asked) = asked.map_err(|wrong| ApiError::Wrong(wrong.body_text()))?;
     let seen = last_event_id(&headers)?;
     let run = run_of(&app, &id).await?;
     let task = TaskKey { run: run.id, step, index: asked.index };
-    let key = StreamKey::Task(task.clone());
-    if app.db.backend().streams()?.read_stream(&key, 0, PageSize::NOTHING).await?.is_none() {
-        return Err(ApiError::NotFound(format!("the run has no step `{}`", task.step)));
+    let stands = stands(&app, &task).await?;
+    // Whoever has seen what was never said would be told nothing until it is.
+    if let Some(seen) = seen.filter(|seen| *seen >= stands.next && !stands.is_over) {
+        return Err(ApiError::Wrong(format!("the stream has no chunk {seen} yet")));
     }
     let (flow, step) = (run.flow, task.step.clone());
     let chunks = begun(app.db.stream_of_task(task), &asked, seen);
     Ok(sse(&app, Reader { app: app.clone(), flow, step, chunks, seen, is_over: false }))
+}
+
+/// Where the stream of a task stands.
+async fn stands(app: &App, task: &TaskKey) -> Result<StreamPage, ApiError> {
+    let (backend, key) = (app.db.backend(), StreamKey::Task(task.clone()));
+    let found = backend.streams()?.read_stream(&key, 0, PageSize::NOTHING).await?;
+    let unknown = || ApiError::NotFound(format!("the run has no step `{}`", task.step));
+    let found = found.ok_or_else(unknown)?;
+    if task.index > 0 && !may_be(backend.run(task.run, Parts::Steps).await?, task) {
+        let TaskKey { step, index, .. } = task;
+        return Err(ApiError::NotFound(format!("step `{step}` of the run has no task {index}")));
+    }
+    Ok(found)
+}
+
+/// Whether a run has this task, or may have it once its step starts.
+fn may_be(run: Option<RunRecord>, task: &TaskKey) -> bool {
+    let step = run.and_then(|run| run.steps.into_iter().find(|step| step.slug == task.step));
+    step.is_some_and(|step| step.is_map && step.tasks.is_none_or(|tasks| task.index < tasks))
 }
 
 /// A client that comes back begins with what it has seen last: if that is no longer what counts, it is told so.

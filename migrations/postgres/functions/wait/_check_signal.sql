@@ -12,7 +12,7 @@ begin
   if payload is null then
     raise exception 'A signal has a payload, which may be the JSON value null' using errcode = 'null_value_not_allowed';
   end if;
-  if octet_length(resume_id) not between 1 and 200 or resume_id ~ '[[:cntrl:]]' then
+  if octet_length(resume_id) not between 1 and 200 or not pgflow._is_printable(resume_id) then
     raise exception 'A resume id has 1 to 200 printable bytes' using errcode = 'invalid_parameter_value';
   end if;
   if coalesce(buffer_for < interval '0', true) then

@@ -4,6 +4,6 @@ language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return coalesce(octet_length(token) between 1 and 200 and token !~ '[[:cntrl:]]', false);
+  return coalesce(octet_length(token) between 1 and 200 and pgflow._is_printable(token), false);
 end;
 $$;

@@ -2,6 +2,8 @@
 
 mod create;
 
+use std::sync::Arc;
+
 use pgflow_machine::schedule::{Paused, Put, Schedule};
 use pgflow_machine::{RunId, Timestamp};
 
@@ -13,6 +15,9 @@ use super::patience::patiently;
 use crate::backend::{Backend, BackendError, DueQuery, NewRun, NewSchedule, Reply, ScheduleQuery};
 use crate::db::Db;
 use crate::schedule::{Ticker, upcoming};
+
+/// Moments that are found out at a time: one of every second has more than memory holds.
+const MOST_MOMENTS: usize = 1_000;
 
 impl Db {
     /// The schedule of this name, which need not be there yet.
@@ -69,12 +74,13 @@ impl Db {
         let Some(schedule) = self.find_schedule(name).await? else { return Ok(()) };
         let now = self.database_time().await?;
         if schedule.next_at.is_none() && schedule.is_due(now) {
-            Ticker::default().advance(&**self.backend(), &schedule, now).await?;
+            let ticker = Ticker::of(Arc::clone(self.declared()));
+            ticker.advance(&**self.backend(), &schedule, now).await?;
         }
         Ok(())
     }
 
-    async fn find_schedule(&self, name: &str) -> Result<Option<Schedule>, ClientError> {
+    pub(crate) async fn find_schedule(&self, name: &str) -> Result<Option<Schedule>, ClientError> {
         let query = ScheduleQuery { name: Some(name.to_owned()), ..ScheduleQuery::default() };
         Ok(patiently(self, move |backend| list(backend, query.clone())).await?.pop())
     }
@@ -143,14 +149,14 @@ impl ScheduleHandle {
         Ok(patiently(&self.db, move |backend| remove(backend, name.clone())).await?)
     }
 
-    /// Its next moments, at most so many. One that is paused has them too, as if it were resumed now.
+    /// Its next moments, at most so many, and at most 1000. One that is paused has them too, as if it were resumed now.
     pub async fn next(&self, many: usize) -> Result<Vec<Timestamp>, ClientError> {
         let schedule = self.readable().await?;
         // One that begins later has none before.
         let now = self.db.database_time().await?.max(schedule.after);
         let is_paused = schedule.paused_at.is_some();
         let first = schedule.next_at.filter(|_| !is_paused);
-        Ok(upcoming(&schedule.spec, first, now, many)?)
+        Ok(upcoming(&schedule.spec, first, now, many.min(MOST_MOMENTS))?)
     }
 
     /// Starts a run of it now, whatever its moments are, and also if it is paused.

@@ -152,7 +152,7 @@ impl StreamWriter {
     }
 
     /// Appends chunks, all of them in one transaction. If it fails because the database does not answer, or is dropped, the chunks
-    /// come with what is sent next.
+    /// come with what is sent next. What is refused does not, and what comes next is tried by itself.
     pub async fn send_bytes(
         &mut self,
         chunks: impl IntoIterator<Item = Vec<u8>>,
@@ -181,15 +181,35 @@ impl StreamWriter {
             lasts: self.lasts,
             limits,
         };
-        let appended = patiently(&self.db, move |db| call.clone().append(db)).await?;
-        if matches!(appended, Err(StreamProblem::Gap { expected: 0, .. })) {
+        match patiently(&self.db, move |db| call.clone().append(db)).await {
+            Ok(Ok(_)) => {
+                self.sent += many;
+                self.unsent.drain(..calls);
+                Ok(())
+            }
             // The stream was deleted with all that this has sent: what comes now is the beginning of another one.
-            self.sent = 0;
-            return Ok(());
+            Ok(Err(StreamProblem::Gap { expected: 0, .. })) => {
+                self.sent = 0;
+                Ok(())
+            }
+            Ok(Err(problem)) => {
+                self.give_up();
+                Err(refused(&self.stream, problem))
+            }
+            Err(error) => {
+                if !error.is_temporary() {
+                    self.give_up();
+                }
+                Err(error.into())
+            }
         }
-        self.sent += many;
-        self.unsent.drain(..calls);
-        appended.map(drop).map_err(|source| refused(&self.stream, source))
+    }
+
+    /// Forgets what is refused, which would be refused again with all that comes after it. An earlier try may have written some of
+    /// it without an answer, so what comes now has a writer of its own: it must not be taken for that.
+    fn give_up(&mut self) {
+        self.unsent.clear();
+        (self.writer, self.sent) = (Writer::new(), 0);
     }
 }
 

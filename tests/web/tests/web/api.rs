@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::to_bytes;
+use axum::body::{Body, to_bytes};
+use axum::http::Request;
 use pgflow::{Run, Worker};
 use pgflow_web::{Options, basic};
 use pgflow_web_tests::{Breath, Outcome, SseEvent, Story, ask, listen, tale};
 use pgflow_worker_tests::{Fresh, Working, everywhere};
 use serde_json::{Value, json};
+use tower::ServiceExt;
 
 everywhere!(
     a_log_is_told_from_any_place_to_its_end,
@@ -98,10 +100,19 @@ async fn a_stream_is_told_as_it_grows(fresh: Fresh) -> Outcome {
     let mut early = listen(&stage.api, &path, None).await?;
     let first = early.next().await?.ok_or("no event")?;
     assert_eq!((&*first.id, &*first.data), ("0", r#""one\ntwo""#));
+    // While it goes on, who comes back goes on where it was; who has seen what was never said has not.
+    let mut back = listen(&stage.api, &path, Some("0")).await?;
+    for unsaid in ["1", "7", "18446744073709551615"] {
+        let refused = ask(&stage.api, &path, &[("last-event-id", unsaid)]).await?;
+        assert_eq!(refused.status(), 400, "{unsaid}");
+        let json: Value = serde_json::from_slice(&to_bytes(refused.into_body(), 9_999).await?)?;
+        assert_eq!(json["error"], format!("the stream has no chunk {unsaid} yet"));
+    }
     breath.words.add_permits(2);
     let rest = early.rest().await?;
     assert_eq!(said(&rest), [r#""\"three\"""#, r#""four""#, "end {}"]);
     assert_eq!(ids(&rest), ["1", "2", ""]);
+    assert_eq!(back.rest().await?, rest);
 
     let of = async |path: &str, last: Option<&str>| -> Outcome<Vec<String>> {
         Ok(said(&listen(&stage.api, path, last).await?.rest().await?))
@@ -177,6 +188,20 @@ async fn wrong_addresses_are_told_in_json(fresh: Fresh) -> Outcome {
         (stream_of(&run, "tell"), Some("-1"), 400, "`Last-Event-ID` is the number"),
         (events_of(&run), Some(&*large), 431, "headers of a request may have 16384 bytes"),
         ("/nowhere".to_owned(), None, 404, "there is no such route"),
+        (
+            format!("{}?index=1", stream_of(&run, "tell")),
+            None,
+            404,
+            "`tell` of the run has no task 1",
+        ),
+        (
+            format!("{}?index=1", stream_of(&run, "echo")),
+            None,
+            404,
+            "`echo` of the run has no task 1",
+        ),
+        ("/runs/%ff/events".to_owned(), None, 404, "Invalid UTF-8"),
+        ("/runs/%ff/steps/tell/stream".to_owned(), None, 404, "Invalid UTF-8"),
     ] {
         let headers: Vec<_> = header.map(|last| ("last-event-id", last)).into_iter().collect();
         let response = ask(&stage.api, &path, &headers).await?;
@@ -185,6 +210,20 @@ async fn wrong_addresses_are_told_in_json(fresh: Fresh) -> Outcome {
         let json: Value = serde_json::from_slice(&to_bytes(response.into_body(), 9_999).await?)?;
         let error = json["error"].as_str().ok_or("no error")?;
         assert!(error.contains(sentence), "{path}: {error}");
+    }
+    for (path, allowed) in [
+        (events_of(&run), "GET,HEAD"),
+        (stream_of(&run, "tell"), "GET,HEAD"),
+        ("/hooks/name".to_owned(), "POST"),
+    ] {
+        let request = Request::delete(&path).body(Body::empty())?;
+        let response = stage.api.clone().oneshot(request).await?;
+        assert_eq!(
+            (response.status().as_u16(), &response.headers()["allow"]),
+            (405, &allowed.parse()?)
+        );
+        let json: Value = serde_json::from_slice(&to_bytes(response.into_body(), 9_999).await?)?;
+        assert_eq!(json["error"], "this route has no such method", "{path}");
     }
     stage.worker.stop().await?;
     Ok(())

@@ -58,6 +58,14 @@ fn unusable(how: u32) -> String {
 /// How inputs of `flaky` are made: as they should be, until a test says otherwise.
 static HOW: Mutex<u32> = Mutex::new(9);
 
+/// Of the tests that do, one at a time: what it says is for all.
+static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+
+fn make(how: u32) -> Outcome {
+    *HOW.lock().map_err(|_| "nobody panics with it")? = how;
+    Ok(())
+}
+
 fn made_somehow() -> String {
     let how = *HOW.lock().expect("nobody panics with it");
     unusable(how)
@@ -91,6 +99,7 @@ everywhere!(
     nothing_of_when_one_begins_is_ignored,
     a_run_by_hand_has_an_input_of_its_own,
     an_input_that_cannot_be_is_said_and_others_are_started,
+    an_input_that_cannot_be_stops_no_worker_that_starts,
     runs_queue_up_behind_each_other,
     a_run_can_begin_later,
     times_that_no_clock_shows_are_far_away,
@@ -254,10 +263,7 @@ async fn a_run_by_hand_has_an_input_of_its_own(fresh: Fresh) -> Outcome {
 }
 
 async fn an_input_that_cannot_be_is_said_and_others_are_started(fresh: Fresh) -> Outcome {
-    // One at a time: what it says is for all.
-    static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
     let _turn = TURN.lock().await;
-    let make = |how| HOW.lock().map(|mut it| *it = how).map_err(|_| "nobody panics with it");
     make(9)?;
     fresh.db.register(flaky::Flow).await?;
     fresh.db.register(report::Flow).await?;
@@ -277,6 +283,40 @@ async fn an_input_that_cannot_be_is_said_and_others_are_started(fresh: Fresh) ->
     make(9)?;
     until(|| async { Ok(flaky.get().await?.error.is_none()) }).await?;
     worker.stop().await?;
+    Ok(())
+}
+
+async fn an_input_that_cannot_be_stops_no_worker_that_starts(fresh: Fresh) -> Outcome {
+    let _turn = TURN.lock().await;
+    fresh.db.register(flaky::Flow).await?;
+    fresh.db.register(report::Flow).await?;
+    let (flaky, mut before) = (fresh.db.schedule("flaky"), 0);
+    let begin = || Working::start(Worker::new(&fresh.db).flow(flaky::Flow).flow(report::Flow));
+    for is_known in [false, true] {
+        for (how, said) in [(0, "no report today"), (1, "NUL"), (2, "bytes")] {
+            make(how)?;
+            let worker = begin();
+            assert_eq!(fresh.db.start(report::Flow, how).await?.output().await?.write, how);
+            until(|| async {
+                let kept = flaky.get().await;
+                Ok(kept.is_ok_and(|it| it.error.is_some_and(|error| error.contains(said))))
+            })
+            .await?;
+            assert_eq!(flaky.get().await?.status, ScheduleStatus::Active);
+            assert_eq!(runs(&fresh, "flaky").await?.len(), before, "without an input: {how}");
+            make(9)?;
+            until(|| async { Ok(flaky.get().await?.error.is_none()) }).await?;
+            worker.stop().await?;
+            flaky.pause().await?;
+            if is_known {
+                flaky.resume().await?;
+            } else {
+                flaky.remove().await?;
+            }
+            let runs = runs(&fresh, "flaky").await?.len();
+            assert!(std::mem::replace(&mut before, runs) < runs, "it goes on: {how}");
+        }
+    }
     Ok(())
 }
 

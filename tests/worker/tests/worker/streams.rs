@@ -9,6 +9,7 @@ use pgflow::{
     ClientError, RunStatus,
     stream::{Chunks, Emitted},
 };
+use pgflow_machine::log::StreamProblem;
 use pgflow_worker_tests::{Fresh, Outcome, Working, everywhere};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
@@ -131,6 +132,7 @@ everywhere!(
     a_writer_sends_what_piled_up_in_portions,
     each_task_of_a_map_has_a_stream,
     writers_and_readers_of_a_name,
+    a_writer_is_told_of_the_end_each_time,
     a_chunk_that_is_too_large_fails_the_step,
     a_cancelled_run_ends_its_streams,
     a_reader_that_falls_behind_misses_nothing,
@@ -332,6 +334,26 @@ async fn writers_and_readers_of_a_name(fresh: Fresh) -> Outcome {
         assert!(
             own.eq(&(0..EACH).map(|number| format!("\"{writer}:{number}\"")).collect::<Vec<_>>())
         );
+    }
+    Ok(())
+}
+
+async fn a_writer_is_told_of_the_end_each_time(fresh: Fresh) -> Outcome {
+    for sent in [0, 2] {
+        let logs = fresh.db.stream(&format!("logs/{sent}"))?;
+        let mut writer = logs.writer();
+        for number in 0..sent {
+            writer.send(&number).await?;
+        }
+        logs.close().await?;
+        for late in 0..3 {
+            let refused = writer.send(&"late").await;
+            let has_ended = |source: &StreamProblem| matches!(source, StreamProblem::Ended(_));
+            let is_told =
+                matches!(&refused, Err(ClientError::Stream { source, .. }) if has_ended(source));
+            assert!(is_told, "{late} after {sent}: {refused:?}");
+        }
+        assert_eq!(all(logs.read::<u32>()).await?, words(0..sent));
     }
     Ok(())
 }

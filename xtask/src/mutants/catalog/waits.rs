@@ -211,4 +211,12 @@ pub(super) const ALL: &[Mutation] = &[
         why: "waits that go on would hold up others until the next sweep",
         tests: &["waits::children"],
     },
+    Mutation {
+        name: "wait-printable",
+        file: "functions/_is_printable.sql",
+        find: "'[\\u0001-\\u001f\\u007f-\\u009f]'",
+        replace: "'[[:cntrl:]]'",
+        why: "the collation would decide which tokens and resume ids there are, and programs decide otherwise",
+        tests: &["waits::hooks"],
+    },
 ];

@@ -6,6 +6,7 @@ use std::time::Duration;
 use pgflow_machine::RunStatus;
 use pgflow_machine::wait::{NewWait, Signalled};
 use pgflow_runtime::backend::{Retried, RunQuery, WaitQuery};
+use pgflow_runtime::{ChildStatus, Outcome};
 use serde_json::json;
 
 use crate::Check;
@@ -136,13 +137,19 @@ async fn deleted(cx: Arc<Cx>) {
     detached.expect_state(RunStatus::Started, &["x:started"]).await;
 
     let waiting = cx.flow([single("c").attempts(1)]).await;
-    let parent = cx.start(&waiting, json!({})).await;
-    let [c] = parent.take(["c#0"]).await;
+    let [parent, asking] = [cx.start(&waiting, 1).await, cx.start(&waiting, 2).await];
+    let [c, other] = parent.split(&cx.claim(&waiting).await, &asking);
     parent.apply(&c, waits(run_of(&inner, 3))).await;
+    asking.apply(&other, waits(NewWait { outcomes: true, ..run_of(&inner, 4) })).await;
     let child = parent.child(&inner).await;
     cx.delete_version(&inner).await;
     cx.wake().await;
     let record = parent.expect_state(RunStatus::Failed, &["c:failed"]).await;
     let error = record.steps.iter().find_map(|step| step.error.clone());
     assert_eq!(error, Some(format!("child run {} was deleted", child.id)));
+    let record = asking.expect_state(RunStatus::Completed, &["c:completed"]).await;
+    let output = record.output.expect("it is completed")["c"].clone();
+    let outcome: Outcome<u8> = serde_json::from_value(output).expect("what a step reads");
+    let error = outcome.into_result().expect_err("it was deleted");
+    assert_eq!((error.status, &*error.message), (ChildStatus::Deleted, ""));
 }

@@ -29,6 +29,7 @@ pub(crate) const CHECKS: &[Check] = &[
         Waits
     ),
     check!("W19", "a task cannot wait for a token that was announced to nobody", nobodys, Waits),
+    check!("W25", "tokens and resume ids have no control characters", printable, Waits),
 ];
 
 async fn same_token(cx: Arc<Cx>) {
@@ -214,6 +215,22 @@ async fn stands_for_its_task(cx: Arc<Cx>) {
         }
         assert_eq!(cx.signal(&second).await, Signalled::Duplicate);
         run.expect_state(RunStatus::Completed, &["a:completed"]).await;
+    }
+}
+
+/// The first and last of those that are, and what a collation may take for one.
+const ODD: &str = "\0\u{1}\n\u{1f} ~\u{7f}\u{80}\u{85}\u{9f}\u{a0}\u{ad}\u{200b}\u{2028}\u{2029}\u{feff}\u{10ffff}";
+
+async fn printable(cx: Arc<Cx>) {
+    for odd in ODD.chars() {
+        let token = HookToken::named(&format!("{}{odd}", cx.name()));
+        assert_eq!(token.is_err(), odd.is_control(), "{odd:?}");
+        if let Ok(token) = token {
+            assert_eq!(cx.signal(&to_token(&token, 1)).await, Signalled::Buffered, "{odd:?}");
+        }
+        let signal = to_token(&cx.token(), 1).resume_id(format!("mail{odd}"));
+        let signalled = of(&cx.backend()).signal(&signal).await;
+        assert_eq!(signalled.is_err(), odd.is_control(), "{odd:?}: {signalled:?}");
     }
 }
 

@@ -190,3 +190,28 @@ async fn what_nobody_waited_for_in_time_is_deleted() {
     assert_eq!(db.one(&signal("t", "1", "'r'")).await, "buffered");
     db.check().await;
 }
+
+/// Whatever the collation takes for a control character.
+#[tokio::test]
+async fn characters_are_printable_here_and_in_programs_alike() {
+    let db = Db::new().await;
+    let refused = db
+        .one(
+            "select string_agg(n::text, ',' order by n)
+               from generate_series(1, 65535) n
+              where n not between 55296 and 57343 and not pgflow._is_printable(chr(n))",
+        )
+        .await;
+    let control = (1..=0xffff).filter_map(char::from_u32).filter(|c| c.is_control());
+    let control: Vec<_> = control.map(|c| u32::from(c).to_string()).collect();
+    assert_eq!(refused, control.join(","));
+    for number in [133, 8232] {
+        let is_control = char::from_u32(number).is_some_and(char::is_control);
+        let token = format!("select pgflow._is_token('order' || chr({number}))");
+        assert_eq!(db.one(&token).await, if is_control { "f" } else { "t" });
+        let call =
+            format!("select outcome from pgflow.signal('order', '1', 'mail' || chr({number}))");
+        let outcome = if is_control { db.error(&call).await.code } else { db.one(&call).await };
+        assert_eq!(outcome, if is_control { "22023" } else { "buffered" });
+    }
+}
