@@ -5,7 +5,7 @@
 mod stages;
 
 use std::fmt::Write as _;
-use std::process::ExitCode;
+use std::process::{ExitCode, Stdio};
 use std::time::Duration;
 
 use clap::Parser;
@@ -14,6 +14,7 @@ use pgflow::job::JobOutcome;
 use pgflow::prelude::*;
 use stages::{Doc, docs, worker};
 use tokio::process::{Child, Command};
+use tokio::sync::oneshot;
 use tokio::time::sleep;
 
 type Outcome<T = ()> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
@@ -33,7 +34,7 @@ struct Args {
     /// How many documents there are
     #[arg(long, default_value_t = 60)]
     documents: usize,
-    /// Only works, until it is told to stop
+    /// Only works, until who started it is gone
     #[arg(long, hide = true)]
     work: bool,
 }
@@ -54,18 +55,22 @@ async fn run(args: &Args) -> Outcome {
     db.migrate().await?;
     db.resource("gpu").capacity(1).await?;
     if args.work {
-        worker(&db).run_until_signal().await?;
+        worker(&db).run(parent_gone()).await?;
         return Ok(());
+    }
+    let mut processes = Vec::new();
+    for _ in 0..args.processes.max(1) {
+        processes.push(start(&args.database)?);
+    }
+    if open(&db).await?.0 > 0 {
+        println!("an earlier run was interrupted: its messages come first");
+        watch(&db).await?;
     }
     let before = indexed(&db).await?;
     let documents = sample(args.documents);
     let sentences: usize = documents.iter().map(|doc| doc.text.split(". ").count()).sum();
     docs().push_all(&db, &documents).await?;
     println!("{} documents with {sentences} sentences", documents.len());
-    let mut processes = Vec::new();
-    for _ in 0..args.processes.max(1) {
-        processes.push(start(&args.database)?);
-    }
     if args.crash {
         sleep(Duration::from_millis(700)).await;
         processes[0].kill().await?;
@@ -83,25 +88,41 @@ async fn run(args: &Args) -> Outcome {
 
 fn start(database: &str) -> Outcome<Child> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.args(["--work", "--database", database]).kill_on_drop(true);
+    command.args(["--work", "--database", database]).stdin(Stdio::piped()).kill_on_drop(true);
     Ok(command.spawn()?)
+}
+
+/// Is ready when nobody holds the other end of the standard input any more.
+async fn parent_gone() {
+    let (gone, wait) = oneshot::channel();
+    std::thread::spawn(move || {
+        let ended = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        gone.send(ended).ok();
+    });
+    wait.await.ok();
 }
 
 /// Tells how it goes, until there is nothing left to do.
 async fn watch(db: &Db) -> Outcome {
     loop {
-        let (mut open, mut line) = (0, String::new());
-        for queue in ["docs", "chunks", "index"] {
-            let stats = db.queue(queue).stats().await?;
-            open += stats.depth + stats.in_flight;
-            write!(line, "{queue} {:>4} + {:<3} ", stats.depth, stats.in_flight)?;
-        }
+        let (open, line) = open(db).await?;
         println!("{line}");
         if open == 0 {
             return Ok(());
         }
         sleep(Duration::from_millis(300)).await;
     }
+}
+
+/// How many messages there are still to do, and where.
+async fn open(db: &Db) -> Outcome<(u64, String)> {
+    let (mut open, mut line) = (0, String::new());
+    for queue in ["docs", "chunks", "index"] {
+        let stats = db.queue(queue).stats().await?;
+        open += stats.depth + stats.in_flight;
+        write!(line, "{queue} {:>4} + {:<3} ", stats.depth, stats.in_flight)?;
+    }
+    Ok((open, line))
 }
 
 /// How many entries of the index are done.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pgflow_machine::job::{JobHold, JobId, JobProblem, JobSettled, Submitted};
 use pgflow_machine::permit::{
-    Bucket, Message, MessageLease, MessageSettle, Rate, Resource, Stage, Trigger, Units,
+    Bucket, FormedBatches, Message, MessageLease, MessageSettle, Rate, Resource, Stage, Trigger, Units,
 };
 use pgflow_machine::{Claim, Quota, Source, TaskLease, Timestamp, Want, WorkerId};
 
@@ -80,12 +80,16 @@ pub trait Pipelines: Send + Sync {
         resources: &'a Units,
     ) -> Reply<'a, ()>;
 
-    /// Notes what claims of queues take, as a program that starts does: for those who ask why a message is not taken, and for
-    /// nothing else. What the last one noted is kept.
+    /// Notes what claims of queues take, as a program that starts does: for those who ask why a message is not taken; for those who
+    /// take jobs back whose leases lapsed ([`Stage::of_queue`]); and as the place where batches are counted. What the last one noted
+    /// is kept.
     fn note_stages<'a>(&'a self, stages: &'a BTreeMap<String, Stage>) -> Reply<'a, ()>;
 
     /// What claims of each queue take, as far as that is anything.
     fn stages(&self) -> Reply<'_, BTreeMap<String, Stage>>;
+
+    /// Batches that claims have formed of each need since its stage was noted first, where there were some.
+    fn formed(&self) -> Reply<'_, BTreeMap<String, FormedBatches>>;
 
     /// Sets a rate, for all processes at their next claim.
     fn set_rate<'a>(&'a self, slug: &'a str, rate: Rate) -> Reply<'a, ()>;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use pgflow_machine::{Beat, Lease, Settle, Settled, TaskLease, WorkerId};
+use pgflow_machine::{Beat, GRACE, Lease, Settle, Settled, TaskLease, WorkerId};
 use serde_json::Value;
 
 use super::{Claim, ClaimedBatch, ClaimedJob, Reply, Source};
@@ -138,6 +138,14 @@ impl ClaimedWork {
             Self::Task(task) => task.timeout,
             Self::Job(_, lasts) => *lasts,
             Self::Messages(batch) => batch.lease.lasts,
+        }
+    }
+
+    /// After how long nobody has it any more, unless its lease is extended.
+    pub fn lasts(&self) -> Duration {
+        match self {
+            Self::Task(task) => task.timeout.saturating_add(GRACE),
+            Self::Job(..) | Self::Messages(_) => self.timeout(),
         }
     }
 }

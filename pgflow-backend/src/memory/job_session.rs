@@ -48,7 +48,8 @@ impl JobSession for MemorySession {
     }
 
     async fn misjudged_jobs(&mut self, threshold: u32, max: u32) -> Stored<Vec<JobId>> {
-        Ok(self.data().jobs.misjudged(threshold, max))
+        let data = self.data();
+        Ok(data.jobs.misjudged(threshold, max, |need| data.pipelines.is_queue(need)))
     }
 
     async fn waiting_pairs(&mut self, max: u32) -> Stored<Vec<(JobId, JobId)>> {

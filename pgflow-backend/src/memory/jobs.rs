@@ -330,8 +330,17 @@ impl JobData {
         unheld.take(max as usize).map(|(_, id)| id.clone()).collect()
     }
 
-    pub(super) fn misjudged(&self, threshold: u32, max: u32) -> Vec<JobId> {
-        let misjudged = self.jobs.iter().filter(|(_, job)| job.row.is_on_wrong_side_of(threshold));
+    pub(super) fn misjudged(
+        &self,
+        threshold: u32,
+        max: u32,
+        is_queue: impl Fn(&str) -> bool,
+    ) -> Vec<JobId> {
+        let threshold_of = |row: &JobRow| {
+            if row.max_attempts.is_some() && is_queue(&row.need) { u32::MAX } else { threshold }
+        };
+        let is_misjudged = |row: &JobRow| row.is_on_wrong_side_of(threshold_of(row));
+        let misjudged = self.jobs.iter().filter(|(_, job)| is_misjudged(&job.row));
         misjudged.take(max as usize).map(|(id, _)| id.clone()).collect()
     }
 

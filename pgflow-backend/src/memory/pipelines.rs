@@ -27,6 +27,12 @@ pub(super) struct PipelineData {
 }
 
 impl PipelineData {
+    /// Whether a pipeline takes what needs this.
+    pub(super) fn is_queue(&self, need: &str) -> bool {
+        let noted = self.permits.get(&PermitKey::new(PermitKind::Stage, need));
+        noted.is_some_and(|stage| stage["of_queue"] == true)
+    }
+
     fn waiting(&self, id: &JobId, row: &JobRow, payload: &Value) -> Waiting {
         let kept = self.messages.get(id).cloned().unwrap_or_default();
         Waiting {

@@ -61,7 +61,8 @@ pub trait JobSession: Send {
     /// Up to `max` jobs whose time is over and that nobody has.
     fn expired_jobs(&mut self, max: u32) -> impl Future<Output = Stored<Vec<JobId>>> + Send;
 
-    /// Up to `max` jobs whose state and streak contradict this threshold: `JobRow::is_on_wrong_side_of`.
+    /// Up to `max` jobs whose state and streak contradict this threshold: `JobRow::is_on_wrong_side_of`. Messages that are never set
+    /// aside (`JobRows::threshold_of`) are among them only if they are.
     fn misjudged_jobs(
         &mut self,
         threshold: u32,

@@ -10,11 +10,13 @@ use pgflow_machine::job::{
     JudgeStreaks, LapseJobs, NewJob, Operate, Operated, RING_EDGES, Redrive, Redriven, RunsEnded,
     SettleJobs, Submit, Submitted, Unheld, check_name,
 };
+use pgflow_machine::permit::{PermitKey, PermitKind, Stage};
 use pgflow_machine::wait::ChildEnd;
 use pgflow_machine::{Command, Limits, RunId, RunStatus, job};
 
 use super::execute::again;
 use super::job_claim::{self, BATCH};
+use super::pipelines::read;
 use super::upkeep::ago;
 use super::{Access, JobSession, Session, Store, Stored, trip, waits};
 use crate::backend::{
@@ -234,7 +236,22 @@ async fn load<S: Session, C: Command<job::Jobs>>(session: &mut S, command: &C) -
         session.load_jobs(&needs, &mut rows).await?;
         needs = rows.missing(command.more(&rows));
     }
+    rows.queues = queues(session, rows.needs_in_danger()).await?;
     Ok(rows)
+}
+
+/// Those of these needs that are queues of pipelines: nearly always, nobody asks about any.
+async fn queues<S: Session>(session: &mut S, needs: BTreeSet<String>) -> Stored<BTreeSet<String>> {
+    if needs.is_empty() {
+        return Ok(needs);
+    }
+    let keys = needs.into_iter().map(|need| PermitKey::new(PermitKind::Stage, need)).collect();
+    let mut queues = BTreeSet::new();
+    for (key, stage) in session.known_permits(&keys).await? {
+        let stage: Stage = read(stage)?;
+        queues.extend(stage.of_queue.then_some(key.name));
+    }
+    Ok(queues)
 }
 
 async fn write<S: Session>(

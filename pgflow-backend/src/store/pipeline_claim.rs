@@ -6,7 +6,7 @@ use std::time::Duration;
 use pgflow_machine::Timestamp;
 use pgflow_machine::job::{JobClaim, JobId, JobToken, Seq};
 use pgflow_machine::permit::{
-    BatchRule, Bucket, MessageLease, PermitKey, PermitKind, PermitProblem, Pick, Place, Plan,
+    BatchRule, Bucket, FormedBatches, MessageLease, NotedStage, PermitKey, PermitKind, PermitProblem, Pick, Place, Plan,
     Planner, Resource, Rooms, Trigger, Waiting, is_cut, place_of,
 };
 use serde_json::Value;
@@ -343,7 +343,7 @@ async fn take<S: QueueSession>(
             batches.push(claimed(session.now(), claim, pick, of_it, batch));
         }
     }
-    note(session, claim, planned, batches.len(), last).await?;
+    note(session, claim, planned, &batches, last).await?;
     if !holds.is_empty() {
         session.add_holds(&holds).await?;
     }
@@ -356,15 +356,16 @@ fn last_place(before: u32, taken: &[ClaimedJob]) -> u32 {
     priorities.filter(|it| *it != 0).map(place_of).fold(before, u32::max)
 }
 
-/// Writes what so many attempts took of permits, and how far a fair queue is.
+/// Writes what these attempts took of permits, how far a fair queue is, and how many batches were formed of it.
 async fn note<S: QueueSession>(
     session: &mut S,
     claim: &StageClaim,
     planned: &Planned,
-    attempts: usize,
+    claimed: &[ClaimedBatch],
     last: Option<u32>,
 ) -> Stored<()> {
-    let (plan, mut rows) = (&planned.plan, BTreeMap::new());
+    let (plan, attempts) = (&planned.plan, claimed.len());
+    let mut rows = count(session, claim, claimed).await?;
     // Of what others were quicker to take, or whose key they have, no token is taken.
     let left = plan.left(attempts, planned.at, session.now()).into_iter();
     for (slug, bucket) in left.filter(|_| attempts > 0) {
@@ -381,6 +382,25 @@ async fn note<S: QueueSession>(
         return Ok(());
     }
     session.write_permits(&rows).await
+}
+
+/// Counts batches in the row that is noted of their stage, if there is one. It is locked last, for as long as it takes to commit.
+async fn count<S: QueueSession>(
+    session: &mut S,
+    claim: &StageClaim,
+    claimed: &[ClaimedBatch],
+) -> Stored<BTreeMap<PermitKey, Value>> {
+    if claim.stage.batch.is_none() || claimed.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let key = PermitKey::new(PermitKind::Stage, &claim.need);
+    let found = session.load_permits(&[key.clone()].into()).await?.remove(&key);
+    let Some(mut noted) = found.map(read::<NotedStage>).transpose()? else {
+        return Ok(BTreeMap::new());
+    };
+    let messages = claimed.iter().map(|batch| batch.messages.len() as u64).sum();
+    noted.formed += FormedBatches { batches: claimed.len() as u64, messages };
+    Ok([(key, written(&noted)?)].into())
 }
 
 /// Whether others took some of it, so that it may be both short and young, since perhaps that was the oldest; or handed one of

@@ -8,7 +8,7 @@ use pgflow_machine::job::{
     check_name,
 };
 use pgflow_machine::permit::{
-    Bucket, Message, MessageSettle, PermitKey, PermitKind, PermitProblem, Rate, Resource, Stage,
+    Bucket, FormedBatches, Message, MessageSettle, NotedStage, PermitKey, PermitKind, PermitProblem, Rate, Resource, Stage,
     Units, fits, is_of_batches, place, priority_of,
 };
 use pgflow_machine::{Limits, Timestamp};
@@ -89,6 +89,15 @@ impl<S: Queues> Pipelines for S {
         Box::pin(
             async move { permits(&mut self.begin(Access::Read).await?, PermitKind::Stage).await },
         )
+    }
+
+    fn formed(&self) -> Reply<'_, BTreeMap<String, FormedBatches>> {
+        Box::pin(async move {
+            let mut session = self.begin(Access::Read).await?;
+            let noted: BTreeMap<_, NotedStage> = permits(&mut session, PermitKind::Stage).await?;
+            let formed = noted.into_iter().map(|(need, noted)| (need, noted.formed));
+            Ok(formed.filter(|(_, formed)| formed.batches > 0).collect())
+        })
     }
 
     fn set_rate<'a>(&'a self, slug: &'a str, rate: Rate) -> Reply<'a, ()> {
@@ -292,9 +301,10 @@ async fn note_stages<S: Queues>(store: &S, stages: &BTreeMap<String, Stage>) -> 
     let mut rows = BTreeMap::new();
     for (key, (need, stage)) in keys.into_iter().zip(stages) {
         check_name(need).map_err(|why| PermitProblem::Name { what: "queue", why })?;
-        let noted: Stage = found.remove(&key).map(read).transpose()?.unwrap_or_default();
-        if noted != *stage {
-            rows.insert(key, written(stage)?);
+        let mut noted: NotedStage = found.remove(&key).map(read).transpose()?.unwrap_or_default();
+        if noted.stage != *stage {
+            noted.stage = stage.clone();
+            rows.insert(key, written(&noted)?);
         }
     }
     if rows.is_empty() {

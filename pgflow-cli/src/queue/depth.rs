@@ -22,13 +22,17 @@ pub(super) async fn run(named: &Named) -> Result<bool, Error> {
             "in_flight": stats.in_flight,
             "batching": stats.batching,
             "dead": stats.dead,
+            "done_per_minute": stats.rate,
+            "batches": stats.formed.batches,
+            "batched": stats.formed.messages,
+            "fill": stats.formed.fill(),
             "oldest_seconds": shapes::seconds(stats.oldest),
             "paused_at": shapes::moment(paused.map(|paused| paused.since)),
         }))?;
         return Ok(true);
     }
     let times = named.reach.times(&db).await?;
-    let titles = ["queue", "depth", "in flight", "batching", "dead", "oldest", "paused"];
+    let titles = ["queue", "depth", "in flight", "batching", "dead", "done/min", "fill", "oldest", "paused"];
     let mut table = Table::new(&titles);
     table.row([
         flat(&named.queue),
@@ -36,6 +40,8 @@ pub(super) async fn run(named: &Named) -> Result<bool, Error> {
         stats.in_flight.to_string(),
         stats.batching.to_string(),
         stats.dead.to_string(),
+        stats.rate.to_string(),
+        stats.formed.fill().map(|fill| format!("{fill:.1}")).unwrap_or_default(),
         stats.oldest.map(spoken).unwrap_or_default(),
         paused.map(|paused| times.at(paused.since)).unwrap_or_default(),
     ]);

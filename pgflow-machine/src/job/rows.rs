@@ -87,6 +87,8 @@ pub struct ArchivedJob {
 pub struct JobRows {
     /// What all jobs go by.
     pub settings: JobSettings,
+    /// Needs that are queues of pipelines, as far as it matters.
+    pub queues: BTreeSet<String>,
     /// Live jobs.
     pub jobs: HashMap<JobId, JobRow>,
     /// Jobs that have ended.
@@ -119,6 +121,20 @@ impl JobRows {
     /// A job, also one that has just ended.
     pub fn row(&self, id: &JobId) -> Option<&JobRow> {
         self.jobs.get(id).or_else(|| self.archived.get(id).map(|archived| &archived.row))
+    }
+
+    /// How many leases of this job in a row may lapse before people have to look: any number of a message with a budget, which is
+    /// dead when that is spent.
+    pub fn threshold_of(&self, row: &JobRow) -> u32 {
+        let is_message = row.max_attempts.is_some() && self.queues.contains(&row.need);
+        if is_message { u32::MAX } else { self.settings.crash_threshold }
+    }
+
+    /// Needs of which it has to be known whether they are queues: of jobs that are about to be set aside, or are.
+    pub fn needs_in_danger(&self) -> BTreeSet<String> {
+        let threshold = self.settings.crash_threshold;
+        let is_in_danger = |row: &&JobRow| row.max_attempts.is_some() && row.streak >= threshold;
+        self.jobs.values().filter(is_in_danger).map(|row| row.need.clone()).collect()
     }
 
     /// Whether a job waits for this, as far as it was asked.

@@ -73,8 +73,8 @@ impl<'r, 'c> Transition<'r, 'c> {
     /// has lost too many workers in a row: the threshold may have been lowered while somebody had it.
     pub(super) fn arrive(&mut self, id: &JobId) {
         let now = self.now;
-        let threshold = self.rows.settings.crash_threshold;
-        let Some(row) = self.change(id) else { return };
+        let threshold = self.rows.jobs.get(id).map(|row| self.rows.threshold_of(row));
+        let (Some(threshold), Some(row)) = (threshold, self.change(id)) else { return };
         let is_awake = row.state == JobState::Sleeping;
         row.state = if row.waits > 0 {
             JobState::Waiting

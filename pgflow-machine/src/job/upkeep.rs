@@ -107,10 +107,11 @@ impl Command<Jobs> for JudgeStreaks<'_> {
         rows: &mut JobRows,
         now: Timestamp,
     ) -> Result<(u64, JobWrites<'c>), Refusal> {
-        let threshold = rows.settings.crash_threshold;
-        let is_wrong = |row: &JobRow| row.is_on_wrong_side_of(threshold);
+        let is_wrong =
+            |rows: &JobRows, row: &JobRow| row.is_on_wrong_side_of(rows.threshold_of(row));
         each(rows, now, self.jobs, |transition, id| {
-            let is_wrong = transition.rows.jobs.get(id).is_some_and(is_wrong);
+            let row = transition.rows.jobs.get(id);
+            let is_wrong = row.is_some_and(|row| is_wrong(transition.rows, row));
             if is_wrong {
                 transition.arrive(id);
             }

@@ -45,7 +45,9 @@ pub use message::{
     Columns, Message, MessageEnd, MessageLease, MessageSettle, Units, batches_of, fits,
     is_of_batches,
 };
-pub use plan::{Pick, Place, Plan, Planner, Stage, Waiting, is_behind, is_cut};
+pub use plan::{
+    FormedBatches, NotedStage, Pick, Place, Plan, Planner, Stage, Waiting, is_behind, is_cut,
+};
 pub use problem::PermitProblem;
 pub use rate::{Bucket, Rate};
 pub use resource::{Resource, Rooms};

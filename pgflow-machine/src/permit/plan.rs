@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +23,8 @@ pub struct Stage {
     pub resources: Units,
     /// Rates that each attempt takes a token of.
     pub rates: Vec<String>,
+    /// Whether it is that of a pipeline: what it takes are messages, which end when their budget is spent. Jobs are set aside before.
+    pub of_queue: bool,
     /// Whoever asks is about to leave: batches need not be ripe.
     #[serde(skip)]
     pub drains: bool,
@@ -45,6 +48,50 @@ impl Stage {
     /// Whether its attempts need this resource or rate.
     pub fn takes(&self, slug: &str) -> bool {
         self.resources.contains_key(slug) || self.rates.iter().any(|rate| rate == slug)
+    }
+}
+
+/// What was noted of a stage, and what came of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotedStage {
+    /// What claims take.
+    #[serde(flatten)]
+    pub stage: Stage,
+    /// Batches that were formed of it so far.
+    #[serde(default)]
+    pub formed: FormedBatches,
+}
+
+/// Batches that were claimed, and the messages in them: those of attempts that failed, too.
+///
+/// ```
+/// use pgflow_machine::permit::FormedBatches;
+///
+/// let mut formed = FormedBatches::default();
+/// assert_eq!(formed.fill(), None);
+/// formed += FormedBatches { batches: 2, messages: 65 };
+/// assert_eq!(formed.fill(), Some(32.5));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FormedBatches {
+    /// How many there were.
+    pub batches: u64,
+    /// How many messages were in them.
+    pub messages: u64,
+}
+
+impl FormedBatches {
+    /// How many messages a batch had, if there was one.
+    #[expect(clippy::cast_precision_loss, reason = "nobody counts that far")]
+    pub fn fill(self) -> Option<f64> {
+        (self.batches > 0).then(|| self.messages as f64 / self.batches as f64)
+    }
+}
+
+impl AddAssign for FormedBatches {
+    fn add_assign(&mut self, more: Self) {
+        self.batches = self.batches.saturating_add(more.batches);
+        self.messages = self.messages.saturating_add(more.messages);
     }
 }
 

@@ -24,7 +24,10 @@ const DUE: &str = "
 /// Reads all jobs: a threshold is changed once in a while.
 const MISJUDGED: &str = "
     select id from pgflow_jobs
-     where state in ('ready', 'parked', 'sleeping', 'concern') and (state = 'concern') <> (streak > ?) limit ?";
+     where state in ('ready', 'parked', 'sleeping', 'concern') and (state = 'concern') <> (streak > ? and not (max_attempts is not null and exists (
+             select 1 from pgflow_permits p
+              where p.kind = 'stage' and p.name = need and json_contains(p.state, 'true', '$.of_queue'))))
+     limit ?";
 
 /// Leases are as many as workers have slots.
 const LAPSED: &str = "

@@ -74,9 +74,10 @@ impl<T> Batch<T> {
         self
     }
 
-    /// Each batch holds so many units of a resource while it is worked on.
+    /// Each batch holds so many units of a resource while it is worked on. What is named twice is held twice, also if that is said
+    /// of the pipeline.
     pub fn resource(mut self, slug: impl Into<String>, units: u32) -> Self {
-        self.permits.resources.insert(slug.into(), units);
+        self.permits.hold(slug.into(), units);
         self
     }
 
@@ -86,7 +87,7 @@ impl<T> Batch<T> {
         self
     }
 
-    /// How long a lease lasts that nobody extends: a minute if it is not said.
+    /// How long a lease lasts that nobody extends: a minute if it is not said, and a second at least.
     #[rustfmt::skip] // One line, which the compiler shows.
     pub fn lease<D>(mut self, lease: D) -> Self where Self: Lasts<D> {
         let lease = <Self as Lasts<D>>::time(lease);

@@ -49,7 +49,9 @@ impl<T, U> Batched<T, U> {
         spec.has_late_key = batch.key.is_some();
         let (rule, need, on_failure) = (batch.rule, queue.name, queue.on_failure());
         let mut all = batch.permits;
-        all.resources.extend(permits.resources);
+        for (slug, units) in permits.resources {
+            all.hold(slug, units);
+        }
         all.rates.extend(permits.rates);
         all.concurrency = all.concurrency.or(permits.concurrency);
         all.lease = all.lease.or(permits.lease);

@@ -49,7 +49,8 @@ impl<T> Pipeline<T> {
         Self { spec, queue: queue.clone(), permits }
     }
 
-    /// So many attempts at once, in this process.
+    /// So many attempts at once, in this process. With `process` before `batch`, this is about `process`: for batches there is
+    /// [`Batch::concurrency`](super::Batch::concurrency).
     pub fn concurrency(mut self, attempts: usize) -> Self {
         self.permits.concurrency = Some(attempts);
         self
@@ -63,16 +64,17 @@ impl<T> Pipeline<T> {
     }
 
     /// So many attempts at once, over all processes that share the database. One in memory (`memory:`, `sqlite::memory:`) is that of
-    /// one process, and so is the limit.
+    /// one process: there a worker with this does not start. With `process` before `batch`, this is about `process`.
     pub fn global_concurrency(mut self, attempts: u32) -> Self {
         let slug = format!("{OWN}{}", self.spec.name);
-        self.permits.resources.insert(slug.clone(), 1);
+        self.permits.hold(slug.clone(), 1);
         self.spec.limits.insert(slug, attempts);
         self
     }
 
     /// Each attempt takes a token of this rate: a bucket in the database, for all processes. The rate counts until
-    /// another is [set](super::RateHandle::set); a rate of 0 is a pause.
+    /// another is [set](super::RateHandle::set); a rate of 0 is a pause. With `process` before `batch`, it is the attempts of
+    /// `process` that take them: where the batch makes the call, say it with [`Batch::rate`](super::Batch::rate).
     #[rustfmt::skip] // One line, which the compiler shows.
     pub fn rate<R>(mut self, slug: impl Into<String>, rate: R) -> Self where Self: KeepsTo<R> {
         let rate = <Self as KeepsTo<R>>::rate_of(rate);
@@ -80,13 +82,17 @@ impl<T> Pipeline<T> {
         self
     }
 
-    /// Each attempt holds so many units of a [resource](crate::Db::resource), which must be there when the worker starts.
+    /// Each attempt holds so many units of a [resource](crate::Db::resource), which must be there when the worker starts. What is
+    /// named twice is held twice. With `process` before `batch`, it is the attempts of `process` that hold them: for those at
+    /// batches there is [`Batch::resource`](super::Batch::resource).
     pub fn resource(mut self, slug: impl Into<String>, units: u32) -> Self {
-        self.permits.resources.insert(slug.into(), units);
+        self.permits.hold(slug.into(), units);
         self
     }
 
-    /// How long a lease lasts that nobody extends: a minute if it is not said.
+    /// How long a lease lasts that nobody extends: a minute if it is not said, and a second at least. A worker extends it while the
+    /// function works. With `process` before `batch`, this is about `process`: for batches there is
+    /// [`Batch::lease`](super::Batch::lease).
     #[rustfmt::skip] // One line, which the compiler shows.
     pub fn lease<D>(mut self, lease: D) -> Self where Self: Lasts<D> {
         let lease = <Self as Lasts<D>>::time(lease);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use pgflow_machine::job::{JobId, JobOutcome, Redriven, check_name};
-use pgflow_machine::permit::{Bucket, Rate, Resource, Stage, batches_of};
+use pgflow_machine::permit::{Bucket, FormedBatches, Rate, Resource, Stage, batches_of};
 
 use super::builder::OWN;
 use crate::Db;
@@ -139,8 +139,14 @@ impl Db {
     /// ```
     pub async fn stages(&self) -> Result<BTreeMap<String, Stage>, ClientError> {
         let mut stages = ask_pipelines(self, (), |queues, ()| queues.stages()).await?;
-        stages.retain(|_, stage| *stage != Stage::default());
+        stages.retain(|_, stage| !stage.takes_any());
         Ok(stages)
+    }
+
+    /// Batches that were formed so far of each need, and the messages in them: as in [`QueueStats::formed`]. What is batched after it
+    /// was processed has the need `queue>batch`.
+    pub async fn formed_batches(&self) -> Result<BTreeMap<String, FormedBatches>, ClientError> {
+        ask_pipelines(self, (), |queues, ()| queues.formed()).await
     }
 
     /// All counted resources, by name, and how many units of each are held.
@@ -171,6 +177,9 @@ pub struct QueueStats {
     pub dead: u64,
     /// Messages that were done in a minute: in the last one, or at the pace of the last 500 if those took less.
     pub rate: u64,
+    /// Batches that were formed of its messages since its pipeline was started first, and the messages in them: also those whose
+    /// attempt failed. [`fill`](FormedBatches::fill) is how full they are, on the average.
+    pub formed: FormedBatches,
 }
 
 impl QueueHandle {
@@ -183,6 +192,8 @@ impl QueueHandle {
         let mut stats = self.counts().await?;
         stats.dead = self.dead(COUNTED).await?.len() as u64;
         stats.rate = self.per_minute().await?;
+        let formed = self.db.formed_batches().await?;
+        self.needs().iter().filter_map(|need| formed.get(need)).for_each(|more| stats.formed += *more);
         Ok(stats)
     }
 

@@ -1,11 +1,11 @@
 //! Pipelines, as a kind of work that a worker does.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pgflow_machine::job::JobVerdict;
+use pgflow_machine::job::{JobVerdict, LONGEST};
 use pgflow_machine::permit::{MessageEnd, Rate, Stage, Units, is_of_batches};
 use pgflow_machine::{Quota, Source, Want};
 
@@ -19,6 +19,9 @@ use crate::job_handler::JobExcuses;
 use crate::worker::{
     Ended, Handler, InUse, Label, Permit, Prepared, Signals, WorkerError, metrics, persistently,
 };
+
+/// A shorter lease might lapse between two beats of a worker whose database takes a moment.
+const SHORTEST_LEASE: Duration = Duration::from_secs(1);
 
 /// The pipelines that a program brings along.
 #[derive(Debug, Default)]
@@ -56,44 +59,23 @@ impl Pipelines {
         self.0.iter().flat_map(keeping).collect()
     }
 
-    /// What they declare, of which each counts until somebody says something else: two values would undo each other.
-    fn rates(&self) -> Result<BTreeMap<String, Rate>, WorkerError> {
-        let mut rates = BTreeMap::new();
-        for (rate, second) in self.0.iter().flat_map(|pipeline| pipeline.rates.iter().cloned()) {
-            match rates.insert(rate.clone(), second) {
-                Some(first) if first != second => {
-                    return Err(WorkerError::RateTwice { rate, first, second });
-                }
-                _ => {}
-            }
-        }
-        Ok(rates)
-    }
 
     /// Ready to work, or why not.
     pub(crate) async fn start(
         self,
         backend: Arc<dyn Backend>,
     ) -> Result<PipelineHandler, WorkerError> {
-        let mut stages = HashMap::new();
-        self.0.iter().try_for_each(check)?;
-        let rates = self.rates()?;
+        let rates = check_all(&self.0)?;
+        self.0.iter().try_for_each(|pipeline| can_run(pipeline, backend.as_ref()))?;
         let (queues, none) = (backend.pipelines()?, Units::new());
         persistently(|| queues.declare(&rates, &none)).await?;
         let limits = persistently(|| backend.limits()).await?;
+        let mut stages = HashMap::new();
         for pipeline in self.0 {
             declare(backend.as_ref(), &pipeline).await?;
             let PipelineSpec { name, stages: own, flushes, on_dead, .. } = pipeline;
             for spec in own {
-                spec.stage.check().map_err(BackendError::Permit)?;
-                if spec.concurrency == Some(0) {
-                    let what = format!("concurrency of pipeline `{name}`");
-                    return Err(WorkerError::Zero { what });
-                }
                 let (need, takes_tx) = (spec.need, spec.takes_tx);
-                if (takes_tx || on_dead.is_some()) && !backend.abilities().transactions {
-                    return Err(WorkerError::NoTransaction { need, backend: backend.name() });
-                }
                 let (code, on_failure) = (spec.code.clone(), spec.on_failure);
                 let on_dead = on_dead.clone();
                 let work = StageWork { code, takes_tx, on_dead, on_failure, limits };
@@ -106,14 +88,41 @@ impl Pipelines {
                     ahead: InUse::default(),
                     lost: InUse::default(),
                 };
-                if stages.insert(need, running).is_some() {
-                    return Err(WorkerError::NeedTwice { need });
-                }
+                stages.insert(need, running);
             }
         }
         let (loadings, lost, excuses) = (HashMap::new(), HashMap::new(), Arc::default());
         Ok(PipelineHandler { stages, backend, loadings, lost, excuses })
     }
+}
+
+/// What is wrong with pipelines, whatever the database says; or the rates that they declare.
+pub(crate) fn check_all(
+    pipelines: &[PipelineSpec],
+) -> Result<BTreeMap<String, Rate>, WorkerError> {
+    pipelines.iter().try_for_each(check)?;
+    let mut needs = BTreeSet::new();
+    for stage in pipelines.iter().flat_map(|pipeline| &pipeline.stages) {
+        if !needs.insert(stage.need) {
+            return Err(WorkerError::NeedTwice { need: stage.need });
+        }
+    }
+    rates(pipelines)
+}
+
+/// Each counts until somebody says something else: two values would undo each other.
+fn rates(pipelines: &[PipelineSpec]) -> Result<BTreeMap<String, Rate>, WorkerError> {
+    let mut rates = BTreeMap::new();
+    for (rate, second) in pipelines.iter().flat_map(|pipeline| pipeline.rates.iter().cloned()) {
+        second.check().map_err(BackendError::Permit)?;
+        match rates.insert(rate.clone(), second) {
+            Some(first) if first != second => {
+                return Err(WorkerError::RateTwice { rate, first, second });
+            }
+            _ => {}
+        }
+    }
+    Ok(rates)
 }
 
 /// What is wrong with a pipeline in itself.
@@ -125,6 +134,15 @@ fn check(pipeline: &PipelineSpec) -> Result<(), WorkerError> {
     if pipeline.has_late_key {
         return Err(WorkerError::LateKey { pipeline: name });
     }
+    for spec in &pipeline.stages {
+        spec.stage.check().map_err(BackendError::Permit)?;
+        if spec.concurrency == Some(0) {
+            return Err(WorkerError::Zero { what: format!("concurrency of pipeline `{name}`") });
+        }
+        if !(SHORTEST_LEASE..=LONGEST).contains(&spec.lease) {
+            return Err(WorkerError::Lease { pipeline: name, lease: spec.lease });
+        }
+    }
     match pipeline.stages.first() {
         Some(first) if is_of_batches(first.need) => {
             Err(WorkerError::QueueOfBatches { pipeline: name, queue: first.need })
@@ -133,17 +151,27 @@ fn check(pipeline: &PipelineSpec) -> Result<(), WorkerError> {
     }
 }
 
-/// Declares what a pipeline brings along; an error if a resource is not there.
-async fn declare(backend: &dyn Backend, pipeline: &PipelineSpec) -> Result<(), BackendError> {
-    let queues = backend.pipelines()?;
-    if !pipeline.limits.is_empty() && !backend.abilities().multi_process {
-        let (pipeline, backend) = (pipeline.name, backend.name());
-        tracing::warn!(
-            pipeline,
-            backend,
-            "`global_concurrency` counts for this process alone: no other one can use its database"
-        );
+/// Whether the database can do what a pipeline wants of it.
+fn can_run(pipeline: &PipelineSpec, backend: &dyn Backend) -> Result<(), WorkerError> {
+    let (abilities, backend) = (backend.abilities(), backend.name());
+    if !pipeline.limits.is_empty() && !abilities.multi_process {
+        return Err(WorkerError::OneProcess { pipeline: pipeline.name, backend });
     }
+    let takes_tx = |stage: &&StageSpec| stage.takes_tx || pipeline.on_dead.is_some();
+    match pipeline.stages.iter().find(takes_tx) {
+        Some(stage) if !abilities.transactions => {
+            Err(WorkerError::NoTransaction { need: stage.need, backend })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Declares what a pipeline brings along; an error if a resource is not there.
+pub(crate) async fn declare(
+    backend: &dyn Backend,
+    pipeline: &PipelineSpec,
+) -> Result<(), BackendError> {
+    let queues = backend.pipelines()?;
     for (slug, capacity) in &pipeline.limits {
         persistently(|| queues.set_capacity(slug, *capacity)).await?;
     }
@@ -256,6 +284,14 @@ fn messages(work: &ClaimedWork) -> Option<&ClaimedBatch> {
     }
 }
 
+/// The message, if there is one: those of a batch are named by the traces of their jobs.
+fn alone(claimed: &ClaimedBatch) -> Option<&str> {
+    match &claimed.messages[..] {
+        [message] => Some(message.taken.hold.job.as_str()),
+        _ => None,
+    }
+}
+
 /// Whether one of these was lost with a worker, and nothing has come of it since.
 fn was_lost(claimed: &ClaimedBatch) -> bool {
     claimed.messages.iter().any(|message| message.taken.row.streak > 0)
@@ -331,6 +367,7 @@ impl Handler for PipelineHandler {
             stage = label.step,
             batch.id = claimed.lease.batch,
             messages = claimed.messages.len(),
+            job.id = alone(&claimed),
         );
         let permit = running.spec.concurrency.map(|_| running.in_use.take());
         let loading = self.loadings.remove(&claimed.lease.batch);

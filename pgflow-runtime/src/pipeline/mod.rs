@@ -57,7 +57,7 @@ pub use code::InTx;
 pub use context::MessageContext;
 pub use dead::{Dead, DeadMessage};
 pub use items::{Items, Settled};
-pub use pgflow_machine::permit::{Bucket, PermitProblem, Rate, Resource, Trigger};
+pub use pgflow_machine::permit::{Bucket, FormedBatches, PermitProblem, Rate, Resource, Trigger};
 pub use processed::Processed;
 pub use queue::{OnFailure, Queue};
 pub use sink::QueueSink;
@@ -65,7 +65,6 @@ pub use spec::PipelineSpec;
 
 pub(crate) use client::prune_dead;
 pub(crate) use code::{BoxFuture, Work};
-pub(crate) use dead::OnDead;
-pub(crate) use handler::{Keeping, Pipelines, word_of};
+pub(crate) use handler::{Keeping, Pipelines, check_all, declare, word_of};
 pub(crate) use spec::StageSpec;
 pub(crate) use transaction::{Made, Opens, StageWork, settles};

@@ -178,7 +178,7 @@ impl<T> Queue<T> {
     }
 
     /// Messages of one key are processed in the order in which they were pushed, one at a time, over all processes. Batches are
-    /// formed of what was processed.
+    /// formed of what was processed. With the name of its queue, a key may have 123 bytes; a push of a longer one is refused.
     #[must_use]
     pub fn serial_by(
         self,
@@ -247,6 +247,8 @@ impl<T: Serialize + DeserializeOwned> Queue<T> {
     }
 
     /// Pushes messages, in few calls: up to 500 or 8 MB in each. Those that are refused are an error, after the others were pushed.
+    /// An error of the database ends it, and what was pushed until then is there: to know where to go on, push in parts, or through
+    /// a [`sink`](Self::sink), which keeps what was not pushed.
     pub async fn push_all<'v>(
         &self,
         db: &Db,

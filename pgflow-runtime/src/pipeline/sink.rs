@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use futures_util::Sink;
 use pgflow_machine::job::JobId;
+use pgflow_machine::permit::Message;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -22,7 +23,9 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Pushes messages, and waits while the queue is too deep: a [`Sink`], for streams that are to be forwarded, and
 /// [`send`](Self::send) for messages one by one.
 ///
-/// What a sink was given is gathered, and pushed when it is flushed, or when 500 messages or 8 MB wait.
+/// What a sink was given is gathered, and pushed when it is flushed, or when 500 messages or 8 MB wait. After an error of the
+/// database it still has what was not pushed, and pushes it when it is flushed again; what a message itself is refused for is an
+/// error once, after the others were pushed.
 ///
 /// ```
 /// use futures_util::{StreamExt, stream};
@@ -47,8 +50,11 @@ pub struct QueueSink<T> {
     /// What is still to be pushed.
     gathered: Bundle,
     looking: Option<BoxFuture<Result<u64, ClientError>>>,
-    pushing: Option<BoxFuture<Result<(), ClientError>>>,
+    pushing: Option<BoxFuture<Pushed>>,
 }
+
+/// What came of a push, and what is to be pushed again if the database did not take it.
+type Pushed = (Result<(), ClientError>, Vec<Message>);
 
 impl<T> fmt::Debug for QueueSink<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -97,16 +103,26 @@ impl<T> QueueSink<T> {
     fn poll_pushed(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ClientError>> {
         loop {
             if let Some(pushing) = &mut self.pushing {
-                let pushed = ready!(pushing.as_mut().poll(cx));
+                let (pushed, again) = ready!(pushing.as_mut().poll(cx));
                 self.pushing = None;
+                again.into_iter().for_each(|message| self.gathered.add(message));
                 pushed?;
             } else if self.gathered.len() == 0 {
                 return Poll::Ready(Ok(()));
             } else {
                 let (db, messages) = (self.db.clone(), self.gathered.take());
-                self.pushing = Some(Box::pin(async move { send(&db, messages).await.map(drop) }));
+                self.pushing = Some(Box::pin(push(db, messages)));
             }
         }
+    }
+}
+
+/// A message has a name: one that the database took without being heard is not pushed twice.
+async fn push(db: Db, messages: Vec<Message>) -> Pushed {
+    match send(&db, messages.clone()).await {
+        Ok(_) => (Ok(()), Vec::new()),
+        Err(error @ ClientError::Job { .. }) => (Err(error), Vec::new()),
+        Err(error) => (Err(error), messages),
     }
 }
 

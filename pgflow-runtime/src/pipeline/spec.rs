@@ -25,6 +25,14 @@ pub(super) struct Permits {
     pub(super) names_resources: bool,
 }
 
+impl Permits {
+    /// What is named twice is held twice, wherever that was said.
+    pub(super) fn hold(&mut self, slug: String, units: u32) {
+        let all: &mut u32 = self.resources.entry(slug).or_default();
+        *all = all.saturating_add(units);
+    }
+}
+
 /// A pipeline that a worker can run: what [`Pipeline`](super::Pipeline) is with its last function.
 pub struct PipelineSpec {
     pub(crate) name: &'static str,
@@ -116,7 +124,7 @@ impl PipelineSpec {
         let word = if batch.is_some() { "batch" } else { "process" };
         let names: BTreeSet<_> = rates.iter().map(|(slug, _)| slug.clone()).collect();
         let rates_of = names.into_iter().collect();
-        let stage = Stage { batch, resources, rates: rates_of, ..Stage::default() };
+        let stage = Stage { batch, resources, rates: rates_of, of_queue: true, ..Stage::default() };
         self.rates.extend(rates);
         self.stages.push(StageSpec {
             need,

@@ -13,13 +13,15 @@ use super::sim::database::Transactions;
 use super::sim::drive::{end, runtime};
 use super::{Crash, block_on};
 use crate::Db;
-use crate::backend::{Backend as _, BackendError, JobQuery, StageClaim};
+use crate::backend::{Backend as _, JobQuery, StageClaim};
 use crate::check::Lasts;
 use crate::client::ClientError;
 use crate::memory::Memory;
 use crate::pipeline::{
-    Made, MessageContext, OnDead, PipelineSpec, Queue, StageSpec, StageWork, Work, settles,
+    Made, MessageContext, PipelineSpec, Queue, StageSpec, StageWork, Work, check_all, declare,
+    settles,
 };
+use crate::worker::WorkerError;
 
 /// So many attempts are made at one moment: more is a pipeline that feeds itself.
 const MOST: usize = 10_000;
@@ -51,8 +53,9 @@ const MOST: usize = 10_000;
 pub struct TestPipeline {
     memory: Memory,
     db: Db,
-    stages: Vec<StageSpec>,
-    on_dead: Option<OnDead>,
+    pipeline: PipelineSpec,
+    /// Whether what it takes was declared, which is when it works first: its test says before what there is.
+    is_declared: bool,
     sqlite: Transactions,
     batches: Vec<String>,
     crashes: VecDeque<Crash>,
@@ -60,31 +63,28 @@ pub struct TestPipeline {
 
 impl fmt::Debug for TestPipeline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TestPipeline").field("stages", &self.stages).finish_non_exhaustive()
+        f.debug_struct("TestPipeline").field("pipeline", &self.pipeline).finish_non_exhaustive()
     }
 }
 
 impl TestPipeline {
-    /// A test of this pipeline. Its rates and its own limits are declared; resources are the test's to
-    /// [set](Db::resource).
+    /// A test of this pipeline. Its rates are declared; resources are the test's to [set](Db::resource) before it
+    /// [runs](Self::run).
     ///
     /// # Panics
     ///
-    /// If a rate makes no sense.
+    /// If a worker would refuse the pipeline, in its words.
     pub fn new(pipeline: impl Into<PipelineSpec>) -> Self {
-        let memory = Memory::new();
-        let PipelineSpec { stages, rates, limits, on_dead, .. } = pipeline.into();
-        let declare = async {
-            for (slug, capacity) in &limits {
-                memory.pipelines()?.set_capacity(slug, *capacity).await?;
-            }
-            memory.pipelines()?.declare(&rates.into_iter().collect(), &[].into()).await
+        let (memory, pipeline) = (Memory::new(), pipeline.into());
+        let declared = async {
+            let rates = check_all(std::slice::from_ref(&pipeline))?;
+            memory.pipelines()?.declare(&rates, &[].into()).await.map_err(WorkerError::from)
         };
-        block_on(declare).unwrap_or_else(|error: BackendError| panic!("{error}"));
+        block_on(declared).unwrap_or_else(|error| panic!("{error}"));
         let db = Db::new(memory.clone());
         let (batches, crashes) = (Vec::new(), VecDeque::new());
         let sqlite = Transactions::default();
-        Self { memory, db, stages, on_dead, sqlite, batches, crashes }
+        Self { memory, db, pipeline, is_declared: false, sqlite, batches, crashes }
     }
 
     /// The database, which is in memory.
@@ -117,7 +117,7 @@ impl TestPipeline {
     ///
     /// # Panics
     ///
-    /// If there is no end of it, or a claim makes no sense.
+    /// If there is no end of it, or a worker would not start because a resource is not there.
     pub fn run(&mut self) {
         self.work_off(false);
     }
@@ -152,9 +152,18 @@ impl TestPipeline {
         self.work_off(true);
     }
 
+    /// What a worker does when it starts.
+    fn declare(&mut self) {
+        if !std::mem::replace(&mut self.is_declared, true) {
+            let declared = block_on(declare(&self.memory, &self.pipeline));
+            declared.unwrap_or_else(|error| panic!("{error}"));
+        }
+    }
+
     fn work_off(&mut self, drains: bool) {
+        self.declare();
         for _ in 0..MOST {
-            let made = (0..self.stages.len()).map(|at| self.attempt(at, drains)).sum::<usize>();
+            let made = (0..self.pipeline.stages.len()).map(|at| self.attempt(at, drains)).sum::<usize>();
             if made == 0 {
                 return;
             }
@@ -201,7 +210,7 @@ impl TestPipeline {
 
     /// Claims once for a stage and works on what there is; says how many attempts that made.
     fn attempt(&mut self, at: usize, drains: bool) -> usize {
-        let StageSpec { need, stage, lease, concurrency, .. } = &self.stages[at];
+        let StageSpec { need, stage, lease, concurrency, .. } = &self.pipeline.stages[at];
         let max = concurrency.and_then(|max| u32::try_from(max).ok()).unwrap_or(16);
         let claim = StageClaim {
             stage: Stage { drains, ..stage.clone() },
@@ -211,7 +220,7 @@ impl TestPipeline {
         let claimed = block_on(async { self.memory.pipelines()?.claim_stage(&claim).await });
         let claimed = claimed.unwrap_or_else(|error| panic!("{error}"));
         let made = claimed.batches.len();
-        let loading = self.stages[at].loading(claimed.batches.iter());
+        let loading = self.pipeline.stages[at].loading(claimed.batches.iter());
         for batch in claimed.batches {
             let context = MessageContext::of(&batch);
             self.work(at, Work { claimed: batch, context, tx: None, loading: loading.clone() });
@@ -228,13 +237,13 @@ impl TestPipeline {
             return;
         }
         let lease = work.claimed.lease.clone();
-        let StageSpec { code, takes_tx, on_failure, .. } = &self.stages[at];
-        let (code, takes_tx, on_dead) = (code.clone(), *takes_tx, self.on_dead.clone());
+        let StageSpec { code, takes_tx, on_failure, .. } = &self.pipeline.stages[at];
+        let (code, takes_tx, on_dead) = (code.clone(), *takes_tx, self.pipeline.on_dead.clone());
         let (on_failure, limits) = (*on_failure, Limits::default());
         let stage = StageWork { code, takes_tx, on_dead, on_failure, limits };
         // Transactions want to know of time, even if nobody waits for it.
         let around = tokio::runtime::Handle::try_current().ok();
-        if takes_tx || self.on_dead.is_some() {
+        if takes_tx || self.pipeline.on_dead.is_some() {
             check_flavor(around.as_ref());
         }
         let runtime = around.is_none().then(runtime);

@@ -34,7 +34,7 @@ impl Engine {
         let Some(place) = self.handlers.wait(&work, self.slots.free() == 0) else {
             return Some(work);
         };
-        self.leases.insert(work.lease(), work.timeout());
+        self.leases.insert(work.lease(), work.lasts());
         if self.stage.is_working() {
             self.ahead.0.push_back((work, place));
         } else {

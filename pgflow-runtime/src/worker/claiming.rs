@@ -181,7 +181,8 @@ impl Engine {
 
     /// Starts a handler.
     pub(super) fn begin(&mut self, work: ClaimedWork) {
-        let (lease, timeout, signals) = (work.lease(), work.timeout(), Signals::default());
+        let (lease, timeout, lasts) = (work.lease(), work.timeout(), work.lasts());
+        let signals = Signals::default();
         if self.stage.is_releasing() {
             // It was claimed before the shutdown, which does not wait for new handlers.
             return self.settles.push(Settle { lease, verdict: Verdict::Released });
@@ -192,7 +193,7 @@ impl Engine {
             Err(error) => return self.no_code(lease, error),
         };
         ::metrics::counter!(metrics::CLAIMED, "flow" => label.flow).increment(1);
-        self.leases.insert(lease.clone(), timeout);
+        self.leases.insert(lease.clone(), lasts);
         let handler = self.attempts.spawn(lease.clone(), signals.pulse.clone(), run, span);
         let permits = (self.slots.take(), permit);
         self.running.insert(lease, RunningAttempt::new(label, permits, signals, handler, timeout));

@@ -1,5 +1,7 @@
 //! Why a worker does not start.
 
+use std::time::Duration;
+
 use pgflow_machine::permit::Rate;
 
 use crate::RegisterError;
@@ -61,6 +63,28 @@ pub enum WorkerError {
         pipeline: &'static str,
         /// Its queue.
         queue: &'static str,
+    },
+    /// The leases of a pipeline would be over before a worker can extend them, or never.
+    #[error(
+        "a lease of pipeline `{pipeline}` is to last {lease:?}, and it has to be from 1 second to 100 years\n\
+         help: it is extended while its function works, however long that takes"
+    )]
+    Lease {
+        /// Its name.
+        pipeline: &'static str,
+        /// What it says.
+        lease: Duration,
+    },
+    /// A pipeline limits what all processes do, and the database is that of one process.
+    #[error(
+        "`global_concurrency` of pipeline `{pipeline}` cannot count over all processes: {backend} in memory is that of one\n\
+         help: use a database that processes share, or `.concurrency(…)`, which counts in this process"
+    )]
+    OneProcess {
+        /// Its name.
+        pipeline: &'static str,
+        /// What the messages are in.
+        backend: &'static str,
     },
     /// Two values are declared for one rate.
     #[error(

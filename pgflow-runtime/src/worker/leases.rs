@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use pgflow_machine::{GRACE, Lease, RunId};
+use pgflow_machine::{Lease, RunId};
 use tokio::time::Instant;
 
 /// Cancellations are noticed after this at the latest, however long a step may take.
@@ -30,9 +30,9 @@ struct Beating {
 }
 
 impl Leases {
-    /// A task was claimed, of a step with this timeout.
-    pub(super) fn insert(&mut self, lease: Lease, timeout: Duration) {
-        let every = (timeout.saturating_add(GRACE) / 4).min(LONGEST_BEAT);
+    /// Something was claimed, and nobody has it any more after so long.
+    pub(super) fn insert(&mut self, lease: Lease, lasts: Duration) {
+        let every = (lasts / 4).min(LONGEST_BEAT);
         let at = Instant::now() + every;
         self.next = Some(self.next.map_or(at, |next| next.min(at)));
         self.beats.insert(lease, Beating { every, at });
@@ -101,10 +101,10 @@ mod tests {
         TaskLease { task, attempt: 1 }.into()
     }
 
-    fn leases(timeouts: impl IntoIterator<Item = u64>) -> Leases {
+    fn leases(lasting: impl IntoIterator<Item = u64>) -> Leases {
         let mut leases = Leases::default();
-        for (index, timeout) in (0..).zip(timeouts) {
-            leases.insert(lease(index), Duration::from_secs(timeout));
+        for (index, lasts) in (0..).zip(lasting) {
+            leases.insert(lease(index), Duration::from_secs(lasts));
         }
         leases
     }
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn beats_at_a_quarter_of_the_lease() {
         let start = Instant::now();
-        let mut leases = leases([6, 6, 3600]);
+        let mut leases = leases([8, 8, 3600]);
         let due = leases.next_beat().expect("there are tasks");
         assert!(
             (Duration::from_millis(1900)..=Duration::from_millis(2100)).contains(&(due - start))
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn a_call_speaks_for_some_and_the_next_for_the_others() {
-        let mut leases = leases(std::iter::repeat_n(6, MOST + 10));
+        let mut leases = leases(std::iter::repeat_n(8, MOST + 10));
         let due = leases.next_beat().expect("there are tasks") + Duration::from_secs(1);
         assert_eq!(leases.due(due).len(), MOST);
         assert!(leases.next_beat().is_some_and(|next| next <= due));
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_run_that_ended_is_asked_about_at_once() {
-        let (mut leases, now) = (leases([6]), Instant::now());
+        let (mut leases, now) = (leases([8]), Instant::now());
         leases.ask_about(RunId::from_key("flow", "other"), now);
         assert_eq!(leases.due(now), []);
         leases.ask_about(RunId::from_key("flow", "run"), now);

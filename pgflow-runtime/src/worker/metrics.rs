@@ -71,10 +71,10 @@ pub(crate) fn claimed(
         ::metrics::histogram!(RATE_WAIT, "pipeline" => pipeline, "rate" => rate)
             .record(batch.waited);
     }
-    ::metrics::histogram!(BATCH_SIZE, "pipeline" => pipeline).record(gauged(batch.messages.len()));
-    ::metrics::histogram!(BATCH_WAIT, "pipeline" => pipeline).record(batch.waited);
     if let Some(trigger) = batch.trigger {
-        let trigger = trigger.word();
+        let (size, trigger) = (gauged(batch.messages.len()), trigger.word());
+        ::metrics::histogram!(BATCH_SIZE, "pipeline" => pipeline).record(size);
+        ::metrics::histogram!(BATCH_WAIT, "pipeline" => pipeline).record(batch.waited);
         ::metrics::counter!(BATCH_TRIGGERS, "pipeline" => pipeline, "trigger" => trigger)
             .increment(1);
     }
@@ -101,11 +101,11 @@ pub(super) fn describe() {
     describe_counter!(GIVEN_BACK, "Tasks of claims whose answer got lost, given back");
     describe_gauge!(IN_CONCERN, Unit::Count, "Jobs that have lost too many workers in a row");
     describe_counter!(DATABASE_ERRORS, "Calls that the database did not answer");
-    describe_histogram!(BATCH_SIZE, Unit::Count, "Messages of an attempt");
+    describe_histogram!(BATCH_SIZE, Unit::Count, "Messages of a batch");
     describe_histogram!(
         BATCH_WAIT,
         Unit::Seconds,
-        "How long the oldest message of an attempt waited"
+        "How long the oldest message of a batch was ready before it was claimed"
     );
     describe_counter!(BATCH_TRIGGERS, "Batches, by why they were formed");
     describe_counter!(DEAD, "Messages whose last attempt failed");

@@ -33,7 +33,9 @@ const EXPIRED: &str = "
 /// Reads all jobs: a threshold is changed once in a while.
 const MISJUDGED: &str = "
     select id from pgflow_jobs
-     where state in ('ready', 'parked', 'sleeping', 'concern') and (state = 'concern') <> (streak > ?1) limit ?2";
+     where state in ('ready', 'parked', 'sleeping', 'concern') and (state = 'concern') <> (streak > ?1 and not (max_attempts is not null and exists (
+             select 1 from pgflow_permits p where p.kind = 'stage' and p.name = need and p.state ->> '$.of_queue' = 1)))
+     limit ?2";
 
 /// Leases are as many as workers have slots.
 const HELD: &str = "

@@ -10,7 +10,7 @@ use maud::{Markup, html};
 use pgflow_runtime::Timestamp;
 use pgflow_runtime::backend::{BackendError, JobDepths, PausedNeed, QueueDepth};
 use pgflow_runtime::client::ClientError;
-use pgflow_runtime::pipeline::{Bucket, Resource};
+use pgflow_runtime::pipeline::{Bucket, FormedBatches, Resource};
 
 use super::{Page, flows, jobs};
 use crate::app::App;
@@ -39,6 +39,7 @@ struct Queues {
 struct Permits {
     rates: BTreeMap<String, Bucket>,
     resources: BTreeMap<String, (Resource, u32)>,
+    formed: BTreeMap<String, FormedBatches>,
 }
 
 impl Queues {
@@ -64,7 +65,8 @@ impl Permits {
             }
             rates => rates?,
         };
-        Ok(Ok(Self { rates, resources: app.db.resources().await? }))
+        let (resources, formed) = (app.db.resources().await?, app.db.formed_batches().await?);
+        Ok(Ok(Self { rates, resources, formed }))
     }
 }
 
@@ -83,6 +85,7 @@ async fn show(asked: Asked, Query(done): Query<Done>) -> Result<Html<String>, Pa
         @match &all.permits {
             Err(sentence) => p.none { "Rates and resources: " (sentence) "." },
             Ok(permits) => {
+                @if !permits.formed.is_empty() { section { h2 { "Batches" } (batch_table(&permits.formed)) } }
                 section { h2 { "Rates" } (rate_table(&permits.rates, all.now)) }
                 section { h2 { "Resources" } (resource_table(&permits.resources)) }
             },
@@ -136,6 +139,27 @@ fn rate_table(rates: &BTreeMap<String, Bucket>, now: Timestamp) -> Markup {
                                 td.number { (bucket.available(now)) }
                                 td { (bucket.declared) }
                             }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// How full batches were, so far.
+fn batch_table(formed: &BTreeMap<String, FormedBatches>) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="Batches" {
+            table {
+                thead { tr { th scope="col" { "Need" } th.number scope="col" { "Batches" } th.number scope="col" { "Messages" } th.number scope="col" { "A batch has" } } }
+                tbody {
+                    @for (need, formed) in formed {
+                        tr {
+                            th scope="row" { (need) }
+                            td.number { (formed.batches) }
+                            td.number { (formed.messages) }
+                            td.number { @if let Some(fill) = formed.fill() { (format!("{fill:.1}")) } }
                         }
                     }
                 }

@@ -24,7 +24,7 @@ begin
   select 'job_state', null, format('job %s is %s, which its other columns contradict', j.id, j.state)
     from pgflow.jobs j cross join pgflow.job_settings s
    where (j.state in ('ready', 'parked') and j.wake_at > clock_timestamp())
-      or (j.state in ('ready', 'parked', 'sleeping', 'waiting') and j.streak > s.crash_threshold)
+      or (j.state in ('ready', 'parked', 'sleeping', 'waiting') and j.streak > s.crash_threshold and pgflow._is_for_people(j.need, j.max_attempts))
       or (j.state = 'concern' and j.streak <= s.crash_threshold)
       or (j.state = 'crashed' and (j.max_attempts is null or j.attempts - j.forgiven < j.max_attempts or j.streak = 0))
       or (j.state = 'expired' and coalesce(j.expires_at > clock_timestamp(), true))

@@ -14,7 +14,7 @@ begin
        set state = case
              when j.cancel_at is not null then 'cancelled'
              when j.attempts - j.forgiven >= j.max_attempts then 'crashed'
-             when j.streak >= v_threshold then 'concern'
+             when j.streak >= v_threshold and pgflow._is_for_people(j.need, j.max_attempts) then 'concern'
              when j.key is not null then 'parked'
              else 'ready' end,
            lapses = j.lapses + 1, streak = j.streak + 1, token = null, lease_until = null, look_at = null,

@@ -11,7 +11,8 @@ begin
     when job.wake_at > at then 'AWAITING_FUTURE'
     when job.waits > 0 then 'PENDING_JOBS'
     when job.state = 'concern' or (job.state in ('leased', 'expired')
-      and job.streak >= (select s.crash_threshold + (job.state = 'expired')::int from pgflow.job_settings s)) then 'CRASH_CONCERN'
+      and job.streak >= (select s.crash_threshold + (job.state = 'expired')::int from pgflow.job_settings s)
+      and pgflow._is_for_people(job.need, job.max_attempts)) then 'CRASH_CONCERN'
     when job.expires_at <= at then 'EXPIRED'
     else 'READY' end;
 end;

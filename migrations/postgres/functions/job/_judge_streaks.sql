@@ -11,12 +11,12 @@ declare
 begin
   v_ids := array(
     select j.id from pgflow.jobs j
-     where j.state in ('ready', 'parked', 'sleeping', 'concern') and (j.state = 'concern') <> (j.streak > p_threshold)
+     where j.state in ('ready', 'parked', 'sleeping', 'concern') and (j.state = 'concern') <> (j.streak > p_threshold and pgflow._is_for_people(j.need, j.max_attempts))
      order by j.id for no key update);
   with judged as (
     update pgflow.jobs j
        set state = case
-             when j.streak > p_threshold then 'concern'
+             when j.streak > p_threshold and pgflow._is_for_people(j.need, j.max_attempts) then 'concern'
              when j.wake_at > v_now then 'sleeping'
              when j.key is not null then 'parked'
              else 'ready' end,

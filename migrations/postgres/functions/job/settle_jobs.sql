@@ -62,7 +62,7 @@ begin
            max_attempts = case when i.moves then i.max_attempts else j.max_attempts end,
            streak = case when i.moves then 0 else j.streak end,
            wake_at = greatest(i.wake_at, v_now),
-           state = case when not i.moves and j.streak > v_threshold then 'concern' when i.wake_at > v_now then 'sleeping' when j.key is not null and not i.frees then 'parked' else 'ready' end,
+           state = case when not i.moves and j.streak > v_threshold and pgflow._is_for_people(j.need, j.max_attempts) then 'concern' when i.wake_at > v_now then 'sleeping' when j.key is not null and not i.frees then 'parked' else 'ready' end,
            key = case when not i.frees then j.key end,
            settled = j.token, token = null, lease_until = null, look_at = null
       from (

@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 use pgflow::Timestamp;
 use pgflow::backend::WorkerQuery;
 use pgflow::job::JobId;
+use pgflow::pipeline::Queue;
 use pgflow_machine::job::TraceKind;
 
 use super::pipelines::{is_drained, patient_base, workers};
-use crate::flows::pipelines::{A_WHILE, FEW, POISON, crowd, numbers, once, orders, thrice};
+use crate::flows::pipelines::{A_WHILE, FEW, POISON, crowd, numbers, often, once, orders, thrice};
 use crate::harness::{Base, Kind, Lab, Metrics, Outcome, What, until};
 use crate::{ensure, metrics};
 
@@ -115,16 +116,16 @@ pub(super) async fn keys_in_order(lab: &mut Lab, kind: Kind) -> Outcome<Metrics>
 /// X67: a flood of one key, and ten messages of another that come after it.
 pub(super) async fn ten_behind_a_flood(lab: &mut Lab, kind: Kind) -> Outcome<Metrics> {
     let base = patient_base(lab, kind).await?;
-    let flood = lab.either(2_000, 100_000);
+    let (flood, mut floods) = (lab.either(2_000, 100_000), Vec::new());
     for from in (0..flood).step_by(5_000) {
         let some: Vec<_> =
             (from..flood.min(from + 5_000)).map(|number| (number, "flood".to_owned())).collect();
-        crowd().push_all(&base.db, &some).await?;
+        floods.extend(crowd().push_all(&base.db, &some).await?);
     }
     let _workers = workers(lab, &base, "flood", 2)?;
     until("a beginning", async || Ok((lab.journal.read()?.len() > 50).then_some(()))).await?;
     let ten: Vec<_> = (flood..flood + 10).map(|number| (number, "ten".to_owned())).collect();
-    crowd().push_all(&base.db, &ten).await?;
+    let ten = crowd().push_all(&base.db, &ten).await?;
     let before = lab.journal.read()?.len();
     let is_ten = |run: &str| run.parse::<u32>().is_ok_and(|number| number >= flood);
     let entries = until("the ten", async || {
@@ -137,11 +138,31 @@ pub(super) async fn ten_behind_a_flood(lab: &mut Lab, kind: Kind) -> Outcome<Met
     let others = last.saturating_sub(before).saturating_sub(9);
     // A round has one of each; what was claimed already, and what was claimed while they were pushed, comes on top.
     ensure!(others <= 100, "{others} of the flood came before the last of the ten");
-    Ok(metrics! { "flood": flood, "of_the_flood_before_the_last": others })
+    let (slowest, median) = (in_queue(&base, &ten).await?, in_queue(&base, &floods[..51]).await?);
+    let (slowest, median) = (slowest[9], median[25]);
+    ensure!(slowest <= median * 10, "the last of the ten took {slowest:?}, and the flood {median:?}");
+    Ok(metrics! {
+        "flood": flood,
+        "of_the_flood_before_the_last": others,
+        "slowest_of_ten_seconds": slowest.as_secs_f64(),
+        "median_seconds": median.as_secs_f64(),
+    })
+}
+
+/// How long these were in their queue before an attempt began, the shortest first.
+async fn in_queue(base: &Base, messages: &[JobId]) -> Outcome<Vec<Duration>> {
+    let mut waited = Vec::new();
+    for message in messages {
+        let (pushed, attempts) = history(base, message).await?;
+        let (began, _) = attempts.first().ok_or("nobody worked on it")?;
+        waited.push(pushed.saturating_until(*began));
+    }
+    waited.sort_unstable();
+    Ok(waited)
 }
 
 /// So many workers are there.
-async fn are_alive(base: &Base, many: usize) -> Outcome {
+pub(super) async fn are_alive(base: &Base, many: usize) -> Outcome {
     until("workers that are there", async || {
         let workers = base.db.workers(&WorkerQuery::default()).await?;
         let now = base.db.now().await?;
@@ -176,19 +197,20 @@ pub(super) async fn one_batch_of_two(lab: &mut Lab, kind: Kind) -> Outcome<Metri
 /// it, are done.
 pub(super) async fn poison(lab: &mut Lab, kind: Kind) -> Outcome<Metrics> {
     let base = lab.base(kind, &[]).await?;
-    let singly = poisoned(lab, &base, "poison").await?;
-    let together = poisoned(lab, &base, "poisoned").await?;
+    let singly = poisoned(lab, &base, "poison", &often()).await?;
+    let together = poisoned(lab, &base, "poisoned", &thrice()).await?;
+    ensure!(singly == 8, "it ended {singly} workers, and not as many as it has attempts");
     Ok(metrics! { "messages": 20, "crashes": singly, "crashes of batches": together })
 }
 
 /// Ten messages, one of which ends whoever works on it. Says how often that happened.
-async fn poisoned(lab: &Lab, base: &Base, flow: &str) -> Outcome<u32> {
+async fn poisoned(lab: &Lab, base: &Base, flow: &str, queue: &Queue<u32>) -> Outcome<u32> {
     let all: Vec<u32> = (10..20).collect();
-    let messages = thrice().push_all(&base.db, &all).await?;
+    let messages = queue.push_all(&base.db, &all).await?;
     let (mut worker, mut crashes) = (lab.worker(&base.url, &[flow]).start()?, 0);
     let since = Instant::now();
     loop {
-        let stats = base.db.queue("thrice").stats().await?;
+        let stats = base.db.queue(queue.name()).stats().await?;
         if stats.depth + stats.in_flight == 0 {
             break;
         }
@@ -200,7 +222,7 @@ async fn poisoned(lab: &Lab, base: &Base, flow: &str) -> Outcome<u32> {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     worker.stop().await?;
-    let dead = base.db.queue("thrice").dead(100).await?;
+    let dead = base.db.queue(queue.name()).dead(100).await?;
     let dead: Vec<_> = dead.into_iter().filter(|dead| messages.contains(&dead.id)).collect();
     let [dead] = &dead[..] else { return Err(format!("{} are dead", dead.len()).into()) };
     let poisoned = all.iter().position(|number| *number == POISON).ok_or("no poison")?;

@@ -16,8 +16,11 @@ pub(crate) const LEASE: Duration = Duration::from_secs(2);
 pub(crate) const AMOUNT: u32 = 10;
 pub(crate) const BURST: u32 = 5;
 
+/// What a minute may have at most, where it is about minutes.
+pub(crate) const OF_A_MINUTE: u32 = 60;
+
 /// How long a batch of few waits for more.
-pub(crate) const WAIT: Duration = Duration::from_secs(5);
+pub(crate) const WAIT: Duration = Duration::from_secs(2);
 
 /// The batches that arrive at random.
 pub(crate) const FEW: u32 = 8;
@@ -51,6 +54,11 @@ pub(crate) fn orders() -> Queue<(u32, String)> {
 /// Messages by key, none of which starves the others.
 pub(crate) fn crowd() -> Queue<(u32, String)> {
     Queue::named("crowd").fair_by(|order: &(u32, String)| order.1.clone())
+}
+
+/// Messages that have more attempts each than a job may lose workers.
+pub(crate) fn often() -> Queue<u32> {
+    Queue::named("often").attempts(8)
 }
 
 /// Messages that have three attempts each.
@@ -98,12 +106,19 @@ pub(crate) fn serve(worker: Worker, name: &str, app: &App) -> Option<Worker> {
                 }
             },
         )),
-        "rate" => worker.pipeline(
-            Pipeline::new("rate", &numbers())
-                .lease(LEASE)
-                .rate("calls", Rate::per_second(AMOUNT).burst(BURST))
-                .process(|number, _ctx| async move { Ok(number) }),
-        ),
+        "rate" | "minutes" => {
+            let rate = if name == "rate" {
+                Rate::per_second(AMOUNT)
+            } else {
+                Rate::per_minute(OF_A_MINUTE)
+            };
+            worker.pipeline(
+                Pipeline::new("rate", &numbers())
+                    .lease(LEASE)
+                    .rate("calls", rate.burst(BURST))
+                    .process(|number, _ctx| async move { Ok(number) }),
+            )
+        }
         "once" => {
             worker.pipeline(Pipeline::new("once", &once()).concurrency(3).prefetch(4).process(
                 move |number, ctx| {
@@ -178,7 +193,7 @@ fn serve_more(worker: Worker, name: &str, app: App) -> Option<Worker> {
             ))
         }
         "poison" => {
-            worker.pipeline(Pipeline::new("poison", &thrice()).lease(LEASE).process(
+            worker.pipeline(Pipeline::new("poison", &often()).lease(LEASE).process(
                 move |number, ctx| {
                     let app = app.clone();
                     async move {

@@ -66,8 +66,8 @@ async fn metrics_of_pipelines_add_up_to_what_the_tables_have() -> Outcome {
         |labels: &[(&'static str, &'static str)]| [&[("pipeline", "sum")][..], labels].concat();
     let stats = db.queue("numbers").stats().await?;
     let counted = [
-        // Eleven attempts one by one, and the seven that are batched.
-        ("pgflow_batch_size", of(&[]), 18.0),
+        // Those that are batched: attempts one by one are none.
+        ("pgflow_batch_size", of(&[]), 7.0),
         ("pgflow_batch_trigger_total", of(&[("trigger", "size")]), 2.0),
         ("pgflow_batch_trigger_total", of(&[("trigger", "timeout")]), 1.0),
         ("pgflow_batch_trigger_total", of(&[]), 3.0),
@@ -78,6 +78,7 @@ async fn metrics_of_pipelines_add_up_to_what_the_tables_have() -> Outcome {
         assert_eq!(sum(&seen, name, &labels), Some(count), "{name} {labels:?}");
     }
     assert_eq!((stats.dead, stats.depth), (3, 4), "as the tables have it");
+    assert_eq!((stats.formed.batches, stats.formed.messages), (3, 7), "and as metrics have it");
     let waited = sum(&seen, "pgflow_batch_wait_seconds", &of(&[]));
     let held = sum(&seen, "pgflow_resource_wait_seconds", &of(&[("resource", "gpu")]));
     let taken = sum(&seen, "pgflow_rate_wait_seconds", &of(&[("rate", "api")]));

@@ -4,6 +4,7 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use pgflow::pipeline::{Batch, Pipeline, Queue};
 use pgflow::prelude::*;
 use pgflow_worker_tests::{Fresh, Outcome, Working};
 use serde_json::{Value, json};
@@ -81,6 +82,7 @@ async fn spans_say_run_step_and_attempt() -> Outcome {
     assert_eq!(run.output().await?.sum, 12);
     worker.stop().await?;
     spans_of_jobs(&fresh, &log).await?;
+    spans_of_messages(&fresh, &log).await?;
     let lines = log.lines();
     let spans: Vec<&Value> = lines
         .iter()
@@ -213,5 +215,46 @@ async fn spans_of_jobs(fresh: &Fresh, log: &Log) -> Outcome {
     let no_pen = |line: &&Value| line["fields"]["error"] == "no pen";
     let failed = lines.iter().filter(|line| says(line, "attempt failed")).find(no_pen);
     assert_eq!(failed.expect("the log says that an attempt failed")["spans"], wanted(1));
+    Ok(())
+}
+
+/// Of one by its name; of several by their batch.
+async fn spans_of_messages(fresh: &Fresh, log: &Log) -> Outcome {
+    let words = Queue::<String>::named("words");
+    let wait = Duration::from_millis(10);
+    let pipeline = Pipeline::new("shout", &words)
+        .process(|word, ctx| async move {
+            tracing::info!(batch = ctx.batch_id(), "at a message");
+            Ok(word)
+        })
+        .batch(Batch::len(2).wait(wait), |batch, ctx| async move {
+            tracing::info!(batch = ctx.batch_id(), "at a batch");
+            Ok(batch.settle_all(|word| word))
+        });
+    let ids = words.push_all(&fresh.db, &["a".to_owned(), "b".to_owned()]).await?;
+    let worker = Working::start(Worker::new(&fresh.db).concurrency(1).pipeline(pipeline));
+    for id in &ids {
+        assert_eq!(fresh.db.job(id).wait().await?.word(), "done");
+    }
+    worker.stop().await?;
+    let lines = log.lines();
+    let of = |message: &'static str| {
+        let said = lines.iter().filter(move |line| line["fields"]["message"] == message);
+        said.map(|line| (&line["fields"]["batch"], &line["spans"][0])).collect::<Vec<_>>()
+    };
+    for (id, (batch, span)) in ids.iter().zip(of("at a message")) {
+        let wanted = json!({
+            "name": "messages", "pipeline": "shout", "stage": "process", "batch.id": batch, "messages": 1,
+            "job.id": id.as_str(),
+        });
+        assert_eq!(*span, wanted);
+    }
+    let batches = of("at a batch");
+    assert!(!batches.is_empty());
+    for (batch, span) in batches {
+        assert_eq!((&span["stage"], &span["batch.id"]), (&json!("batch"), batch));
+        let is_alone = span["messages"] == 1;
+        assert_eq!(span["job.id"].is_string(), is_alone, "{span}");
+    }
     Ok(())
 }

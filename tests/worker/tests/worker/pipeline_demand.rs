@@ -4,9 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt, stream};
+use pgflow::Db;
 use pgflow::pipeline::{Dead, Pipeline, Queue};
 use pgflow::prelude::*;
-use pgflow_worker_tests::{Fresh, Outcome, Working, on};
+use pgflow_machine::job::TraceKind;
+use pgflow_worker_tests::{Fresh, Outcome, Working, on, virtual_memory};
+use sqlx::Connection as _;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -27,6 +30,7 @@ on_stores!(
     messages_are_fetched_ahead_and_given_back,
     a_sink_waits_for_room,
     dead_messages_are_kept_for_a_while,
+    the_dead_come_back_at_a_rate,
     who_waits_for_a_resource_says_so,
 );
 
@@ -187,6 +191,75 @@ async fn dead_messages_are_kept_for_a_while(fresh: Fresh) -> Outcome {
     assert!(letters.list(10).await?.is_empty());
     assert!(fresh.db.job(&id).output::<u32>().await.is_ok(), "what is done is not dead");
     working.stop().await?;
+    Ok(())
+}
+
+/// What `keep` says is kept by a worker, in its first minute and then every hour.
+#[tokio::test(start_paused = true)]
+async fn a_worker_forgets_the_dead() -> Outcome {
+    let db = Db::new(virtual_memory());
+    let numbers = Queue::<u32>::named("numbers")
+        .dead_letter(Dead::after(1).keep(Duration::from_hours(2)));
+    let fails = |_: u32, _| async { Err::<u32, _>(Error::fatal("odd")) };
+    let worker = Worker::new(&db).pipeline(Pipeline::new("sum", &numbers).process(fails));
+    let working = Working::start(worker);
+    numbers.push(&db, &1).await?;
+    drained(&db, "numbers").await?;
+    let dead = async || Outcome::Ok(db.queue("numbers").stats().await?.dead);
+    assert_eq!(dead().await?, 1);
+    sleep(Duration::from_mins(110)).await;
+    assert_eq!(dead().await?, 1, "it is young");
+    sleep(Duration::from_mins(100)).await;
+    assert_eq!(dead().await?, 0, "it is older than it is kept, and somebody has looked since");
+    working.stop().await?;
+    Ok(())
+}
+
+/// Each so much later than the one before, by the database's clock.
+async fn the_dead_come_back_at_a_rate(fresh: Fresh) -> Outcome {
+    let numbers = Queue::<u32>::named("numbers").attempts(1);
+    let pipeline = Pipeline::new("sum", &numbers).process(|number, ctx| async move {
+        if ctx.attempt() == 1 { Err("not at first".into()) } else { Ok(number) }
+    });
+    let ids = numbers.push_all(&fresh.db, &[1, 2, 3, 4]).await?;
+    let working = Working::start(Worker::new(&fresh.db).pipeline(pipeline));
+    drained(&fresh.db, "numbers").await?;
+    let spacing = Duration::from_millis(400);
+    fresh.db.dead("numbers").redrive(&ids, spacing).await?;
+    drained(&fresh.db, "numbers").await?;
+    working.stop().await?;
+    let mut claimed = Vec::new();
+    for id in &ids {
+        let trace = fresh.db.job(id).trace().await?;
+        let at = |kind| trace.iter().rfind(|event| event.kind == kind).map(|event| event.at);
+        let back = at(TraceKind::Redriven).ok_or("it was redriven")?;
+        claimed.push((back, at(TraceKind::Claimed).ok_or("it was claimed")?));
+    }
+    for (place, (back, again)) in (0..).zip(&claimed) {
+        let waited = back.saturating_until(*again);
+        assert!(waited >= spacing * place, "the one at {place} waited {waited:?}");
+    }
+    assert_eq!(fresh.db.queue("numbers").stats().await?.dead, 0);
+    Ok(())
+}
+
+/// A database that takes nothing for a moment: what the sink was given is there, once, when it is flushed again.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sink_loses_nothing() -> Outcome {
+    let fresh = Fresh::sqlite().await?;
+    let numbers = Queue::<u32>::named("numbers");
+    let mut sink = numbers.sink(&fresh.db).high_water(100);
+    sink.feed(1).await?;
+    sink.feed(2).await?;
+    let mut other = sqlx::SqliteConnection::connect(&fresh.url).await?;
+    let full = "create trigger full before insert on pgflow_jobs begin select raise(abort, 'the disk is full'); end";
+    sqlx::raw_sql(full).execute(&mut other).await?;
+    assert!(SinkExt::<u32>::flush(&mut sink).await.is_err(), "the database refuses it");
+    sqlx::raw_sql("drop trigger full").execute(&mut other).await?;
+    for _ in 0..2 {
+        SinkExt::<u32>::flush(&mut sink).await?;
+        assert_eq!(fresh.db.queue("numbers").stats().await?.depth, 2);
+    }
     Ok(())
 }
 

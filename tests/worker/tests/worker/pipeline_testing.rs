@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use pgflow::pipeline::{OnFailure, Pipeline, Queue};
+use pgflow::pipeline::{Batch, OnFailure, Pipeline, Queue, Rate};
 use pgflow::testing::{Crash, TestPipeline};
 use pgflow_worker_tests::Outcome;
 
@@ -122,4 +122,38 @@ async fn a_test_that_could_not_end_says_so() {
     let mut test = TestPipeline::new(pipeline);
     test.push(&numbers, &1).expect("a push");
     test.run();
+}
+
+/// What a worker would say, if it says no.
+fn refusal(make: impl FnOnce() -> TestPipeline + std::panic::UnwindSafe) -> String {
+    let refused = std::panic::catch_unwind(|| make().run()).expect_err("a worker refuses it");
+    refused.downcast_ref::<String>().cloned().unwrap_or_default()
+}
+
+#[test]
+fn a_test_refuses_what_a_worker_refuses() {
+    let plain = || Pipeline::new("sum", &Queue::<u32>::named("numbers"));
+    let works = |number: u32, _ctx| async move { Ok(number) };
+    let keyed = refusal(move || {
+        let rule = Batch::len(2).key(ToString::to_string);
+        let settle = |batch: pgflow::pipeline::Items<u32>, _ctx| async move {
+            Ok(batch.settle_all(|number| number))
+        };
+        TestPipeline::new(plain().batch(rule, settle))
+    });
+    assert!(keyed.contains("`sum`") && keyed.contains("Queue::batch_by"), "{keyed}");
+    let undeclared =
+        refusal(move || TestPipeline::new(plain().resource("tpu", 1).process(works)));
+    assert!(undeclared.contains("there is no resource `tpu`"), "{undeclared}");
+    let twice = refusal(move || {
+        let (slow, fast) = (Rate::per_second(1), Rate::per_second(2));
+        TestPipeline::new(plain().rate("api", slow).rate("api", fast).process(works))
+    });
+    assert!(twice.contains("rate `api` is declared as"), "{twice}");
+    let never = refusal(move || TestPipeline::new(plain().concurrency(0).process(works)));
+    assert!(never.contains("concurrency of pipeline `sum` must be at least 1"), "{never}");
+    let short = refusal(move || TestPipeline::new(plain().lease(Duration::ZERO).process(works)));
+    assert!(short.contains("a lease of pipeline `sum`"), "{short}");
+    let limited = TestPipeline::new(plain().global_concurrency(1).process(works));
+    drop(limited); // It has one process by nature.
 }

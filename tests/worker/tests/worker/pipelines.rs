@@ -335,6 +335,17 @@ async fn what_makes_no_sense_is_refused_at_the_start(fresh: Fresh) -> Outcome {
     let twice = twice.pipeline(plain().process(works)).run(std::future::pending());
     let twice = timeout(PATIENCE, twice).await?;
     assert!(matches!(twice, Err(WorkerError::NeedTwice { need: "numbers" })));
+    for lease in [Duration::ZERO, Duration::from_millis(900), Duration::MAX] {
+        let batch = Batch::len(2).lease(lease);
+        let batched = plain().process(works).batch(batch, |batch, _ctx| async move {
+            Ok(batch.settle_all(|number| number))
+        });
+        for pipeline in [plain().lease(lease).process(works).into(), batched.into()] {
+            let refused = start(pipeline).await.expect_err("a lease that nobody can keep");
+            let is_it = matches!(refused, WorkerError::Lease { pipeline: "sum", .. });
+            assert!(is_it && refused.to_string().contains("`sum`"), "{refused}");
+        }
+    }
     assert!(fresh.db.resource("gpu").capacity(0).await.is_err());
     let mixed = Queue::<u32>::named("numbers>batch");
     let refused = start(Pipeline::new("mixed", &mixed).process(works).into()).await;
@@ -358,8 +369,14 @@ async fn what_makes_no_sense_is_refused_at_the_start(fresh: Fresh) -> Outcome {
     Ok(())
 }
 
-/// Four workers, and no more attempts at once than the pipeline says; its lease counts for batches too.
+/// Four workers, and no more attempts at once than the pipeline says. A database that is one process's cannot promise that.
 async fn a_limit_counts_over_all_workers(fresh: Fresh) -> Outcome {
+    if fresh.url == "memory:" {
+        for url in [&*fresh.url, "sqlite::memory:"] {
+            alone_in_its_database(&Db::connect(url).await?).await?;
+        }
+        return Ok(());
+    }
     let numbers = Queue::<u32>::named("numbers");
     let (now, most) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
     let mut workers = Vec::new();
@@ -384,6 +401,67 @@ async fn a_limit_counts_over_all_workers(fresh: Fresh) -> Outcome {
         worker.stop().await?;
     }
     assert_eq!(most.load(Ordering::SeqCst), 2, "over all of them, and as many as there may be");
+    Ok(())
+}
+
+async fn alone_in_its_database(db: &Db) -> Outcome {
+    let limited = Pipeline::new("render", &Queue::<u32>::named("numbers")).global_concurrency(2);
+    let limited = limited.process(|number, _ctx| async move { Ok(number) });
+    let worker = Worker::new(db).pipeline(limited).run(std::future::pending());
+    let refused = timeout(PATIENCE, worker).await?.expect_err("it is one process's");
+    let is_it = matches!(refused, WorkerError::OneProcess { pipeline: "render", .. });
+    assert!(is_it && refused.to_string().contains("`global_concurrency`"), "{refused}");
+    Ok(())
+}
+
+/// Shorter than its function takes, as long as leases may be: it is kept, and the message is done once.
+async fn a_short_lease_is_kept(fresh: Fresh) -> Outcome {
+    let numbers = Queue::<u32>::named("numbers");
+    let seen = Seen::new();
+    let pipeline = |saw: Seen<u32>| {
+        let lease = Duration::from_secs(1);
+        Pipeline::new("slow", &numbers).lease(lease).process(move |number, _ctx| {
+            saw.add(number);
+            async move {
+                sleep(Duration::from_secs(3)).await;
+                Ok(number)
+            }
+        })
+    };
+    let (first, second) = (another(&fresh).await?, another(&fresh).await?);
+    let workers = [first, second]
+        .map(|db| Working::start(Worker::new(&db).pipeline(pipeline(seen.clone()))));
+    let message = numbers.push(&fresh.db, &7).await?;
+    drained(&fresh.db, "numbers").await?;
+    for worker in workers {
+        worker.stop().await?;
+    }
+    let row = fresh.db.job(&message).record().await?.summary.row;
+    assert_eq!((seen.all(), row.attempts, row.lapses), (vec![7], 1, 0));
+    Ok(())
+}
+
+/// What is named twice is held twice, wherever that was said: of the pipeline, and of its batch.
+async fn units_of_a_batch_are_added_up(fresh: Fresh) -> Outcome {
+    let gpu = fresh.db.resource("gpu");
+    gpu.capacity(2).await?;
+    let numbers = Queue::<u32>::named("numbers");
+    let pipeline = || {
+        Pipeline::new("sum", &numbers).resource("gpu", 1).batch(
+            Batch::len(2).resource("gpu", 2),
+            |batch, _ctx| async move { Ok(batch.settle_all(|number| number)) },
+        )
+    };
+    let start = Worker::new(&fresh.db).pipeline(pipeline()).run(std::future::pending());
+    let refused = timeout(PATIENCE, start).await?.expect_err("there are two").to_string();
+    assert!(refused.contains("`gpu`") && refused.contains('3'), "{refused}");
+    gpu.capacity(3).await?;
+    numbers.push_all(&fresh.db, &[1, 2]).await?;
+    let working = Working::start(Worker::new(&fresh.db).pipeline(pipeline()));
+    drained(&fresh.db, "numbers").await?;
+    working.stop().await?;
+    let stats = fresh.db.queue("numbers").stats().await?;
+    assert_eq!((stats.formed.batches, stats.formed.fill()), (1, Some(2.0)));
     Ok(())
 }
 
@@ -451,6 +529,8 @@ pgflow_worker_tests::everywhere!(
     rates_are_kept_and_changed,
     what_cannot_be_read_or_done_is_dead,
     a_shutdown_flushes_or_leaves,
+    a_short_lease_is_kept,
+    units_of_a_batch_are_added_up,
     a_limit_counts_over_all_workers,
     a_key_waits_for_so_many_attempts,
     what_is_too_large_is_refused_everywhere,

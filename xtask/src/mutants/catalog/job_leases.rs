@@ -262,8 +262,8 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "job-lapse-threshold",
         file: "functions/_return_lapsed.sql",
-        find: "when j.streak >= v_threshold then 'concern'",
-        replace: "when j.streak > v_threshold then 'concern'",
+        find: "when j.streak >= v_threshold and",
+        replace: "when j.streak > v_threshold and",
         why: "a job would be set aside one lost worker too late",
         tests: &["jobs::concern", "pgwf::status"],
     },

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pgflow_machine::job::JobVerdict;
-use pgflow_machine::permit::{BatchRule, Columns, Message, PermitProblem, Stage, Trigger};
+use pgflow_machine::permit::{
+    BatchRule, Columns, FormedBatches, Message, PermitProblem, Stage, Trigger,
+};
 use pgflow_runtime::backend::{BackendError, ClaimedBatch, ClaimedBatches, StageClaim};
 use serde_json::json;
 
@@ -23,6 +25,7 @@ pub(super) const CHECKS: &[Check] = &[
     check!("Q36", "what was lost with its worker goes alone", alone, Pipelines),
     check!("Q37", "a full resource keeps no batch waiting", around, Pipelines),
     check!("Q38", "a batch is found however scattered its key is", scattered, Pipelines),
+    check!("Q44", "batches are counted as they are formed", counted, Pipelines),
     check!("Q31", "a batch may have as many messages as a claim looks at", longest, Pipelines),
 ];
 
@@ -284,4 +287,30 @@ async fn longest(cx: Arc<Cx>) {
         panic!("nobody would ever have so many");
     };
     assert_eq!(problem, PermitProblem::LongBatch(most + 1));
+}
+
+/// By whichever process, and whatever comes of them; nothing that is no batch, and nothing that was not handed out.
+async fn counted(cx: Arc<Cx>) {
+    let kit = QueueKit::new(&cx);
+    let (other, stage, need) = (kit.another().await, batches(3, 60), kit.jobs.name("q"));
+    let formed = async || kit.queues().formed().await.expect("a look").get(&need).copied();
+    let note = async |stage: &Stage| {
+        let stages = [(need.clone(), stage.clone())].into();
+        kit.queues().note_stages(&stages).await.expect("a note");
+    };
+    note(&stage).await;
+    kit.push_named((0..8).map(|at| format!("m{at}"))).await;
+    assert_eq!(kit.names(1, &Stage::default()).await, ["m0"]);
+    assert_eq!(formed().await, None, "that was no batch");
+    assert_eq!(kit.claim(1, &stage).await.len() + other.claim(9, &stage).await.len(), 2);
+    assert_eq!(formed().await, Some(FormedBatches { batches: 2, messages: 6 }));
+    assert!(kit.claim(9, &stage).await.is_empty(), "one is left, and young");
+    assert_eq!(formed().await, Some(FormedBatches { batches: 2, messages: 6 }));
+    note(&Stage { of_queue: true, ..batches(9, 60) }).await;
+    let claimed = kit.claim(9, &Stage { drains: true, ..stage }).await;
+    kit.settle(&claimed[0], &failed(100).into()).await;
+    let all = FormedBatches { batches: 3, messages: 7 };
+    assert_eq!(formed().await, Some(all), "whatever is noted anew, and comes of it");
+    let noted = kit.queues().stages().await.expect("a look");
+    assert_eq!(noted[&need], Stage { of_queue: true, ..batches(9, 60) });
 }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use pgflow_machine::job::{HandOver, JobProblem, JobSettled, JobVerdict, check_name};
+use pgflow_machine::job::{
+    HandOver, JobProblem, JobSettings, JobSettled, JobVerdict, NewJob, check_name,
+};
 use pgflow_machine::permit::{MessageEnd, Stage};
 
 use super::{QueueKit, batches, done, settles};
@@ -17,6 +19,7 @@ pub(super) const CHECKS: &[Check] = &[
     check!("Q12", "a message that is handed over frees its key and is batched", onward, Pipelines),
     check!("Q32", "a batch key that cannot be kept is refused", odd_keys, Pipelines),
     check!("Q13", "dead messages are redriven or dropped", dead, Pipelines),
+    check!("Q45", "a message that loses its workers spends its budget", poison, Pipelines),
 ];
 
 async fn fenced(cx: Arc<Cx>) {
@@ -141,4 +144,46 @@ async fn dead(cx: Arc<Cx>) {
     let redriven = kit.jobs.jobs().redrive_jobs(&[b], "me", std::time::Duration::ZERO).await;
     redriven.expect("a redrive");
     assert_eq!(kit.names(9, &Stage::default()).await, ["b"]);
+}
+
+/// Whatever the threshold of jobs says; the next of its key waits until it is dead. A job with as many attempts is set aside.
+async fn poison(cx: Arc<Cx>) {
+    let kit = QueueKit::new(&cx);
+    let (plain, queue) = (Stage::default(), Stage { of_queue: true, ..Stage::default() });
+    let stages = [(kit.jobs.name("q"), queue)].into();
+    kit.queues().note_stages(&stages).await.expect("a note");
+    let keyed = |name: &str| {
+        let mut message = kit.message(name);
+        (message.job.key, message.job.max_attempts) = (Some(kit.jobs.name("k")), Some(8));
+        message
+    };
+    kit.push(&["a", "b"].map(keyed)).await;
+    let job = kit.jobs.job("job", "n");
+    kit.jobs.submit(&[NewJob { max_attempts: Some(8), ..job }]).await;
+    let settings = kit.jobs.jobs().job_settings().await.expect("settings");
+    for attempt in 1..=8 {
+        let claimed = kit.claim(9, &plain).await;
+        assert_eq!(claimed.iter().map(|it| kit.of(it)).collect::<Vec<_>>(), [["a"]], "{attempt}");
+        if attempt <= 6 {
+            kit.jobs.take("job", "n").await;
+        }
+        kit.jobs.pass(61).await;
+        if attempt % 2 == 0 {
+            kit.jobs.sweep().await;
+        }
+        if attempt == 7 {
+            let failing = kit.claim(9, &plain).await;
+            let answers = kit.settle(&failing[0], &JobVerdict::Released.into()).await;
+            assert_eq!(answers, [JobSettled::Applied]);
+            for crash_threshold in [1, settings.crash_threshold] {
+                let changed = JobSettings { crash_threshold, ..settings };
+                kit.jobs.jobs().set_job_settings(changed).await.expect("settings can be set");
+                kit.jobs.expect(&[("a", "READY")]).await;
+            }
+        }
+    }
+    kit.jobs.sweep().await;
+    kit.jobs.expect(&[("a", "crashed"), ("job", "CRASH_CONCERN")]).await;
+    assert!(!kit.jobs.trace("a").await.contains(&"concern"));
+    assert_eq!(kit.names(9, &plain).await, ["b"]);
 }

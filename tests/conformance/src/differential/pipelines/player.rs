@@ -126,7 +126,7 @@ impl<'d> Player<'d> {
             resources: self.units(take.resource),
             rates: take.has_rate.then(|| self.name("rate", 0)).into_iter().collect(),
             drains: take.drains,
-            has_lost: false,
+            ..Stage::default()
         };
         let claim = StageClaim::new("worker", &self.name("q", take.queue), take.max);
         let claimed =
