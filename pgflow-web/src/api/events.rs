@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use axum::response::Sse;
@@ -24,9 +25,10 @@ const PAGE: u32 = 64;
 
 pub(super) async fn events(
     State(app): State<App>,
-    Path(id): Path<String>,
+    path: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, ApiError> {
+    let Path(id) = path.map_err(|wrong| ApiError::Wrong(wrong.body_text()))?;
     let run = run_of(&app, &id).await?;
     let after = last_event_id(&headers)?.unwrap_or(0);
     // Whoever waits for what never comes would wait for ever.

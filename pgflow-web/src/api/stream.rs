@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use axum::extract::rejection::QueryRejection;
+use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::http::HeaderMap;
 use axum::response::Sse;
@@ -39,11 +39,12 @@ pub(super) struct Asked {
 
 pub(super) async fn stream(
     State(app): State<App>,
-    Path((id, step)): Path<(String, String)>,
+    path: Result<Path<(String, String)>, PathRejection>,
     asked: Result<Query<Asked>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, ApiError> {
     let Query(asked) = asked.map_err(|wrong| ApiError::Wrong(wrong.body_text()))?;
+    let Path((id, step)) = path.map_err(|wrong| ApiError::Wrong(wrong.body_text()))?;
     let seen = last_event_id(&headers)?;
     let run = run_of(&app, &id).await?;
     let task = TaskKey { run: run.id, step, index: asked.index };
