@@ -1,6 +1,7 @@
 //! Doing something to one run, or to many.
 
-use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+use std::borrow::Cow;
+use std::io::{self, BufRead as _, IsTerminal as _};
 
 use clap::Args;
 use pgflow_runtime::backend::{Parts, RunRecord, RunSummary};
@@ -10,7 +11,7 @@ use serde_json::{Value, json};
 use crate::database::{Filter, Reach, flat, run_of, warn_of_unknown};
 use crate::error::Error;
 use crate::interrupt::{is_wanted, patiently};
-use crate::out;
+use crate::out::{self, Report};
 use crate::progress::Progress;
 
 /// Runs of a page.
@@ -45,26 +46,34 @@ pub(crate) struct Bulk {
 }
 
 impl Bulk {
-    /// The runs that are meant: those that are named, or of those that are in one of these statuses.
-    pub(crate) async fn chosen(
-        &self,
-        db: &Db,
-        statuses: &[RunStatus],
-    ) -> Result<Vec<RunSummary>, Error> {
-        if !self.runs.is_empty() {
-            if self.filter.is_set() || self.error.is_some() {
-                return Err(Error::Usage(
-                    "name runs, or say which with options; not both".to_owned(),
-                ));
+    /// The database, and the runs that are meant: those that are named, or of those with this status, which it can be done to.
+    pub(crate) async fn chosen(&self, status: RunStatus) -> Result<(Db, Vec<RunSummary>), Error> {
+        self.check(status)?;
+        let db = self.reach.open().await?;
+        let runs = if self.runs.is_empty() {
+            self.filtered(&db, status).await?
+        } else {
+            self.named(&db).await?
+        };
+        Ok((db, runs))
+    }
+
+    /// What no database can do is said before one is asked.
+    fn check(&self, status: RunStatus) -> Result<(), Error> {
+        let is_filtered = self.filter.is_set() || self.error.is_some();
+        let wrong = match (self.runs.is_empty(), is_filtered) {
+            (false, true) => "name runs, or say which with options; not both".to_owned(),
+            (true, false) => {
+                "which runs? name them, or use --flow, --status, --since or --where".to_owned()
             }
-            return self.named(db).await;
-        }
-        if !self.filter.is_set() && self.error.is_none() {
-            return Err(Error::Usage(
-                "which runs? name them, or use --flow, --status, --since or --where".to_owned(),
-            ));
-        }
-        self.filtered(db, statuses).await
+            _ => match self.filter.status.iter().find(|other| **other != status) {
+                Some(other) => {
+                    format!("this is done to runs that are {status}, and to none that are {other}")
+                }
+                None => return Ok(()),
+            },
+        };
+        Err(Error::Usage(wrong))
     }
 
     /// Each once, in the order in which they are named, whatever became of them.
@@ -81,17 +90,14 @@ impl Bulk {
         Ok(found)
     }
 
-    async fn filtered(&self, db: &Db, statuses: &[RunStatus]) -> Result<Vec<RunSummary>, Error> {
+    async fn filtered(&self, db: &Db, status: RunStatus) -> Result<Vec<RunSummary>, Error> {
         warn_of_unknown(db, &self.filter.flow).await?;
         let mut query = self.filter.query(db.now().await?, PAGE);
-        if query.statuses.is_empty() {
-            query.statuses = statuses.to_vec();
-        }
+        query.statuses = vec![status];
         let (mut chosen, mut next) = (Vec::new(), Some(query));
         while let Some(query) = next {
             let page = db.list(&query).await?;
-            let runs = page.runs.into_iter().filter(|run| statuses.contains(&run.status));
-            chosen.extend(self.with_error(db, runs.collect()).await?);
+            chosen.extend(self.with_error(db, page.runs).await?);
             next = page.next;
         }
         Ok(chosen)
@@ -119,21 +125,21 @@ impl Bulk {
         Ok(chosen)
     }
 
-    /// Does it, to each in turn, after asking. `act` says what became of a run, and whether that was meant; `refusal`, why nothing
-    /// would. What was done is printed also if something goes wrong after it, or somebody wants this to end.
+    /// Does it, to each in turn, after asking. `act` says what became of a run; `refusal`, why nothing would. What was done is printed
+    /// also if something goes wrong after it, or somebody wants this to end; it is done to all of them also if nobody reads that.
     pub(crate) async fn apply(
         &self,
         verb: &str,
         runs: &[RunSummary],
-        refusal: impl Fn(&RunSummary) -> Option<String>,
-        mut act: impl AsyncFnMut(RunId) -> Result<(String, bool), Error>,
+        refusal: impl Fn(&RunSummary) -> Option<Became>,
+        mut act: impl AsyncFnMut(RunId) -> Result<Became, Error>,
     ) -> Result<bool, Error> {
         if !self.dry_run && runs.len() > 1 && !self.yes {
-            confirm(verb, runs.len(), "runs").await?;
+            confirm(&format!("{verb} {} runs?", runs.len())).await?;
         }
         patiently();
         let progress = Progress::beside_lines("runs", runs.len(), self.reach.json);
-        let (mut results, mut ended) = (Vec::new(), Ok(true));
+        let (mut results, mut ended, mut report) = (Vec::new(), Ok(true), Report::default());
         for run in runs {
             let done = if is_wanted() {
                 Err(Error::Interrupted)
@@ -142,26 +148,65 @@ impl Bulk {
             } else {
                 act(run.id).await
             };
-            let (outcome, is_well) = match done {
-                Ok(done) => done,
+            let became = match done {
+                Ok(became) => became,
                 Err(error) => {
                     ended = Err(error);
                     break;
                 }
             };
-            ended = ended.map(|before| before && is_well);
+            ended = ended.map(|before| before && became.is_meant);
             if !self.reach.json {
-                out::line(format_args!("{}  {}  {outcome}", run.id, flat(&run.flow)))?;
+                report.line(format_args!("{}  {}  {}", run.id, flat(&run.flow), became.text));
             }
-            results.push(json!({ "run": run.id, "flow": run.flow, "outcome": outcome }));
+            results.push(became.shape(json!({ "run": run.id, "flow": run.flow })));
             progress.show(results.len() as u64);
         }
         if self.reach.json {
-            out::line(json!({ "runs": Value::Array(results), "dry_run": self.dry_run }))?;
+            report.json(json!({ "runs": Value::Array(results), "dry_run": self.dry_run }));
         } else if runs.is_empty() {
-            out::line("no such runs")?;
+            report.line("no such runs");
         }
-        ended
+        report.end(ended)
+    }
+}
+
+/// What became of something that was to be changed.
+pub(crate) struct Became {
+    /// For programs.
+    outcome: Cow<'static, str>,
+    /// For people.
+    pub(crate) text: String,
+    /// Whether that is what was wanted.
+    pub(crate) is_meant: bool,
+}
+
+impl Became {
+    /// What was wanted.
+    pub(crate) fn meant(outcome: &'static str, text: impl Into<String>) -> Self {
+        Self { outcome: outcome.into(), text: text.into(), is_meant: true }
+    }
+
+    /// Something else.
+    pub(crate) fn other(outcome: &'static str, text: impl Into<String>) -> Self {
+        Self { is_meant: false, ..Self::meant(outcome, text) }
+    }
+
+    /// It is not there any more.
+    pub(crate) fn gone() -> Self {
+        Self::other("gone", "is gone")
+    }
+
+    /// Itself, where it says that nothing would be changed.
+    pub(crate) fn refusal(self) -> Option<Self> {
+        Some(self).filter(|became| !became.is_meant)
+    }
+
+    /// For programs, with what it became of.
+    pub(crate) fn shape(&self, mut of: Value) -> Value {
+        of["outcome"] = (*self.outcome).into();
+        of["text"] = (*self.text).into();
+        of
     }
 }
 
@@ -170,21 +215,21 @@ fn has_error(record: &RunRecord, text: &str) -> bool {
     failed.filter_map(|step| step.error.as_ref()).any(|error| error.contains(text))
 }
 
-/// What would become of one, and whether that is meant.
-pub(crate) fn would(verb: &str, refusal: Option<String>) -> (String, bool) {
-    match refusal {
-        Some(refusal) => (refusal, false),
-        None => (format!("would {verb}"), true),
-    }
+/// What would become of one.
+pub(crate) fn would(verb: &str, refusal: Option<Became>) -> Became {
+    refusal.unwrap_or_else(|| Became {
+        outcome: format!("would_{verb}").into(),
+        text: format!("would {verb}"),
+        is_meant: true,
+    })
 }
 
 /// Asks somebody who sits at a terminal; nobody else says yes.
-pub(crate) async fn confirm(verb: &str, many: usize, what: &str) -> Result<(), Error> {
+pub(crate) async fn confirm(question: &str) -> Result<(), Error> {
     if !std::io::stdin().is_terminal() {
-        return Err(Error::Usage(format!("{verb} {many} {what}? say so with --yes")));
+        return Err(Error::Usage(format!("{question} say so with --yes")));
     }
-    eprint!("{verb} {many} {what}? [y/N] ");
-    let _ = std::io::stderr().flush();
+    out::aside(format_args!("{question} [y/N] "));
     // Ctrl-C is heard meanwhile.
     let answer = tokio::task::spawn_blocking(|| {
         let mut answer = String::new();

@@ -4,7 +4,7 @@ use clap::Args;
 use pgflow_runtime::backend::{Cancelled, RunSummary};
 use pgflow_runtime::{Db, RunId, RunStatus};
 
-use crate::bulk::Bulk;
+use crate::bulk::{Became, Bulk};
 use crate::error::Error;
 
 /// Which runs.
@@ -23,26 +23,21 @@ pub(crate) struct Cancel {
 }
 
 pub(crate) async fn run(command: &Cancel) -> Result<bool, Error> {
-    let db = command.bulk.reach.open().await?;
-    let runs = command.bulk.chosen(&db, &[RunStatus::Started]).await?;
+    let (db, runs) = command.bulk.chosen(RunStatus::Started).await?;
     let reason = command.reason.as_deref();
     let refusal = |run: &RunSummary| run.status.has_ended().then(|| refused(run.status));
     command.bulk.apply("cancel", &runs, refusal, async |run| cancel(&db, run, reason).await).await
 }
 
-fn refused(status: RunStatus) -> String {
-    format!("had ended before: it is {status}")
+fn refused(status: RunStatus) -> Became {
+    Became::other("ended", format!("had ended before: it is {status}"))
 }
 
-/// What becomes of a run, and whether that was meant.
-pub(crate) async fn cancel(
-    db: &Db,
-    run: RunId,
-    reason: Option<&str>,
-) -> Result<(String, bool), Error> {
+/// What becomes of a run.
+pub(crate) async fn cancel(db: &Db, run: RunId, reason: Option<&str>) -> Result<Became, Error> {
     Ok(match db.cancel(run, reason).await? {
-        Cancelled::Cancelled => ("cancelled".to_owned(), true),
-        Cancelled::Ended(status) => (refused(status), false),
-        Cancelled::Unknown => ("is gone".to_owned(), false),
+        Cancelled::Cancelled => Became::meant("cancelled", "cancelled"),
+        Cancelled::Ended(status) => refused(status),
+        Cancelled::Unknown => Became::gone(),
     })
 }

@@ -22,7 +22,7 @@ pub(crate) fn run(options: &Options, command: &Check) -> Result<bool, Error> {
             plan.flows.iter().filter_map(|flow| shared(flow, &one, &mut seen)).collect();
         plan.problems.extend(shared);
         if command.json {
-            out::line(as_json(&one, &plan))?;
+            out::json(as_json(&one, &plan))?;
         } else {
             report(&one, &plan);
         }
@@ -62,36 +62,38 @@ fn is_good(plan: &Plan) -> bool {
 /// What is wrong with the source, and what could not be seen of it.
 pub(crate) fn report_source(plan: &Plan) {
     for (place, why) in &plan.unseen {
-        eprintln!("warning: {place}: {why}");
+        out::note(format_args!("warning: {place}: {why}"));
     }
     for problem in &plan.problems {
-        eprintln!("error: {problem}");
+        out::note(format_args!("error: {problem}"));
     }
     if let Some(why) = &plan.late_core {
-        eprintln!("error: {why}");
+        out::note(format_args!("error: {why}"));
     }
 }
 
 fn report(one: &Crate, plan: &Plan) {
     report_source(plan);
     for flow in plan.flows.iter().filter(|flow| !is_same(flow)) {
-        eprintln!("error: {}", drift(flow, plan));
+        out::note(format_args!("error: {}", drift(flow, plan)));
     }
     for file in &plan.superseded {
-        eprintln!("error: {file} was never committed, and the source does not ask for it any more");
+        out::note(format_args!(
+            "error: {file} was never committed, and the source does not ask for it any more"
+        ));
     }
     if plan.flows.iter().all(is_same) && plan.superseded.is_empty() && !plan.is_locked {
         let lock = one.path("pgflow.lock".as_ref());
         match &plan.relocated[..] {
-            [] => eprintln!("error: {lock} is not as the build would write it"),
-            told => eprintln!("error: {lock} is behind: {}", told.join("; ")),
+            [] => out::note(format_args!("error: {lock} is not as the build would write it")),
+            told => out::note(format_args!("error: {lock} is behind: {}", told.join("; "))),
         }
     }
     for told in plan.gone_told() {
-        eprintln!("error: {told}");
+        out::note(format_args!("error: {told}"));
     }
     if !plan.is_up_to_date() {
-        eprintln!("help: run `cargo pgflow migrate`, and commit what it writes");
+        out::note(format_args!("help: run `cargo pgflow migrate`, and commit what it writes"));
     }
 }
 

@@ -50,7 +50,7 @@ pub(crate) fn run(options: &Options, command: &Diff) -> Result<bool, Error> {
         };
         let diffs = compare(&before, &now);
         if command.json {
-            out::line(Value::Array(diffs.iter().map(as_json).collect()))?;
+            out::json(Value::Array(diffs.iter().map(as_json).collect()))?;
         } else if !diffs.is_empty() {
             sections.push(markdown::write(&diffs));
         }

@@ -112,7 +112,7 @@ fn print(command: &Doctor, db: &Db, checkup: &Checkup) -> Result<(), Error> {
             .map(|fact| (fact.name.to_owned(), Value::from(fact.value.clone())))
             .collect();
         let findings: Vec<_> = checkup.findings.iter().map(shapes::finding).collect();
-        return out::line(
+        return out::json(
             json!({ "backend": checkup.backend, "facts": facts, "findings": findings }),
         );
     }

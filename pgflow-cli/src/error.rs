@@ -94,6 +94,8 @@ impl Error {
             Self::Connect(ConnectError::Url(_)) | Self::Usage(_) => 2,
             Self::Connect(_) | Self::NoFile(_) | Self::Unfit { .. } => 3,
             Self::Client(error) => of_client(error),
+            #[cfg(feature = "web")]
+            Self::Serve(pgflow_web::ServeError::ActionsForAnybody { .. }) => 2,
             Self::Interrupted => 130,
             _ => 1,
         }

@@ -55,7 +55,7 @@ pub(crate) async fn run(command: &Graph) -> Result<bool, Error> {
     let (definition, states) = meant(&db, &command.what).await?;
     let shape = &definition.shape;
     if command.reach.json {
-        out::line(
+        out::json(
             json!({ "flow": definition.record.slug, "graph": shape.to_json(), "states": states }),
         )?;
         return Ok(true);

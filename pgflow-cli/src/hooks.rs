@@ -22,7 +22,7 @@ pub(crate) async fn list(
     let next = waits.last().filter(|_| waits.len() == max as usize).map(cursor);
     if reach.json {
         let waits: Vec<Value> = waits.iter().map(shape).collect();
-        return out::line(json!({ "waits": waits, "next": next }));
+        return out::json(json!({ "waits": waits, "next": next }));
     }
     let mut table = Table::new(&["run", "step", "task", "waits for", "since", "until"]);
     for wait in &waits {

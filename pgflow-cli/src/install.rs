@@ -26,15 +26,17 @@ pub(crate) async fn run(command: &Install) -> Result<bool, Error> {
     let db = command.reach.connect_or_make().await?;
     let before = db.schema().await?;
     db.migrate().await.map_err(ClientError::from)?;
-    let what = match before {
-        SchemaState::Missing => "installed",
-        SchemaState::Behind { .. } => "updated",
-        SchemaState::Current | SchemaState::Newer { .. } | SchemaState::Hidden => "up to date",
+    let (schema, text) = match before {
+        SchemaState::Missing => ("installed", "installed"),
+        SchemaState::Behind { .. } => ("updated", "updated"),
+        SchemaState::Current | SchemaState::Newer { .. } | SchemaState::Hidden => {
+            ("up_to_date", "up to date")
+        }
     };
     if command.reach.json {
-        out::line(json!({ "database": db.to_string(), "schema": what }))?;
+        out::json(json!({ "database": db.to_string(), "schema": schema }))?;
     } else {
-        out::line(format_args!("{db}: {what}"))?;
+        out::line(format_args!("{db}: {text}"))?;
     }
     Ok(true)
 }

@@ -25,7 +25,9 @@ pub(crate) use redrive::redrive;
 pub(crate) use redrive::{DEAD, Redrive, run as redrive_all};
 pub(crate) use show::show;
 
+use crate::database::flat;
 use crate::error::Error;
+use crate::out;
 
 /// How many jobs an error names.
 const NAMED: u32 = 5;
@@ -78,14 +80,46 @@ pub(crate) async fn meant(db: &Db, text: &str) -> Result<Vec<JobSummary>, Error>
 
 /// The job that a name, or the beginning of one, means.
 async fn job_of(db: &Db, text: &str) -> Result<JobSummary, Error> {
+    let mut found = named(db, text).await?;
+    match found.len() {
+        0 => Err(Error::Refused(format!("there is no job {text}"))),
+        1 => {
+            note_longer(text, &found[0].id);
+            Ok(found.remove(0))
+        }
+        _ => Err(several(text, found.iter().map(|job| format!("job {}", job.id)))),
+    }
+}
+
+/// The job of exactly this name: what changes something must not mean another one, which begins like one that is gone.
+async fn job_named(db: &Db, text: &str) -> Result<JobSummary, Error> {
+    let found = named(db, text).await?;
+    let longer: Vec<_> = found.iter().map(|job| job.id.to_string()).collect();
+    let whole = found.into_iter().find(|job| job.id.as_str() == text);
+    whole.ok_or_else(|| {
+        let none = format!("there is no job {text}");
+        if longer.is_empty() {
+            return Error::Refused(none);
+        }
+        let longer = longer.join(", ");
+        Error::Refused(format!(
+            "{none}\nhelp: this takes whole names; some begin like that: {longer}"
+        ))
+    })
+}
+
+async fn named(db: &Db, text: &str) -> Result<Vec<JobSummary>, Error> {
     // A database without jobs says so.
     db.backend().jobs().map_err(pgflow_runtime::ClientError::from)?;
     let _: JobId = text.parse().map_err(|error| Error::Usage(format!("{error}")))?;
-    let mut found = meant(db, text).await?;
-    match found.len() {
-        0 => Err(Error::Refused(format!("there is no job {text}"))),
-        1 => Ok(found.remove(0)),
-        _ => Err(several(text, found.iter().map(|job| format!("job {}", job.id)))),
+    meant(db, text).await
+}
+
+/// Says so where a job is shown that is called otherwise: one of exactly this name may be gone.
+pub(crate) fn note_longer(text: &str, id: &JobId) {
+    if id.as_str() != text {
+        let (text, id) = (flat(text), flat(id.as_str()));
+        out::note(format_args!("note: no job is called {text}; this is {id}"));
     }
 }
 

@@ -1,6 +1,8 @@
 //! `pgflow`: sees and steers runs, and writes migrations, drawings and schemas of the flows of a crate.
 
 #![forbid(unsafe_code)]
+// They panic if nobody reads any more: `out` does not.
+#![deny(clippy::print_stderr, clippy::print_stdout)]
 
 mod args;
 mod bulk;
@@ -36,6 +38,7 @@ mod schedule;
 mod schema;
 #[cfg(feature = "web")]
 mod serve;
+mod shell;
 mod show;
 mod signal;
 mod start;
@@ -71,9 +74,12 @@ pub fn main() -> ExitCode {
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             // What a database says is shown, and not obeyed.
-            eprintln!("error: {}", database::plain(&pgflow_model::with_causes(&error)));
+            out::note(format_args!(
+                "error: {}",
+                database::plain(&pgflow_model::with_causes(&error))
+            ));
             if error.is_refused() {
-                eprintln!("help: `pgflow doctor` says what this login may not see");
+                out::note(format_args!("help: `pgflow doctor` says what this login may not see"));
             }
             ExitCode::from(error.exit_code())
         }

@@ -117,7 +117,7 @@ async fn runs(command: &Ls, db: &Db, times: &Times) -> Result<(), Error> {
     let next = page.next.as_ref().and_then(cursor);
     if command.reach.json {
         let runs: Vec<Value> = page.runs.iter().map(shapes::run).collect();
-        return out::line(json!({ "runs": runs, "next": next }));
+        return out::json(json!({ "runs": runs, "next": next }));
     }
     let mut table = Table::new(&["run", "flow", "status", "started", "took"]);
     for run in &page.runs {
@@ -145,7 +145,7 @@ fn row(run: &RunSummary, times: &Times) -> [String; 5] {
 async fn flows(command: &Ls, db: &Db, times: &Times) -> Result<(), Error> {
     let flows = db.flows().await?;
     if command.reach.json {
-        return out::line(json!({ "flows": flows.iter().map(shapes::flow).collect::<Vec<_>>() }));
+        return out::json(json!({ "flows": flows.iter().map(shapes::flow).collect::<Vec<_>>() }));
     }
     let mut table = Table::new(&["flow", "version", "slug", "steps", "since", ""]);
     for flow in &flows {
@@ -168,7 +168,7 @@ async fn queues(command: &Ls, db: &Db) -> Result<(), Error> {
         let queues: Vec<_> = queues.iter().map(shapes::queue).collect();
         let needs: Vec<_> =
             needs.iter().map(|(need, is_paused)| job::shapes::need(need, *is_paused)).collect();
-        return out::line(json!({ "queues": queues, "needs": needs, "is_part": is_part }));
+        return out::json(json!({ "queues": queues, "needs": needs, "is_part": is_part }));
     }
     let mut table = Table::new(&["flow", "ready", "delayed", "running", "oldest ready"]);
     for queue in &queues {
@@ -237,7 +237,7 @@ async fn workers(command: &Ls, db: &Db, times: &Times) -> Result<(), Error> {
     if command.reach.json {
         let workers: Vec<_> =
             workers.iter().map(|worker| shapes::worker(worker, times.now)).collect();
-        return out::line(json!({ "workers": workers, "next": next }));
+        return out::json(json!({ "workers": workers, "next": next }));
     }
     let mut table =
         Table::new(&["worker", "host", "pid", "running", "slots", "since", "seen", "serves"]);

@@ -36,7 +36,7 @@ pub(crate) fn run(command: &Man) -> Result<bool, Error> {
         files.push(name);
     }
     if command.json {
-        out::line(json!({ "directory": command.dir, "files": files }))?;
+        out::json(json!({ "directory": command.dir, "files": files }))?;
     } else {
         out::line(format_args!("wrote {} pages to {}", files.len(), command.dir.display()))?;
     }

@@ -9,21 +9,26 @@ use crate::args::{Migrate, Options};
 use crate::check;
 use crate::crates::Crate;
 use crate::error::Error;
-use crate::out;
+use crate::out::{self, Report};
 
 /// Writes what is missing, and says which files that were. Returns whether it could.
 pub(crate) fn run(options: &Options, command: &Migrate) -> Result<bool, Error> {
+    let mut report = Report::default();
     if command.drop.is_some() || command.retire.is_some() {
-        return migrate(&options.only_crate()?, command);
+        let is_good = migrate(&options.only_crate()?, command, &mut report);
+        return report.end(is_good);
     }
-    let mut all = true;
+    let mut all = Ok(true);
     for one in options.crates()? {
-        all &= migrate(&one, command)?;
+        all = match migrate(&one, command, &mut report) {
+            Ok(is_good) => all.map(|before| before && is_good),
+            failed => return report.end(failed),
+        };
     }
-    Ok(all)
+    report.end(all)
 }
 
-fn migrate(one: &Crate, command: &Migrate) -> Result<bool, Error> {
+fn migrate(one: &Crate, command: &Migrate, report: &mut Report) -> Result<bool, Error> {
     let migrations = one.migrations(Some(&command.place))?;
     let mut written = Vec::new();
     if command.core {
@@ -40,25 +45,24 @@ fn migrate(one: &Crate, command: &Migrate) -> Result<bool, Error> {
         });
     }
     if command.json {
-        out::line(json!({
+        report.json(json!({
             "crate": one.place(),
             "written": written.iter().map(|path| one.path(path)).collect::<Vec<_>>(),
             "gone": plan.gone,
             "problems": plan.problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        }))?;
+        }));
     } else {
-        report(one, &plan, &written)?;
+        tell(one, &plan, &written, report);
     }
     Ok(is_good)
 }
 
-fn report(one: &Crate, plan: &Plan, written: &[PathBuf]) -> Result<(), Error> {
+fn tell(one: &Crate, plan: &Plan, written: &[PathBuf], report: &mut Report) {
     check::report_source(plan);
     for path in written {
-        out::line(format_args!("wrote {}", one.path(path)))?;
+        report.line(format_args!("wrote {}", one.path(path)));
     }
     for told in plan.gone_told() {
-        eprintln!("warning: {told}");
+        out::note(format_args!("warning: {told}"));
     }
-    Ok(())
 }

@@ -63,13 +63,24 @@ const TAKEN: &str = "abstract alloc as async await become box break const contin
     false final fn for gen if impl in let loop macro match mod move mut override priv proc_macro pub ref return self \
     static std struct super test trait true try type typeof unsafe unsized use virtual where while yield";
 
+/// Where cargo puts what it builds: no program can be called like that.
+const DIRECTORIES: &str = "build deps examples incremental";
+
+/// What Windows takes for something else than a file.
+const DEVICES: &str = "con prn aux nul com1 com2 com3 com4 com5 com6 com7 com8 com9 lpt1 lpt2 lpt3 lpt4 lpt5 lpt6 lpt7 lpt8 lpt9";
+
 /// Names that cargo or the compiler would refuse later.
 fn refuse_taken(name: &str) -> Result<(), Error> {
     let (manifest, krate) = (FILES[0].1, name.replace('-', "_"));
     let dependencies = manifest.split_once("[dependencies]").map_or("", |(_, rest)| rest);
     let mut needed = dependencies.lines().filter_map(|line| line.split_once(" = "));
-    let why = if TAKEN.split(' ').any(|word| word == krate.to_lowercase()) {
+    let is_in = |words: &str| words.split(' ').any(|word| word == krate.to_lowercase());
+    let why = if is_in(TAKEN) {
         "it has a meaning in Rust"
+    } else if is_in(DIRECTORIES) {
+        "cargo has a directory of that name for what it builds"
+    } else if is_in(DEVICES) {
+        "it is a device of Windows"
     } else if needed.any(|(crate_of, _)| crate_of.replace('-', "_") == krate) {
         "the project depends on a crate of that name"
     } else {
@@ -91,7 +102,7 @@ pub(crate) fn run(command: &New) -> Result<bool, Error> {
         written.push(*name);
     }
     if command.json {
-        out::line(json!({ "directory": directory, "files": written }))?;
+        out::json(json!({ "directory": directory, "files": written }))?;
     } else {
         out::line(format_args!("{} files in {}", written.len(), directory.display()))?;
         out::line(format_args!("now: cd {} && cargo run", directory.display()))?;

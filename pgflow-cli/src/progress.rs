@@ -1,7 +1,9 @@
 //! How far something is, for somebody who looks.
 
 use std::cell::Cell;
-use std::io::{IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
+
+use crate::out;
 
 /// A bar on standard error, where that is a terminal.
 pub(crate) struct Progress {
@@ -32,12 +34,15 @@ impl Progress {
     pub(crate) fn show(&self, done: u64) {
         let (Some(all), what) = (self.all, self.what) else { return };
         let full = usize::try_from(done.min(all) * 40 / all).unwrap_or(0);
-        eprint!("\r[{}{}] {done} of {all} {what}", "#".repeat(full), " ".repeat(40 - full));
+        out::aside(format_args!(
+            "\r[{}{}] {done} of {all} {what}",
+            "#".repeat(full),
+            " ".repeat(40 - full)
+        ));
         self.is_open.set(done < all);
         if done >= all {
-            eprintln!();
+            out::note("");
         }
-        let _ = std::io::stderr().flush();
     }
 }
 
@@ -45,7 +50,7 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         if self.is_open.get() {
-            eprintln!();
+            out::note("");
         }
     }
 }

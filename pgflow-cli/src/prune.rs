@@ -6,6 +6,7 @@ use clap::Args;
 use pgflow_runtime::{ClientError, Db};
 use serde_json::json;
 
+use crate::bulk::confirm;
 use crate::database::{Reach, parse_duration};
 use crate::error::Error;
 use crate::interrupt::{is_wanted, patiently};
@@ -34,10 +35,17 @@ pub(crate) struct Prune {
     /// Delete nothing, and print how many that would be.
     #[arg(long)]
     dry_run: bool,
+
+    /// Do not ask before everything that has ended is deleted (`--older-than 0s`).
+    #[arg(long, short)]
+    yes: bool,
 }
 
 pub(crate) async fn run(command: &Prune) -> Result<bool, Error> {
     let db = command.reach.open().await?;
+    if command.older_than.is_zero() && !command.dry_run && !command.yes {
+        confirm("delete everything that has ended?").await?;
+    }
     patiently();
     let mut done = Done::default();
     let ended = of_all(&db, command, &mut done).await;
@@ -58,7 +66,7 @@ impl Done {
     fn print(&self, command: &Prune) -> Result<(), Error> {
         let Self { runs, jobs } = *self;
         if command.reach.json {
-            out::line(json!({ "runs": runs, "jobs": jobs, "dry_run": command.dry_run }))
+            out::json(json!({ "runs": runs, "jobs": jobs, "dry_run": command.dry_run }))
         } else if command.dry_run {
             let (runs, jobs) = (counted(runs), counted(jobs));
             out::line(format_args!("{runs} runs and {jobs} jobs would be deleted"))

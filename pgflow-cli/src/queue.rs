@@ -1,7 +1,7 @@
 //! `pgflow queue`.
 
 mod depth;
-mod pause;
+pub(crate) mod pause;
 mod rate;
 
 use clap::{Args, Subcommand};

@@ -4,7 +4,7 @@ use clap::Args;
 use pgflow_runtime::backend::{Retried, RunSummary};
 use pgflow_runtime::{Db, RunId, RunStatus};
 
-use crate::bulk::Bulk;
+use crate::bulk::{Became, Bulk};
 use crate::error::Error;
 
 /// Which runs.
@@ -19,21 +19,20 @@ pub(crate) struct Retry {
 }
 
 pub(crate) async fn run(command: &Retry) -> Result<bool, Error> {
-    let db = command.bulk.reach.open().await?;
-    let runs = command.bulk.chosen(&db, &[RunStatus::Failed]).await?;
+    let (db, runs) = command.bulk.chosen(RunStatus::Failed).await?;
     let refusal = |run: &RunSummary| (run.status != RunStatus::Failed).then(|| refused(run.status));
     command.bulk.apply("retry", &runs, refusal, async |run| retry(&db, run).await).await
 }
 
-fn refused(status: RunStatus) -> String {
-    format!("has not failed: it is {status}")
+fn refused(status: RunStatus) -> Became {
+    Became::other("not_failed", format!("has not failed: it is {status}"))
 }
 
-/// What becomes of a run, and whether that was meant.
-pub(crate) async fn retry(db: &Db, run: RunId) -> Result<(String, bool), Error> {
+/// What becomes of a run.
+pub(crate) async fn retry(db: &Db, run: RunId) -> Result<Became, Error> {
     Ok(match db.retry(run).await? {
-        Retried::Retried => ("goes on".to_owned(), true),
-        Retried::NotFailed(status) => (refused(status), false),
-        Retried::Unknown => ("is gone".to_owned(), false),
+        Retried::Retried => Became::meant("retried", "goes on"),
+        Retried::NotFailed(status) => refused(status),
+        Retried::Unknown => Became::gone(),
     })
 }

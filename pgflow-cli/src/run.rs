@@ -10,7 +10,7 @@ use pgflow_runtime::{Db, Event, Happened, RunId, StepStatus, TaskStatus};
 use serde_json::{Value, json};
 
 use crate::args::More;
-use crate::database::{Reach, Times, folded, plain, shapes};
+use crate::database::{Reach, Times, flat, folded, plain, shapes};
 use crate::error::Error;
 use crate::out;
 
@@ -47,7 +47,7 @@ pub(crate) async fn show(db: &Db, id: RunId, reach: &Reach, more: &More) -> Resu
         if more.events {
             json["events"] = events.iter().map(event).collect();
         }
-        out::line(json)?;
+        out::json(json)?;
         return Ok(true);
     }
     let times = reach.times(db).await?;
@@ -58,10 +58,16 @@ pub(crate) async fn show(db: &Db, id: RunId, reach: &Reach, more: &More) -> Resu
         }
     }
     for event in &events {
-        let text = folded(&event.what.to_string());
+        let text = said(&event.what);
         out::line(format_args!("{:>4}  {}  {text}", event.seq, times.at(event.at)))?;
     }
     Ok(true)
+}
+
+/// What happened, on a line: its kind, its step, and why.
+pub(crate) fn said(what: &Happened) -> String {
+    let why = what.why().map(|why| format!("  {why}")).unwrap_or_default();
+    flat(&format!("{what}{why}"))
 }
 
 /// An event as JSON, with moments that people can read.

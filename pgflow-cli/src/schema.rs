@@ -9,31 +9,31 @@ use serde_json::Value;
 use crate::args::{Options, Schema};
 use crate::crates::{Crate, cargo};
 use crate::error::Error;
-use crate::out;
+use crate::out::{self, Report};
 
 /// Only the compiled crate knows what its runs store, so this runs the tests that `#[flow]` and
 /// `pgflow::schema_test!` make there. Returns whether all of it is as the file says.
 pub(crate) fn run(options: &Options, command: &Schema) -> Result<bool, Error> {
-    let mut all = true;
+    let (mut all, mut report) = (true, Report::default());
     for one in options.crates()? {
-        all &= test(&one, command)?;
+        all &= test(&one, command, &mut report)?;
     }
-    Ok(all)
+    report.end(Ok(all))
 }
 
-fn test(one: &Crate, command: &Schema) -> Result<bool, Error> {
-    let report = Report::new();
-    let output = cargo_test(one, if command.write { "write" } else { "check" }, &report)?;
-    let (flows, is_good) = (report.read(), output.status.success());
+fn test(one: &Crate, command: &Schema, report: &mut Report) -> Result<bool, Error> {
+    let told = Told::new();
+    let output = cargo_test(one, if command.write { "write" } else { "check" }, &told)?;
+    let (flows, is_good) = (told.read(), output.status.success());
     if flows.is_empty() {
         explain(&output);
         return Ok(false);
     }
     for flow in &flows {
         if command.json {
-            out::line(flow)?;
+            report.json(flow);
         } else {
-            told(flow)?;
+            tell(flow, report);
         }
     }
     if !is_good && !flows.iter().any(|flow| flow["status"] == "changed") {
@@ -42,31 +42,31 @@ fn test(one: &Crate, command: &Schema) -> Result<bool, Error> {
     Ok(is_good)
 }
 
-fn cargo_test(one: &Crate, mode: &str, report: &Report) -> Result<Output, Error> {
+fn cargo_test(one: &Crate, mode: &str, told: &Told) -> Result<Output, Error> {
     Command::new(cargo())
         .current_dir(&one.dir)
         .args(["test", "--quiet", "pgflow_schemas"])
         .env("PGFLOW_SCHEMAS", mode)
-        .env("PGFLOW_SCHEMAS_REPORT", &report.0)
+        .env("PGFLOW_SCHEMAS_REPORT", &told.0)
         .output()
         .map_err(|source| Error::Run { program: "cargo", source })
 }
 
 /// Why no flow has said anything, or why something else is wrong.
 fn explain(output: &Output) {
-    eprint!("{}", String::from_utf8_lossy(&output.stderr));
+    out::aside(String::from_utf8_lossy(&output.stderr));
     if output.status.success() {
-        eprintln!(
+        out::note(format_args!(
             "error: no flow of this crate is in pgflow.lock, and it has no test of what its flows store\n\
              help: write migrations with `cargo pgflow migrate`, or add `pgflow::schema_test!(my_flow::Flow);` beside a flow that needs none"
-        );
+        ));
     } else {
-        print!("{}", String::from_utf8_lossy(&output.stdout));
+        let _ = out::text(String::from_utf8_lossy(&output.stdout));
     }
 }
 
 /// What a test has reported of its flow.
-fn told(flow: &Value) -> Result<(), Error> {
+fn tell(flow: &Value, report: &mut Report) {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let (name, status) = (text(&flow["flow"]), text(&flow["status"]));
     let said = match &*status {
@@ -74,21 +74,20 @@ fn told(flow: &Value) -> Result<(), Error> {
         "written" => "written to pgflow.schemas.json: commit it",
         _ => "not what pgflow.schemas.json says",
     };
-    out::line(format_args!("flow `{name}` version {}: {said}", flow["version"]))?;
+    report.line(format_args!("flow `{name}` version {}: {said}", flow["version"]));
     for stored in flow["stored"].as_array().into_iter().flatten() {
         let place = match stored["step"].as_str() {
             Some(step) => format!("output of step `{step}`"),
             None => "input of the run".to_owned(),
         };
-        out::line(format_args!("  {place}: {}", text(&stored["readable"])))?;
+        report.line(format_args!("  {place}: {}", text(&stored["readable"])));
         for change in stored["changes"].as_array().into_iter().flatten() {
-            out::line(format_args!("    {}: {}", text(&change["path"]), text(&change["what"])))?;
+            report.line(format_args!("    {}: {}", text(&change["path"]), text(&change["what"])));
         }
     }
     if status == "changed" {
-        out::line(format_args!("  help: {}", advice(flow)))?;
+        report.line(format_args!("  help: {}", advice(flow)));
     }
-    Ok(())
 }
 
 fn advice(flow: &Value) -> &'static str {
@@ -101,9 +100,9 @@ fn advice(flow: &Value) -> &'static str {
 }
 
 /// A file that the tests write a line to per flow.
-struct Report(PathBuf);
+struct Told(PathBuf);
 
-impl Report {
+impl Told {
     fn new() -> Self {
         let name = format!("pgflow-schemas-{}.jsonl", std::process::id());
         let path = std::env::temp_dir().join(name);
@@ -124,7 +123,7 @@ impl Report {
     }
 }
 
-impl Drop for Report {
+impl Drop for Told {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.0);
     }

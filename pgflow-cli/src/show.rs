@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::args::{Format, Options, Show};
 use crate::database::{Meant, block_on, is_id, may_be_id, meant};
 use crate::error::Error;
-use crate::{job, out, run as one_run};
+use crate::{job, out, run as one_run, shell};
 
 pub(crate) fn run(options: &Options, command: &Show) -> Result<bool, Error> {
     let Some(what) = &command.what else { return of_source(options, command) };
@@ -15,24 +15,31 @@ pub(crate) fn run(options: &Options, command: &Show) -> Result<bool, Error> {
         return block_on(of_database(command, what));
     }
     match of_source(options, command) {
-        Err(error) if error.is_no_source() && may_be_id(what) => {
-            match block_on(of_database(command, what)) {
-                Err(Error::Refused(_)) => Err(explained(error, what)),
-                shown => shown,
-            }
-        }
+        // The source may be broken here: what is asked for may be elsewhere.
+        Err(error) if may_be_id(what) => match block_on(of_database(command, what)) {
+            Err(other) if is_less(&other, &error) => Err(explained(error, what)),
+            shown => shown,
+        },
         shown => shown.map_err(|error| explained(error, what)),
     }
 }
 
-/// Somebody who is in no crate, and names something, may mean a job.
+/// Whether what a database said of a word tells less than what the source did: there is no such thing, or no database that could
+/// be asked beside a source that could not be read.
+fn is_less(database: &Error, source: &Error) -> bool {
+    matches!(database, Error::Refused(_)) || (!source.is_no_source() && database.exit_code() != 1)
+}
+
+/// Who names something that the source has not may mean what is in the database.
 fn explained(error: Error, what: &str) -> Error {
-    match error {
-        error @ Error::NoCrate(_) => Error::Refused(format!(
-            "`{what}` is not the id of a run, and {error}\nhelp: `pgflow job show {what}` shows a job"
-        )),
-        error => error,
+    if !error.is_no_source() {
+        return error;
     }
+    let name = shell::argument(what);
+    Error::Refused(format!(
+        "`{what}` is not the id of a run, and {error}\nhelp: `pgflow job show {name}` shows a job, `pgflow graph {name}` \
+         a flow of the database"
+    ))
 }
 
 /// Prints a run or a job.
@@ -58,7 +65,7 @@ fn of_source(options: &Options, command: &Show) -> Result<bool, Error> {
     }
     if command.reach.json || command.format == Format::Json {
         let shapes = flows.iter().map(|flow| (flow.shape.slug.clone(), flow.shape.to_json()));
-        out::line(format_args!("{:#}", Value::Object(shapes.collect::<Map<_, _>>())))?;
+        out::json(format_args!("{:#}", Value::Object(shapes.collect::<Map<_, _>>())))?;
         return Ok(true);
     }
     for flow in &flows {

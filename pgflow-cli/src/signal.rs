@@ -61,7 +61,10 @@ pub(crate) async fn run(command: &Signal) -> Result<bool, Error> {
         }
         Signalled::Gone => ("gone", "nobody waits for it".into(), false),
     };
-    let json = json!({ "outcome": outcome, "text": text });
-    out::line(if command.reach.json { json.to_string() } else { folded(&text) })?;
+    if command.reach.json {
+        out::json(json!({ "outcome": outcome, "text": text }))?;
+    } else {
+        out::line(folded(&text))?;
+    }
     Ok(is_well)
 }

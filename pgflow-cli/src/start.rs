@@ -60,8 +60,12 @@ pub(crate) async fn run(command: &Start) -> Result<bool, Error> {
     let id = key.map(|key| RunId::from_key(&definition.record.flow, key));
     let (run, is_new) = db.start_by_name(&definition.record.flow, input, id).await?;
     if !command.wait {
-        let json = json!({ "run": run, "flow": definition.record.slug, "is_new": is_new });
-        out::line(if command.reach.json { json.to_string() } else { run.to_string() })?;
+        if command.reach.json {
+            let flow = definition.record.slug;
+            out::json(json!({ "run": run, "flow": flow, "is_new": is_new }))?;
+        } else {
+            out::line(run)?;
+        }
         return Ok(true);
     }
     wait(command, &db, run).await
@@ -73,7 +77,7 @@ async fn wait(command: &Start, db: &Db, run: RunId) -> Result<bool, Error> {
     };
     let record = db.record(run, Parts::Run).await?;
     if command.reach.json {
-        out::line(json!({ "run": run, "status": status, "output": record.output }))?;
+        out::json(json!({ "run": run, "status": status, "output": record.output }))?;
     } else if let Some(output) = &record.output {
         out::line(plain(&format!("{output:#}")))?;
     } else {

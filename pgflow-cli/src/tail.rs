@@ -14,7 +14,7 @@ use crate::database::{Reach, Times, flat, folded, paint, run_of, warn_of_unknown
 use crate::error::Error;
 use crate::interrupt::{interrupted, patiently};
 use crate::out;
-use crate::run::event as event_json;
+use crate::run::{event as event_json, said};
 use jobs::Jobs;
 use runs::Runs;
 
@@ -99,7 +99,7 @@ impl Printer<'_> {
         let (id, need, status) = (&job.id, &job.row.need, job.standing.to_string());
         if self.command.reach.json {
             let error = &job.error;
-            out::line(json!({ "job": id, "need": need, "status": status, "error": error }))?;
+            out::json(json!({ "job": id, "need": need, "status": status, "error": error }))?;
         } else {
             let error = job.error.as_deref().map(|error| format!("  {}", folded(error)));
             let (need, id) = (flat(need), flat(id.as_str()));
@@ -119,10 +119,10 @@ impl Printer<'_> {
             let mut json = event_json(event);
             json["run"] = run.to_string().into();
             json["flow"] = flow.map(str::to_owned).into();
-            out::line(json)?;
+            out::json(json)?;
         } else {
             let times = Times::new(self.now, self.command.reach.utc, paint());
-            let text = folded(&event.what.to_string());
+            let text = said(&event.what);
             let flow = flow.map(|flow| format!("{flow} ")).unwrap_or_default();
             out::line(format_args!(
                 "{}  {flow}{run} {:>3}  {text}",

@@ -39,7 +39,7 @@ async fn of_run(db: &Db, run: RunId, reach: &Reach) -> Result<bool, Error> {
     let why = db.why(run).await?;
     let moments = reach.moments(why.now);
     if reach.json {
-        out::line(shapes::why(&why, moments))?;
+        out::json(shapes::why(&why, moments))?;
     } else {
         out::line(folded(&why.text(moments)))?;
     }
@@ -50,7 +50,7 @@ async fn of_job(db: &Db, job: &JobId, reach: &Reach) -> Result<bool, Error> {
     let why = db.why_job(job).await?;
     let moments = reach.moments(why.now);
     if reach.json {
-        out::line(job::shapes::why(&why, moments))?;
+        out::json(job::shapes::why(&why, moments))?;
     } else {
         out::line(folded(&why.text(moments)))?;
     }

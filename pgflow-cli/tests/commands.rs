@@ -385,6 +385,21 @@ fn a_source_that_cannot_be_read_loses_no_flow() {
     }
 }
 
+/// What helps on one database is nothing on another.
+#[test]
+fn what_helps_depends_on_the_database_of_the_project() {
+    for (url, is_sql) in
+        [("postgres://h/x", true), ("sqlite:app.db", false), ("mysql://h/x", false)]
+    {
+        let scratch = drifted();
+        cargo_pgflow(&scratch.dir, &["migrate"]);
+        let ran = cargo_pgflow_with(&[("PGFLOW_DATABASE_URL", url)], &scratch.dir, &["undo"]);
+        let text = ran.text();
+        assert!(ran.code() == Some(0) && text.contains("keeps flow `billing__v2`"), "{text}");
+        assert_eq!(text.contains("delete_flow_and_data"), is_sql, "{url}: {text}");
+    }
+}
+
 #[test]
 fn the_newest_migration_can_be_taken_back_until_it_is_kept() {
     let scratch = drifted();

@@ -1,5 +1,7 @@
 //! What a run's log says.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -185,6 +187,35 @@ impl Happened {
             | Self::StepSignalDropped { step, .. }
             | Self::StepWoken { step, .. }
             | Self::StepWaitTimedOut { step, .. } => Some(step),
+            _ => None,
+        }
+    }
+
+    /// Why it happened, where somebody or something gave a reason.
+    ///
+    /// ```
+    /// use pgflow_machine::Happened;
+    ///
+    /// let failed = Happened::StepFailed { step: "fetch".into(), error: "no answer".into() };
+    /// assert_eq!(failed.why().as_deref(), Some("no answer"));
+    /// assert_eq!(Happened::RunRetried.why(), None);
+    /// ```
+    pub fn why(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Self::RunFailed { error: why } | Self::RunCancelled { reason: why } => {
+                why.as_deref().map(Cow::Borrowed)
+            }
+            Self::StepFailed { error, .. } => Some(Cow::Borrowed(error)),
+            Self::StepSkipped { reason, error: Some(error), .. } => {
+                Some(Cow::Owned(format!("{reason}: {error}")))
+            }
+            Self::StepSkipped { reason, error: None, .. } => Some(Cow::Owned(reason.to_string())),
+            Self::StepSignalDropped { path, message, .. } if path.is_empty() => {
+                Some(Cow::Borrowed(message))
+            }
+            Self::StepSignalDropped { path, message, .. } => {
+                Some(Cow::Owned(format!("{path}: {message}")))
+            }
             _ => None,
         }
     }

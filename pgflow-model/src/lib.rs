@@ -60,4 +60,4 @@ pub use skip::{OnSkip, Presence};
 pub use slug::{InvalidSlug, MAX_FLOW_SLUG, MAX_STEP_SLUG, check_flow_slug, check_step_slug};
 pub use stored::{InvalidSchemas, Readable, StoredChange, StoredData, StoredForm, StoredSchemas};
 pub use version::{is_version_slug, version_slug};
-pub use visible::visible;
+pub use visible::{visible, visible_json};

@@ -13,17 +13,34 @@ use std::fmt::Write;
 /// assert_eq!(pgflow_model::visible("\u{1b}[31mred\u{202e}"), "␛[31mred⟨U+202E⟩");
 /// ```
 pub fn visible(text: &str) -> Cow<'_, str> {
+    replaced(text, |shown, c| match c {
+        '\0'..='\u{1f}' => shown.extend(char::from_u32(0x2400 + u32::from(c))),
+        '\u{7f}' => shown.push('␡'),
+        c => _ = write!(shown, "⟨U+{:04X}⟩", u32::from(c)),
+    })
+}
+
+/// The same for JSON, which stays the same JSON: its strings may say any character by its number.
+///
+/// ```
+/// assert_eq!(pgflow_model::visible_json("\"red\u{202e}\""), r#""red\u202e""#);
+/// ```
+pub fn visible_json(json: &str) -> Cow<'_, str> {
+    replaced(json, |shown, c| {
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            _ = write!(shown, "\\u{unit:04x}");
+        }
+    })
+}
+
+/// A text with something else in the place of each character that nobody sees.
+fn replaced(text: &str, write: impl Fn(&mut String, char)) -> Cow<'_, str> {
     let Some(first) = text.find(is_hidden) else { return Cow::Borrowed(text) };
     let (before, rest) = text.split_at(first);
     let mut shown = String::with_capacity(text.len() + 64);
     shown.push_str(before);
     for c in rest.chars() {
-        match c {
-            '\0'..='\u{1f}' if is_hidden(c) => shown.extend(char::from_u32(0x2400 + u32::from(c))),
-            '\u{7f}' => shown.push('␡'),
-            c if is_hidden(c) => _ = write!(shown, "⟨U+{:04X}⟩", u32::from(c)),
-            c => shown.push(c),
-        }
+        if is_hidden(c) { write(&mut shown, c) } else { shown.push(c) }
     }
     Cow::Owned(shown)
 }
@@ -52,6 +69,17 @@ mod tests {
             ("\u{e0041}", "⟨U+E0041⟩"),
         ] {
             assert_eq!(visible(text), expected);
+        }
+    }
+
+    #[test]
+    fn json_says_the_same_with_what_is_hidden_shown() {
+        for (json, expected) in [
+            ("[\"plain\",\n\t1]", "[\"plain\",\n\t1]"),
+            ("\"\u{9b}31m\u{7f}\"", r#""\u009b31m\u007f""#),
+            ("\"a\u{200b}\u{e0041}ä\"", r#""a\u200b\udb40\udc41ä""#),
+        ] {
+            assert_eq!(visible_json(json), expected);
         }
     }
 }

@@ -197,6 +197,11 @@ pub(super) fn without_nul(text: &str) -> Cow<'_, str> {
     if text.contains('\0') { text.replace('\0', "\u{fffd}").into() } else { text.into() }
 }
 
+/// The same of several.
+pub(super) fn all_without_nul<T: AsRef<str>>(texts: &[T]) -> Vec<Cow<'_, str>> {
+    texts.iter().map(|text| without_nul(text.as_ref())).collect()
+}
+
 fn whole_seconds(delay: Duration) -> i32 {
     i32::try_from(pgflow_machine::whole_seconds(delay)).unwrap_or(i32::MAX)
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 
+use super::batch::all_without_nul;
 use super::engine::Lane;
 use super::error::{code, translate};
 use super::open::Postgres;
@@ -94,7 +95,8 @@ impl Postgres {
         &self,
         flows: &[&str],
     ) -> Result<Vec<KnownVersion>, BackendError> {
-        let statement = || sqlx::query(VERSIONS).bind(flows);
+        let flows = all_without_nul(flows);
+        let statement = || sqlx::query(VERSIONS).bind(&flows);
         let rows = self.engine.ask(Lane::Client, statement).await.map_err(translate)?;
         rows.iter().map(known).collect::<Result<_, _>>().map_err(translate)
     }

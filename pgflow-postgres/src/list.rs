@@ -5,6 +5,7 @@ use sqlx::Row;
 use sqlx::postgres::PgRow;
 use uuid::Uuid;
 
+use super::batch::all_without_nul;
 use super::claim::int;
 use super::engine::Lane;
 use super::error::translate;
@@ -56,13 +57,13 @@ impl Postgres {
     }
 
     async fn page(&self, query: &RunQuery) -> Result<Vec<RunSummary>, BackendError> {
-        let flows = Some(&query.flows).filter(|flows| !flows.is_empty());
+        let flows = Some(all_without_nul(&query.flows)).filter(|flows| !flows.is_empty());
         let statuses: Vec<_> = query.statuses.iter().map(|status| status.word()).collect();
         let statuses = Some(&statuses).filter(|statuses| !statuses.is_empty());
         let (before, id) = query.after.map(|(moment, run)| (moment.micros(), run.0)).unzip();
         let since = query.since.map(Timestamp::micros);
         let statement = || {
-            let statement = sqlx::query(LIST).bind(flows).bind(statuses);
+            let statement = sqlx::query(LIST).bind(flows.as_deref()).bind(statuses);
             statement.bind(before).bind(id).bind(int(query.max)).bind(since)
         };
         let rows = self.engine.ask(Lane::Client, statement).await.map_err(translate)?;

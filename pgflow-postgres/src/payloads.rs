@@ -4,6 +4,7 @@ use pgflow_machine::RunId;
 use serde_json::Value;
 use sqlx::Row;
 
+use super::batch::without_nul;
 use super::claim::int;
 use super::engine::Lane;
 use super::error::{translate, unexpected};
@@ -32,7 +33,8 @@ impl Postgres {
         (first, bytes): (u32, u32),
     ) -> Result<Vec<Value>, BackendError> {
         let (first, bytes) = (int(first), int(bytes));
-        let statement = || sqlx::query(OUTPUTS).bind(run.0).bind(step).bind(first).bind(bytes);
+        let step = without_nul(step);
+        let statement = || sqlx::query(OUTPUTS).bind(run.0).bind(&*step).bind(first).bind(bytes);
         let rows = self.engine.ask(lane, statement).await.map_err(translate)?;
         let output = |row: &sqlx::postgres::PgRow| {
             let text: &str = row.try_get(0).map_err(translate)?;

@@ -11,6 +11,7 @@ use sqlx::Row;
 use sqlx::postgres::PgRow;
 use uuid::Uuid;
 
+use super::batch::without_nul;
 use super::claim::int;
 use super::engine::Lane;
 use super::error::{translate, unexpected};
@@ -99,6 +100,9 @@ impl Schedules for Postgres {
 
     fn pause_schedule<'a>(&'a self, name: &'a str, pause: bool) -> Reply<'a, Paused> {
         Box::pin(async move {
+            if name.contains('\0') {
+                return Ok(Paused::Unknown);
+            }
             let statement = || sqlx::query(if pause { PAUSE } else { RESUME }).bind(name);
             let rows = self.engine.ask(Lane::Client, statement).await.map_err(translate)?;
             let changed: Option<bool> = rows[0].try_get(0).map_err(translate)?;
@@ -109,6 +113,9 @@ impl Schedules for Postgres {
 
     fn remove_schedule<'a>(&'a self, name: &'a str, of: Option<Origin>) -> Reply<'a, bool> {
         Box::pin(async move {
+            if name.contains('\0') {
+                return Ok(false);
+            }
             let statement = || sqlx::query(REMOVE).bind(name).bind(of.map(Origin::as_str));
             let rows = self.engine.ask(Lane::Client, statement).await.map_err(translate)?;
             rows[0].try_get(0).map_err(translate)
@@ -118,7 +125,11 @@ impl Schedules for Postgres {
     fn list_schedules<'a>(&'a self, query: &'a ScheduleQuery) -> Reply<'a, Vec<Schedule>> {
         Box::pin(async move {
             let ScheduleQuery { name, flow, after, max } = query;
-            let statement = || sqlx::query(LIST).bind(name).bind(flow).bind(after).bind(int(*max));
+            let [name, flow, after] = [name, flow, after].map(|it| it.as_deref().map(without_nul));
+            let statement = || {
+                let list = sqlx::query(LIST).bind(name.as_deref()).bind(flow.as_deref());
+                list.bind(after.as_deref()).bind(int(*max))
+            };
             let rows = self.engine.ask(Lane::Client, statement).await.map_err(translate)?;
             rows.iter().map(read).collect()
         })

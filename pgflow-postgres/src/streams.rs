@@ -9,6 +9,7 @@ use pgflow_machine::{TaskKey, Timestamp};
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 
+use super::batch::without_nul;
 use super::claim::int;
 use super::engine::Lane;
 use super::error::{translate, unexpected};
@@ -145,15 +146,17 @@ impl Postgres {
         let (from, chunks, bytes) = (bigint(from), int(size.chunks), int(size.bytes));
         let rows = match stream {
             StreamKey::Task(TaskKey { run, step, index }) => {
+                let step = without_nul(step);
                 let statement = || {
-                    let query = sqlx::query(READ_STEP).bind(run.0).bind(step).bind(int(*index));
+                    let query = sqlx::query(READ_STEP).bind(run.0).bind(&*step).bind(int(*index));
                     query.bind(from).bind(chunks).bind(bytes)
                 };
                 self.engine.ask(Lane::Client, statement).await
             }
             StreamKey::Named(name) => {
+                let name = without_nul(name);
                 let statement =
-                    || sqlx::query(READ).bind(&**name).bind(from).bind(chunks).bind(bytes);
+                    || sqlx::query(READ).bind(&*name).bind(from).bind(chunks).bind(bytes);
                 self.engine.ask(Lane::Client, statement).await
             }
         };
@@ -161,9 +164,10 @@ impl Postgres {
     }
 
     async fn streams_of(&self, query: &StreamQuery) -> Result<Vec<StreamSummary>, BackendError> {
+        let after = query.after.as_deref().map(without_nul);
         let statement = || {
             let run = query.run.map(|run| run.0);
-            sqlx::query(LIST).bind(run).bind(query.after.as_deref()).bind(int(query.max))
+            sqlx::query(LIST).bind(run).bind(after.as_deref()).bind(int(query.max))
         };
         let rows = self.engine.ask(Lane::Client, statement).await.map_err(translate)?;
         rows.iter().map(|row| summary(row, query).map_err(translate)).collect()

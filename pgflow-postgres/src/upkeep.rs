@@ -11,6 +11,7 @@ use sqlx::Row;
 use sqlx::postgres::PgRow;
 use uuid::Uuid;
 
+use super::batch::{all_without_nul, without_nul};
 use super::claim::int;
 use super::engine::{Lane, Statement};
 use super::error::{translate, unexpected};
@@ -87,7 +88,8 @@ impl Upkeep for Postgres {
 
     fn definition<'a>(&'a self, version: &'a str) -> Reply<'a, Option<Definition>> {
         Box::pin(async move {
-            let rows = self.look(|| sqlx::query(DEFINITION).bind(version)).await?;
+            let version = without_nul(version);
+            let rows = self.look(|| sqlx::query(DEFINITION).bind(&*version)).await?;
             rows.first().map(definition).transpose()
         })
     }
@@ -130,8 +132,9 @@ impl Upkeep for Postgres {
         Box::pin(async move {
             let statuses: Vec<_> = query.statuses.iter().map(|status| status.word()).collect();
             let statuses = Some(&statuses).filter(|statuses| !statuses.is_empty());
+            let step = without_nul(step);
             let list = || {
-                let list = sqlx::query(TASKS).bind(run.0).bind(step).bind(statuses);
+                let list = sqlx::query(TASKS).bind(run.0).bind(&*step).bind(statuses);
                 list.bind(query.after.map(int)).bind(int(query.max))
             };
             self.look(list).await?.iter().map(task).collect()
@@ -158,7 +161,8 @@ impl Upkeep for Postgres {
     ) -> Reply<'a, Vec<StepStatistics>> {
         Box::pin(async move {
             let most = int(Sample::RUNS_WITH_STEPS);
-            let ask = || sqlx::query(STATISTICS).bind(version).bind(micros(window)).bind(most);
+            let version = without_nul(version);
+            let ask = || sqlx::query(STATISTICS).bind(&*version).bind(micros(window)).bind(most);
             self.look(ask).await?.iter().map(statistics).collect()
         })
     }
@@ -198,9 +202,9 @@ impl Postgres {
         flows: &[String],
         window: Duration,
     ) -> Result<Activity, BackendError> {
-        let flows = Some(flows).filter(|flows| !flows.is_empty());
+        let flows = Some(all_without_nul(flows)).filter(|flows| !flows.is_empty());
         let most = int(Sample::RUNS);
-        let ask = || sqlx::query(ACTIVITY).bind(flows).bind(micros(window)).bind(most);
+        let ask = || sqlx::query(ACTIVITY).bind(flows.as_deref()).bind(micros(window)).bind(most);
         let rows = self.look(ask).await?;
         let Some((whole, minutes)) = rows.split_first() else { return Err(unexpected("no row")) };
         let until = moment(whole, "now")?.unwrap_or_default();

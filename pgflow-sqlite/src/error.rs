@@ -29,7 +29,9 @@ pub enum SqliteError {
         why: String,
     },
     /// The file can't be opened.
-    #[error("cannot open the database file; is it a directory, or not ours to read?")]
+    #[error(
+        "cannot open the database file; is it a directory, not ours to read, or in a directory that is not ours to write?"
+    )]
     CannotOpen(#[source] SqlError),
     /// The file is something else.
     #[error("the file is not an SQLite database, or it is damaged")]
@@ -137,6 +139,11 @@ pub fn is_file_wide(error: &sqlx::Error) -> bool {
 /// Whether it may help to ask again at once.
 pub(super) fn is_busy(error: &sqlx::Error) -> bool {
     matches!(primary_code(error), Some(5 | 6 | 15))
+}
+
+/// Whether SQLite may not write what it has to, be it beside a file that it reads.
+pub(super) fn cannot_write(error: &Error) -> bool {
+    matches!(error, Error::Sqlx(error) if matches!(primary_code(error), Some(8 | 14)))
 }
 
 /// SQLite's result code without what it adds in the upper bits, such as that a snapshot is too old.

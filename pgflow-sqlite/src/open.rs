@@ -6,7 +6,7 @@ use std::time::Duration;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection, Sqlite, SqliteConnection, Transaction};
 
-use super::error::{Result, is_busy};
+use super::error::{Result, cannot_write, is_busy};
 use super::turn::Turns;
 use super::writer::{check_not_held, watch};
 use super::{Durability, SqliteError, SqliteOptions};
@@ -47,20 +47,36 @@ impl Connections {
             .disable_statement_logging()
             .pragma("temp_store", "memory")
             .pragma("cache_size", "-16384");
+        match Self::of_file(file, options, connect.clone()).await {
+            Ok((connections, is_ours)) => {
+                // Whoever looks at a file of another program leaves it as it is.
+                if is_ours {
+                    connections.log_ahead().await?;
+                }
+                Ok(connections)
+            }
+            Err(error) if cannot_write(&error) && is_alone(file) => {
+                let connect = connect.read_only(true).immutable(true);
+                Ok(Self::of_file(file, options, connect).await?.0)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Those of a file, once one has read it, and whether it is ours.
+    async fn of_file(
+        file: &Path,
+        options: &SqliteOptions,
+        connect: SqliteConnectOptions,
+    ) -> Result<(Self, bool)> {
         let lock = WriteLock::new(options.longest_tx);
         let writer = open_writer(&connect, &lock).await?;
         let readers =
             file_pool(options.readers).connect_lazy_with(connect.pragma("query_only", "true"));
         let turns = Turns::beside(file);
         let connections = Self { writer, lock, turns, readers, is_memory: false };
-        let mut writer = connections.writer.acquire().await?;
-        let is_ours = is_ours(&mut writer).await?;
-        drop(writer);
-        // Whoever looks at a file of another program leaves it as it is.
-        if is_ours {
-            connections.log_ahead().await?;
-        }
-        Ok(connections)
+        let is_ours = is_ours(&mut *connections.writer.acquire().await?).await?;
+        Ok((connections, is_ours))
     }
 
     /// Lets readers and the writer not wait for each other. Switching needs the file for a moment, and fails at once when another
@@ -150,6 +166,14 @@ fn watched(
             let is_sound = is_sound(connection);
             Box::pin(std::future::ready(Ok(is_sound)))
         })
+}
+
+/// Whether nobody has the file open: its log would be beside it. To read a file that has one, SQLite writes beside it; where it may
+/// not, one without a log is all there is, and can be read as it is.
+fn is_alone(file: &Path) -> bool {
+    let mut log = file.as_os_str().to_owned();
+    log.push("-wal");
+    file.is_file() && !Path::new(&log).exists()
 }
 
 /// SQLite itself would only say that it can't open the file.

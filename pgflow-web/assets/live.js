@@ -80,24 +80,45 @@
     event.preventDefault();
   });
 
-  // Regions that the server sends again when they change.
+  // Regions that the server sends again when they change. A page that nobody sees gives up its connection: a browser has six for
+  // a server, and the seventh page would wait for one.
   const listen = (region) => {
-    const source = new EventSource(region.dataset.live);
-    source.addEventListener("open", () => document.body.classList.remove("is-lost"));
-    source.addEventListener("error", () => {
-      document.body.classList.add("is-lost");
-      // Browsers connect again by themselves, but not after an answer that says no: a database may be gone for a while.
-      if (source.readyState === EventSource.CLOSED) setTimeout(listen, 3000, region);
-    });
-    source.addEventListener("end", () => source.close());
-    source.addEventListener("region", ({ data }) => {
-      const before = state();
-      morph(region.firstElementChild, parsed(data).body.firstElementChild);
-      mark();
-      count();
-      if (detail && before !== state()) open(location.href);
-    });
-    addEventListener("pagehide", () => source.close());
+    const address = new URL(region.dataset.live, location.href);
+    let source, again, hasEnded = false;
+    const close = () => {
+      clearTimeout(again);
+      source?.close();
+      source = undefined;
+    };
+    const connect = () => {
+      close();
+      if (!document.hidden && !hasEnded) listenTo((source = new EventSource(address)));
+    };
+    const listenTo = (current) => {
+      current.addEventListener("open", () => document.body.classList.remove("is-lost"));
+      current.addEventListener("error", () => {
+        document.body.classList.add("is-lost");
+        // Browsers connect again by themselves, but not after an answer that says no: a database may be gone for a while.
+        if (current.readyState === EventSource.CLOSED) again = setTimeout(connect, 3000);
+      });
+      current.addEventListener("end", () => {
+        close();
+        hasEnded = true;
+      });
+      current.addEventListener("region", ({ data, lastEventId }) => {
+        // What the next connection need not send.
+        address.searchParams.set("seen", lastEventId);
+        const before = state();
+        morph(region.firstElementChild, parsed(data).body.firstElementChild);
+        mark();
+        count();
+        if (detail && before !== state()) open(location.href);
+      });
+    };
+    document.addEventListener("visibilitychange", connect);
+    addEventListener("pagehide", close);
+    addEventListener("pageshow", ({ persisted }) => { if (persisted) connect(); });
+    connect();
   };
   document.querySelectorAll("[data-live]").forEach(listen);
   mark();

@@ -1,10 +1,9 @@
 //! Retrying and cancelling runs, by a form of ours and nothing else.
 
-use axum::extract::Path;
+use axum::Router;
 use axum::http::HeaderMap;
 use axum::response::Redirect;
 use axum::routing::post;
-use axum::{Form, Router};
 use maud::{Markup, html};
 use pgflow_runtime::RunId;
 use pgflow_runtime::backend::{Cancelled, Retried};
@@ -14,7 +13,7 @@ use crate::app::App;
 use crate::error::PageError;
 use crate::guard::{Token, check};
 use crate::pages::run_id;
-use crate::request::Asked;
+use crate::request::{Asked, Form, Path};
 use crate::said::said;
 
 pub(crate) fn routes() -> Router<App> {

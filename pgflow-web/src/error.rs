@@ -19,6 +19,9 @@ pub(crate) enum PageError {
     /// The address or the form makes no sense.
     #[error("{0}")]
     Wrong(String),
+    /// No form of ours is as large.
+    #[error("the form is too large")]
+    TooLarge,
     /// It may not be done.
     #[error("{0}")]
     Forbidden(String),
@@ -50,6 +53,7 @@ impl PageError {
         match self {
             Self::NotFound(_) => StatusCode::NOT_FOUND,
             Self::Wrong(_) => StatusCode::BAD_REQUEST,
+            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
             Self::Unknown => StatusCode::UNAUTHORIZED,
             Self::Database(error) if error.is_temporary() => StatusCode::SERVICE_UNAVAILABLE,

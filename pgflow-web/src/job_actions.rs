@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use axum::Router;
 use axum::http::HeaderMap;
 use axum::response::Redirect;
 use axum::routing::post;
-use axum::{Form, Router};
 use maud::{Markup, html};
 use pgflow_runtime::job::{ConcernCleared, JobCancelled, JobId, Redriven};
 use serde::Deserialize;
@@ -13,8 +13,10 @@ use serde::Deserialize;
 use crate::actions::{allow, field};
 use crate::app::App;
 use crate::error::PageError;
+use crate::html::field::hidden as hidden_field;
 use crate::pages::{job_href, job_id};
-use crate::request::Asked;
+use crate::query::Exact;
+use crate::request::{Asked, Form};
 use crate::said::said;
 
 pub(crate) fn routes() -> Router<App> {
@@ -29,7 +31,7 @@ pub(crate) fn routes() -> Router<App> {
 struct Sent {
     token: Option<String>,
     #[serde(default)]
-    id: String,
+    id: Exact,
     #[serde(default)]
     reason: String,
 }
@@ -52,7 +54,7 @@ said! {
 pub(crate) fn forms(asked: &Asked, id: &JobId) -> Markup {
     let Some(token) = &asked.form else { return html! {} };
     let action = |what: &str| format!("{}/job/{what}", asked.base);
-    let hidden = html! { (field(token)) input type="hidden" name="id" value=(id); };
+    let hidden = html! { (field(token)) (hidden_field("id", id.as_str())) };
     html! {
         div.actions {
             form.when-failed method="post" action=(action("redrive")) { (hidden) button { "Redrive" } }
@@ -118,7 +120,7 @@ async fn clear(
 /// The job, if whoever sent the form may, and meant to.
 fn allowed(asked: &Asked, headers: &HeaderMap, sent: &Sent) -> Result<JobId, PageError> {
     allow(asked, headers, sent.token.as_deref())?;
-    job_id(&sent.id)
+    job_id(&sent.id.0)
 }
 
 fn unknown(id: &JobId) -> PageError {

@@ -3,11 +3,10 @@
 use std::slice;
 use std::time::Duration;
 
-use axum::extract::Path;
+use axum::Router;
 use axum::http::HeaderMap;
 use axum::response::Redirect;
 use axum::routing::post;
-use axum::{Form, Router};
 use maud::{Markup, html};
 use pgflow_machine::job::check_name;
 use pgflow_runtime::db::Db;
@@ -17,8 +16,10 @@ use serde::Deserialize;
 use crate::actions::{allow, field};
 use crate::app::App;
 use crate::error::PageError;
+use crate::html::field::hidden;
 use crate::pages::job_id;
-use crate::request::Asked;
+use crate::query::Exact;
+use crate::request::{Asked, Form, Path};
 use crate::said::said;
 
 /// The pages that the forms are on.
@@ -40,7 +41,7 @@ pub(crate) fn routes() -> Router<App> {
 struct Sent {
     token: Option<String>,
     #[serde(default)]
-    name: String,
+    name: Exact,
 }
 
 said! {
@@ -86,7 +87,7 @@ pub(crate) fn button(asked: &Asked, page: &str, verb: &str, name: &str, label: &
     html! {
         form method="post" action={ (asked.base) (page) "/" (verb) } {
             (field(token))
-            input type="hidden" name="name" value=(name);
+            (hidden("name", name))
             button aria-label={ (label) " " (name) } { (label) }
         }
     }
@@ -101,7 +102,7 @@ async fn act(
     sent: Sent,
 ) -> Result<Redirect, PageError> {
     allow(&asked, &headers, sent.token.as_deref())?;
-    let (db, name) = (&asked.app.db, &*sent.name);
+    let (db, name) = (&asked.app.db, &*sent.name.0);
     let said = match page {
         QUEUES => queue(db, &verb, name).await,
         DEAD => dead(db, &verb, name).await,

@@ -1,10 +1,9 @@
 //! Signalling a task that waits, by a form of ours and nothing else.
 
-use axum::extract::Path;
+use axum::Router;
 use axum::http::HeaderMap;
 use axum::response::Redirect;
 use axum::routing::post;
-use axum::{Form, Router};
 use maud::{Markup, html};
 use pgflow_machine::TaskKey;
 use pgflow_machine::wait::{Signal, SignalTo, Signalled};
@@ -15,8 +14,10 @@ use serde_json::Value;
 use crate::actions::{Said, allow, back, field};
 use crate::app::App;
 use crate::error::PageError;
+use crate::html::field::hidden;
 use crate::pages::run_id;
-use crate::request::Asked;
+use crate::query::Exact;
+use crate::request::{Asked, Form, Path};
 use crate::run_view::RunView;
 
 /// Forms on a page.
@@ -30,7 +31,7 @@ pub(crate) fn routes() -> Router<App> {
 #[derive(Debug, Deserialize)]
 struct Sent {
     token: Option<String>,
-    step: String,
+    step: Exact,
     #[serde(default)]
     index: u32,
     #[serde(default)]
@@ -48,7 +49,7 @@ pub(crate) fn forms(asked: &Asked, view: &RunView) -> Markup {
                     summary { "Signal " (wait.task.step) @if wait.task.index > 0 { " [" (wait.task.index) "]" } "…" }
                     form method="post" action={ (asked.base) "/runs/" (wait.task.run) "/signal" } {
                         (field(token))
-                        input type="hidden" name="step" value=(wait.task.step);
+                        (hidden("step", &wait.task.step))
                         input type="hidden" name="index" value=(wait.task.index);
                         label { "JSON " input name="payload" value="null" autocomplete="off" spellcheck="false"; }
                         button { "Signal" }
@@ -70,7 +71,7 @@ async fn signal(
     let wrong = |why: String| PageError::Wrong(why);
     let payload: Value = serde_json::from_str(&sent.payload)
         .map_err(|error| wrong(format!("a signal carries JSON: {error}")))?;
-    let task = TaskKey { run, step: sent.step, index: sent.index };
+    let task = TaskKey { run, step: sent.step.0, index: sent.index };
     let signal = Signal::new(SignalTo::Task(task), payload);
     let limits = asked.app.db.limits().await?;
     signal.check(&limits).map_err(|problem| wrong(problem.to_string()))?;

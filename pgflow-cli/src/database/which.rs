@@ -10,7 +10,7 @@ use pgflow_runtime::{Db, RunId, RunStatus, Timestamp};
 
 use super::flat;
 use crate::error::Error;
-use crate::job;
+use crate::{job, out};
 
 /// How many runs an error names.
 const NAMED: u32 = 5;
@@ -57,7 +57,12 @@ pub(crate) async fn meant(db: &Db, text: &str) -> Result<Meant, Error> {
         found.extend(job::meant(db, text).await?.into_iter().map(|job| Meant::Job(job.id)));
     }
     match (found.pop(), found.len(), prefix) {
-        (Some(one), 0, _) => Ok(one),
+        (Some(one), 0, _) => {
+            if let Meant::Job(id) = &one {
+                job::note_longer(text, id);
+            }
+            Ok(one)
+        }
         (Some(last), ..) => Err(job::several(text, found.iter().chain([&last]).map(named))),
         (None, _, Ok(_)) => Err(Error::Refused(format!("there is no run {text}, and no such job"))),
         (None, _, Err(_)) => {
@@ -80,7 +85,7 @@ pub(crate) async fn warn_of_unknown(db: &Db, flows: &[String]) -> Result<(), Err
     }
     let known = db.flows().await?;
     for flow in flows.iter().filter(|flow| known.iter().all(|known| known.flow != **flow)) {
-        eprintln!("warning: there is no flow `{}` in {db}", flat(flow));
+        out::note(format_args!("warning: there is no flow `{}` in {db}", flat(flow)));
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ use pgflow_runtime::backend::JobStanding;
 use pgflow_runtime::job::JobId;
 use pgflow_runtime::{ClientError, Db};
 
+use crate::bulk::Became;
 use crate::error::Error;
 use crate::job::{BATCH, Bulk, DEAD};
 
@@ -24,7 +25,7 @@ pub(crate) struct Drop {
 }
 
 pub(super) async fn run(command: &Drop) -> Result<bool, Error> {
-    let db = command.bulk.reach.open().await?;
+    let db = command.bulk.open(&DEAD).await?;
     // A database that cannot do it says so before it is asked which.
     db.backend().pipelines().map_err(ClientError::from)?;
     let jobs = command.bulk.chosen(&db, &DEAD).await?;
@@ -35,19 +36,19 @@ pub(super) async fn run(command: &Drop) -> Result<bool, Error> {
     command.bulk.apply("drop", &jobs, BATCH, refusal, async |jobs| drop_all(&db, jobs).await).await
 }
 
-fn refused(standing: JobStanding) -> String {
-    format!("is not dead: it is {standing}")
+fn refused(standing: JobStanding) -> Became {
+    Became::other("not_dead", format!("is not dead: it is {standing}"))
 }
 
-/// What becomes of jobs, and whether that was meant.
-async fn drop_all(db: &Db, ids: &[JobId]) -> Result<Vec<(String, bool)>, Error> {
+/// What becomes of jobs.
+async fn drop_all(db: &Db, ids: &[JobId]) -> Result<Vec<Became>, Error> {
     db.drop_dead(ids).await?;
     let jobs = db.backend().jobs().map_err(ClientError::from)?;
     let left = jobs.job_standings(ids).await.map_err(ClientError::from)?;
     let left: HashMap<_, _> = left.into_iter().collect();
-    let said = |id: &JobId| match left.get(id) {
-        None => ("is dropped".to_owned(), true),
-        Some(standing) => (refused(*standing), false),
+    let became = |id: &JobId| match left.get(id) {
+        None => Became::meant("dropped", "is dropped"),
+        Some(standing) => refused(*standing),
     };
-    Ok(ids.iter().map(said).collect())
+    Ok(ids.iter().map(became).collect())
 }

@@ -10,6 +10,7 @@ use pgflow_runtime::job::{JobId, JobState};
 use super::{Doctor, LATE, UNSERVED, rights};
 use crate::database::{COUNTED, spoken};
 use crate::error::Error;
+use crate::shell;
 
 /// Jobs in concern whose waiters are looked for, and waiters that are named.
 const LOOKED_AT: u32 = 100;
@@ -105,20 +106,21 @@ fn paused(need: &NeedDepth, checkup: &mut Checkup) {
             need.ready,
             spoken(age)
         ),
-        format!("`pgflow queue resume {}` lets them go on", need.need),
+        format!("`pgflow queue resume {}` lets them go on", shell::argument(&need.need)),
     );
 }
 
 fn unserved(need: &NeedDepth, checkup: &mut Checkup) {
     let Some(age) = need.first_ready.filter(|age| *age > UNSERVED) else { return };
     let (name, jobs, age) = (&need.need, need.ready, spoken(age));
+    let quoted = shell::word(name);
     checkup.find(
         "no-worker",
         Severity::Error,
         format!("{jobs} jobs need `{name}`, the first for {age}, and no worker serves it"),
         format!(
             "start a worker that has code for `{name}`, or cancel the jobs; if people or other programs serve it, say so \
-             with `--external {name}`"
+             with `--external={quoted}`"
         ),
     );
 }
@@ -193,6 +195,7 @@ async fn blocked(
 pub(super) fn unblocking(reason: &JobReason) -> String {
     match reason {
         JobReason::Rate { rate, .. } => {
+            let rate = shell::argument(rate);
             format!("`pgflow queue rate {rate} 10/s` sets a rate, of ten in a second")
         }
         JobReason::Resource { resource, .. } => {

@@ -6,13 +6,13 @@ use pgflow_runtime::backend::{JobSearch, JobStanding, JobSummary};
 use pgflow_runtime::job::JobId;
 use serde_json::{Value, json};
 
-use super::job_of;
+use super::job_named;
 use super::ls::{Filter, Which};
-use crate::bulk::{confirm, would};
+use crate::bulk::{Became, confirm, would};
 use crate::database::{Reach, flat};
 use crate::error::Error;
 use crate::interrupt::{is_wanted, patiently};
-use crate::out;
+use crate::out::Report;
 use crate::progress::Progress;
 
 /// Jobs of a page.
@@ -23,7 +23,7 @@ pub(crate) const BATCH: usize = 500;
 /// Which jobs, and whether to ask.
 #[derive(Args)]
 pub(crate) struct Bulk {
-    /// Names of jobs, or the beginnings of them.
+    /// Names of jobs, whole ones: another may begin with one that is gone.
     #[arg(value_name = "JOB")]
     jobs: Vec<String>,
 
@@ -51,28 +51,33 @@ pub(crate) struct Bulk {
 }
 
 impl Bulk {
-    /// The jobs that are meant: by name, or of those that it can be done to.
-    pub(crate) async fn chosen(&self, db: &Db, of: &[Which]) -> Result<Vec<JobSummary>, Error> {
+    /// The database, once it is clear that something is asked for that can be done to these.
+    pub(crate) async fn open(&self, of: &[Which]) -> Result<Db, Error> {
         let Filter { need, key, status } = &self.filter;
         let is_filtered =
             need.is_some() || key.is_some() || status.is_some() || self.error.is_some();
-        match (self.jobs.is_empty(), is_filtered || self.all) {
-            (false, true) => {
-                Err(Error::Usage("name jobs, or say which with options; not both".to_owned()))
-            }
-            (true, false) => Err(Error::Usage(
+        let wrong = match (self.jobs.is_empty(), is_filtered || self.all) {
+            (false, true) => "name jobs, or say which with options; not both",
+            (true, false) => {
                 "which jobs? name them, or use --need, --key, --status, --where or --all"
-                    .to_owned(),
-            )),
-            (false, false) => self.named(db).await,
-            (true, true) => self.filtered(db, of).await,
-        }
+            }
+            _ if status.is_some_and(|status| !of.iter().any(|of| is_among(status, *of))) => {
+                "this is never done to jobs of that status"
+            }
+            _ => return self.reach.open().await,
+        };
+        Err(Error::Usage(wrong.to_owned()))
+    }
+
+    /// The jobs that are meant: by name, or of those that it can be done to.
+    pub(crate) async fn chosen(&self, db: &Db, of: &[Which]) -> Result<Vec<JobSummary>, Error> {
+        if self.jobs.is_empty() { self.filtered(db, of).await } else { self.named(db).await }
     }
 
     async fn named(&self, db: &Db) -> Result<Vec<JobSummary>, Error> {
         let mut jobs: Vec<JobSummary> = Vec::new();
         for name in &self.jobs {
-            let job = job_of(db, name).await?;
+            let job = job_named(db, name).await?;
             if jobs.iter().all(|known| known.id != job.id) {
                 jobs.push(job);
             }
@@ -99,23 +104,25 @@ impl Bulk {
         Ok(chosen)
     }
 
-    /// Does it to all of them, after asking, so many at once. `act` says for each what became of it, and whether that was meant;
-    /// `refusal`, why nothing would. What was done is printed also if something goes wrong after it, or somebody wants this to end.
+    /// Does it to all of them, after asking, so many at once. `act` says for each what became of it; `refusal`, why nothing would.
+    /// What was done is printed also if something goes wrong after it, or somebody wants this to end; it is done to all of them also
+    /// if nobody reads that.
     pub(crate) async fn apply(
         &self,
         verb: &str,
         jobs: &[JobSummary],
         at_once: usize,
-        refusal: impl Fn(JobStanding) -> Option<String>,
-        mut act: impl AsyncFnMut(&[JobId]) -> Result<Vec<(String, bool)>, Error>,
+        refusal: impl Fn(JobStanding) -> Option<Became>,
+        mut act: impl AsyncFnMut(&[JobId]) -> Result<Vec<Became>, Error>,
     ) -> Result<bool, Error> {
         let is_many = !self.dry_run && jobs.len() > 1;
         if is_many && !self.yes {
-            confirm(verb, jobs.len(), "jobs").await?;
+            confirm(&format!("{verb} {} jobs?", jobs.len())).await?;
         }
         patiently();
         let progress = Progress::beside_lines("jobs", jobs.len(), self.reach.json);
         let (mut results, mut ended, mut done_so_far) = (Vec::new(), Ok(true), 0);
+        let mut report = Report::default();
         for batch in jobs.chunks(at_once.max(1)) {
             let ids: Vec<JobId> = batch.iter().map(|job| job.id.clone()).collect();
             let done = if is_wanted() {
@@ -126,10 +133,10 @@ impl Bulk {
                 act(&ids).await
             };
             match done {
-                Ok(outcomes) => {
-                    let is_well = outcomes.iter().all(|(_, is_well)| *is_well);
+                Ok(all) => {
+                    let is_well = all.iter().all(|became| became.is_meant);
                     ended = ended.map(|before| before && is_well);
-                    self.note(batch, outcomes, &mut results)?;
+                    results.extend(batch.iter().zip(all).map(|one| self.note(one, &mut report)));
                     done_so_far += batch.len() as u64;
                     progress.show(done_so_far);
                 }
@@ -140,28 +147,24 @@ impl Bulk {
             }
         }
         if self.reach.json {
-            out::line(json!({ "jobs": results, "dry_run": self.dry_run }))?;
+            report.json(json!({ "jobs": Value::Array(results), "dry_run": self.dry_run }));
         } else if jobs.is_empty() {
-            out::line("no such jobs")?;
+            report.line("no such jobs");
         }
-        ended
+        report.end(ended)
     }
 
-    /// Prints what became of a batch, or keeps it for the end.
-    fn note(
-        &self,
-        batch: &[JobSummary],
-        outcomes: Vec<(String, bool)>,
-        results: &mut Vec<Value>,
-    ) -> Result<(), Error> {
-        for (job, (outcome, _)) in batch.iter().zip(outcomes) {
-            if self.reach.json {
-                results.push(json!({ "job": job.id, "need": job.row.need, "outcome": outcome }));
-            } else {
-                let (id, need) = (flat(job.id.as_str()), flat(&job.row.need));
-                out::line(format_args!("{id}  {need}  {outcome}"))?;
-            }
+    /// Prints what became of one, for people; for programs it is kept for the end.
+    fn note(&self, (job, became): (&JobSummary, Became), report: &mut Report) -> Value {
+        if !self.reach.json {
+            let (id, need) = (flat(job.id.as_str()), flat(&job.row.need));
+            report.line(format_args!("{id}  {need}  {}", became.text));
         }
-        Ok(())
+        became.shape(json!({ "job": job.id, "need": job.row.need }))
     }
+}
+
+/// Whether all jobs of a kind are of another.
+fn is_among((of, state): Which, (whole, only): Which) -> bool {
+    of == whole && only.is_none_or(|only| state == Some(only))
 }

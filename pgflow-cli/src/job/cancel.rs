@@ -6,6 +6,7 @@ use pgflow_runtime::backend::{JobStanding, JobsOf};
 use pgflow_runtime::job::{JobCancelled, JobId, JobOutcome};
 
 use super::bulk::Bulk;
+use crate::bulk::Became;
 use crate::error::Error;
 
 /// Which jobs.
@@ -26,8 +27,9 @@ pub(crate) struct Cancel {
 }
 
 pub(super) async fn run(command: &Cancel) -> Result<bool, Error> {
-    let db = command.bulk.reach.open().await?;
-    let jobs = command.bulk.chosen(&db, &[(JobsOf::Live, None)]).await?;
+    let of = [(JobsOf::Live, None)];
+    let db = command.bulk.open(&of).await?;
+    let jobs = command.bulk.chosen(&db, &of).await?;
     let each = async |jobs: &[JobId]| {
         let mut outcomes = Vec::new();
         for job in jobs {
@@ -42,16 +44,18 @@ pub(super) async fn run(command: &Cancel) -> Result<bool, Error> {
     command.bulk.apply("cancel", &jobs, 1, refusal, each).await
 }
 
-fn refused(outcome: JobOutcome) -> String {
-    format!("had ended before: it is {outcome}")
+fn refused(outcome: JobOutcome) -> Became {
+    Became::other("ended", format!("had ended before: it is {outcome}"))
 }
 
-/// What becomes of a job, and whether that was meant.
-pub(crate) async fn cancel(db: &Db, job: &JobId, reason: &str) -> Result<(String, bool), Error> {
+/// What becomes of a job.
+pub(crate) async fn cancel(db: &Db, job: &JobId, reason: &str) -> Result<Became, Error> {
     Ok(match db.job(job).cancel(reason).await? {
-        JobCancelled::Cancelled => ("cancelled".to_owned(), true),
-        JobCancelled::Asked => ("ends with its lease, unless it is done before".to_owned(), true),
-        JobCancelled::Ended(outcome) => (refused(outcome), false),
-        JobCancelled::Unknown => ("is gone".to_owned(), false),
+        JobCancelled::Cancelled => Became::meant("cancelled", "cancelled"),
+        JobCancelled::Asked => {
+            Became::meant("asked", "ends with its lease, unless it is done before")
+        }
+        JobCancelled::Ended(outcome) => refused(outcome),
+        JobCancelled::Unknown => Became::gone(),
     })
 }

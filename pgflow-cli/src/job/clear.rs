@@ -6,6 +6,7 @@ use pgflow_runtime::backend::{JobStanding, JobsOf};
 use pgflow_runtime::job::{ConcernCleared, JobId, JobState, JobStatus};
 
 use super::bulk::{BATCH, Bulk};
+use crate::bulk::Became;
 use crate::error::Error;
 
 /// Which jobs.
@@ -20,28 +21,29 @@ pub(crate) struct Clear {
 }
 
 pub(super) async fn run(command: &Clear) -> Result<bool, Error> {
-    let db = command.bulk.reach.open().await?;
-    let jobs = command.bulk.chosen(&db, &[(JobsOf::Live, Some(JobState::Concern))]).await?;
+    let of = [(JobsOf::Live, Some(JobState::Concern))];
+    let db = command.bulk.open(&of).await?;
+    let jobs = command.bulk.chosen(&db, &of).await?;
     let refusal = |standing| {
         let cleared = match standing {
             JobStanding::Live(JobStatus::CrashConcern) => ConcernCleared::Cleared,
             JobStanding::Live(_) => ConcernCleared::NoConcern,
             JobStanding::Ended(_) => ConcernCleared::Unknown,
         };
-        Some(said(cleared)).filter(|(_, is_well)| !is_well).map(|(said, _)| said)
+        became(cleared).refusal()
     };
     command.bulk.apply("clear", &jobs, BATCH, refusal, async |jobs| clear(&db, jobs).await).await
 }
 
-/// What becomes of jobs, and whether that was meant.
-pub(crate) async fn clear(db: &Db, jobs: &[JobId]) -> Result<Vec<(String, bool)>, Error> {
-    Ok(db.clear_concern(jobs).await?.into_iter().map(said).collect())
+/// What becomes of jobs.
+pub(crate) async fn clear(db: &Db, jobs: &[JobId]) -> Result<Vec<Became>, Error> {
+    Ok(db.clear_concern(jobs).await?.into_iter().map(became).collect())
 }
 
-fn said(cleared: ConcernCleared) -> (String, bool) {
+fn became(cleared: ConcernCleared) -> Became {
     match cleared {
-        ConcernCleared::Cleared => ("goes on".to_owned(), true),
-        ConcernCleared::NoConcern => ("nothing is wrong with it".to_owned(), false),
-        ConcernCleared::Unknown => ("is not live".to_owned(), false),
+        ConcernCleared::Cleared => Became::meant("cleared", "goes on"),
+        ConcernCleared::NoConcern => Became::other("no_concern", "nothing is wrong with it"),
+        ConcernCleared::Unknown => Became::other("not_live", "is not live"),
     }
 }

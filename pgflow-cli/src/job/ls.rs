@@ -128,7 +128,7 @@ pub(crate) async fn print_page(db: &Db, reach: &Reach, page: JobPage) -> Result<
     let next = page.next.and_then(|next| next.after).map(cursor);
     if reach.json {
         let jobs: Vec<Value> = page.jobs.iter().map(shapes::summary).collect();
-        return out::line(json!({ "jobs": jobs, "next": next }));
+        return out::json(json!({ "jobs": jobs, "next": next }));
     }
     let times = reach.times(db).await?;
     let mut table = Table::new(&["job", "need", "status", "key", "attempts", "since", "error"]);

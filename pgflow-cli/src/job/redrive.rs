@@ -9,6 +9,7 @@ use pgflow_runtime::job::{JobId, JobOutcome, Redriven};
 
 use super::bulk::{BATCH, Bulk};
 use super::ls::Which;
+use crate::bulk::Became;
 use crate::database::parse_duration;
 use crate::error::Error;
 
@@ -34,7 +35,7 @@ pub(crate) const DEAD: [Which; 2] =
     [(JobsOf::EndedAs(JobOutcome::Failed), None), (JobsOf::EndedAs(JobOutcome::Crashed), None)];
 
 pub(crate) async fn run(command: &Redrive) -> Result<bool, Error> {
-    let db = command.bulk.reach.open().await?;
+    let db = command.bulk.open(&DEAD).await?;
     let mut jobs = command.bulk.chosen(&db, &DEAD).await?;
     // Who failed first goes first.
     jobs.sort_by_key(|job| (job.ended_at, job.row.seq));
@@ -48,25 +49,27 @@ pub(crate) async fn run(command: &Redrive) -> Result<bool, Error> {
             JobStanding::Ended(outcome) if outcome.is_dead() => Redriven::Redriven,
             JobStanding::Ended(outcome) => Redriven::Ended(outcome),
         };
-        Some(said(redriven)).filter(|(_, is_well)| !is_well).map(|(said, _)| said)
+        became(redriven).refusal()
     };
     command.bulk.apply("redrive", &jobs, at_once, refusal, all).await
 }
 
-/// What becomes of jobs, and whether that was meant.
+/// What becomes of jobs.
 pub(crate) async fn redrive(
     db: &Db,
     jobs: &[JobId],
     spacing: Duration,
-) -> Result<Vec<(String, bool)>, Error> {
-    Ok(db.redrive(jobs, spacing).await?.into_iter().map(said).collect())
+) -> Result<Vec<Became>, Error> {
+    Ok(db.redrive(jobs, spacing).await?.into_iter().map(became).collect())
 }
 
-fn said(redriven: Redriven) -> (String, bool) {
+fn became(redriven: Redriven) -> Became {
     match redriven {
-        Redriven::Redriven => ("goes on".to_owned(), true),
-        Redriven::Ended(outcome) => (format!("has not failed: it is {outcome}"), false),
-        Redriven::Live => ("has not ended".to_owned(), false),
-        Redriven::Unknown => ("is gone".to_owned(), false),
+        Redriven::Redriven => Became::meant("redriven", "goes on"),
+        Redriven::Ended(outcome) => {
+            Became::other("not_failed", format!("has not failed: it is {outcome}"))
+        }
+        Redriven::Live => Became::other("not_ended", "has not ended"),
+        Redriven::Unknown => Became::gone(),
     }
 }

@@ -14,7 +14,8 @@ pub(crate) fn summary(job: &JobSummary) -> Value {
         "id": job.id,
         "need": row.need,
         "status": job.standing.to_string(),
-        "state": row.state,
+        // What has ended is in none: what a database keeps of it differs.
+        "state": job.ended_at.is_none().then_some(row.state),
         "key": row.key,
         "priority": row.priority,
         "attempts": row.attempts,

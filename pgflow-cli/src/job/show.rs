@@ -51,7 +51,7 @@ pub(crate) async fn show(db: &Db, id: &JobId, reach: &Reach, more: &More) -> Res
         if more.events {
             json["events"] = events.iter().map(shapes::event).collect();
         }
-        out::line(json)?;
+        out::json(json)?;
         return Ok(true);
     }
     let times = reach.times(db).await?;

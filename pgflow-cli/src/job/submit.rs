@@ -9,7 +9,7 @@ use pgflow_runtime::client::JobHandle;
 use pgflow_runtime::job::{JobOutcome, Wait};
 use serde_json::json;
 
-use super::job_of;
+use super::job_named;
 use crate::database::{Reach, flat, folded, parse_duration, plain};
 use crate::error::Error;
 use crate::out;
@@ -47,7 +47,7 @@ pub(crate) struct Submit {
     #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
     priority: i32,
 
-    /// Not before this job is over; may be repeated.
+    /// Not before the job of this name is over; may be repeated.
     #[arg(long, value_name = "JOB")]
     after: Vec<String>,
 
@@ -96,15 +96,18 @@ pub(super) async fn run(command: &Submit) -> Result<bool, Error> {
     if command.wait {
         return wait(command, &db, &job).await;
     }
-    let json = json!({ "job": job.id(), "need": command.need, "is_new": job.is_new() });
-    out::line(if command.reach.json { json.to_string() } else { flat(job.id().as_str()) })?;
+    if command.reach.json {
+        out::json(json!({ "job": job.id(), "need": command.need, "is_new": job.is_new() }))?;
+    } else {
+        out::line(flat(job.id().as_str()))?;
+    }
     Ok(true)
 }
 
 async fn waits(db: &Db, command: &Submit) -> Result<Vec<Wait>, Error> {
     let mut waits = Vec::new();
     for job in &command.after {
-        waits.push(Wait::job(job_of(db, job).await?.id));
+        waits.push(Wait::job(job_named(db, job).await?.id));
     }
     Ok(waits)
 }
@@ -120,7 +123,7 @@ async fn wait(command: &Submit, db: &Db, job: &JobHandle) -> Result<bool, Error>
     let record = job.record().await?;
     if command.reach.json {
         let status = JobStanding::Ended(outcome).to_string();
-        out::line(json!({ "job": job.id(), "status": status, "output": record.output }))?;
+        out::json(json!({ "job": job.id(), "status": status, "output": record.output }))?;
     } else if let Some(output) = &record.output {
         out::line(plain(&format!("{output:#}")))?;
     } else {

@@ -16,7 +16,7 @@ pub(super) async fn run(named: &Named) -> Result<bool, Error> {
     }
     let paused = db.paused_needs().await?.into_iter().find(|paused| paused.need == named.queue);
     if named.reach.json {
-        out::line(json!({
+        out::json(json!({
             "queue": named.queue,
             "depth": stats.depth,
             "in_flight": stats.in_flight,

@@ -8,7 +8,13 @@ use serde_json::json;
 use super::Named;
 use crate::database::flat;
 use crate::error::Error;
-use crate::out;
+use crate::{out, shell};
+
+/// What pausing and resuming come to, for programs and for people.
+pub(crate) const PAUSED: (&str, &str) = ("paused", "is paused");
+pub(crate) const PAUSED_BEFORE: (&str, &str) = ("paused_before", "was paused before");
+pub(crate) const RESUMED: (&str, &str) = ("resumed", "goes on");
+pub(crate) const NOT_PAUSED: (&str, &str) = ("not_paused", "was not paused");
 
 pub(super) async fn pause(named: &Named) -> Result<bool, Error> {
     let db = named.reach.open().await?;
@@ -17,12 +23,12 @@ pub(super) async fn pause(named: &Named) -> Result<bool, Error> {
         warn(&named.queue);
     }
     let is_new = db.queue(&named.queue).pause().await?;
-    said(named, if is_new { "is paused" } else { "was paused before" })
+    said(named, if is_new { PAUSED } else { PAUSED_BEFORE })
 }
 
 pub(super) async fn resume(named: &Named) -> Result<bool, Error> {
     let is_new = named.reach.open().await?.queue(&named.queue).resume().await?;
-    said(named, if is_new { "goes on" } else { "was not paused" })
+    said(named, if is_new { RESUMED } else { NOT_PAUSED })
 }
 
 /// Says so if a queue may be a name with a mistake in it.
@@ -35,9 +41,9 @@ pub(super) async fn warn_of_unseen(db: &Db, name: &str) -> Result<(), Error> {
 
 fn warn(name: &str) {
     let name = flat(name);
-    eprintln!(
+    out::note(format_args!(
         "warning: no job or message of `{name}` has been seen, and no worker says it serves it"
-    );
+    ));
 }
 
 /// Whether there are jobs of this need, or messages of this queue, or a worker that serves it.
@@ -60,10 +66,10 @@ async fn refuse_flow(db: &Db, name: &str) -> Result<(), Error> {
     if !shown(db.flows().await)?.iter().any(|flow| flow.flow == name || flow.slug == name) {
         return Ok(());
     }
-    let name = flat(name);
+    let (name, quoted) = (flat(name), shell::word(name));
     Err(Error::Usage(format!(
         "`{name}` is a flow, and flows are not paused\nhelp: stop the workers that serve it, pause its schedules with \
-         `pgflow schedule pause`, or end its runs with `pgflow cancel --flow {name}`"
+         `pgflow schedule pause`, or end its runs with `pgflow cancel --flow={quoted}`"
     )))
 }
 
@@ -75,11 +81,11 @@ fn shown<T: Default>(answer: Result<T, ClientError>) -> Result<T, Error> {
     }
 }
 
-fn said(named: &Named, outcome: &str) -> Result<bool, Error> {
+fn said(named: &Named, (outcome, text): (&str, &str)) -> Result<bool, Error> {
     if named.reach.json {
-        out::line(json!({ "queue": named.queue, "outcome": outcome }))?;
+        out::json(json!({ "queue": named.queue, "outcome": outcome, "text": text }))?;
     } else {
-        out::line(format!("queue {} {outcome}", flat(&named.queue)))?;
+        out::line(format_args!("queue {} {text}", flat(&named.queue)))?;
     }
     Ok(true)
 }

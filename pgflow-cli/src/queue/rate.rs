@@ -55,7 +55,7 @@ pub(super) async fn run(command: &Rates) -> Result<bool, Error> {
     let now = db.now().await?;
     if command.reach.json {
         let rates: Vec<Value> = rates.iter().map(|(name, it)| shape(name, it, now)).collect();
-        out::line(json!({ "rates": rates }))?;
+        out::json(json!({ "rates": rates }))?;
         return Ok(true);
     }
     let mut table = Table::new(&["rate", "amount", "left", "declared"]);

@@ -67,7 +67,7 @@ pub(super) async fn run(command: &Add) -> Result<bool, Error> {
         Put::Unchanged => "unchanged",
     };
     if command.reach.json {
-        out::line(json!({ "outcome": said, "schedule": shape(&schedule.get().await?) }))?;
+        out::json(json!({ "outcome": said, "schedule": shape(&schedule.get().await?) }))?;
     } else {
         out::line(format!("schedule {} {said}", flat(&command.name)))?;
     }

@@ -7,6 +7,7 @@ use super::Named;
 use crate::database::flat;
 use crate::error::Error;
 use crate::out;
+use crate::queue::pause::{NOT_PAUSED, PAUSED, PAUSED_BEFORE, RESUMED};
 
 impl Named {
     async fn open(&self) -> Result<ScheduleHandle, Error> {
@@ -14,11 +15,11 @@ impl Named {
     }
 
     /// Says what became of it, and whether that was meant.
-    fn say(&self, said: &str, is_meant: bool) -> Result<bool, Error> {
+    fn say(&self, (outcome, text): (&str, &str), is_meant: bool) -> Result<bool, Error> {
         if self.reach.json {
-            out::line(json!({ "schedule": self.name, "outcome": said }))?;
+            out::json(json!({ "schedule": self.name, "outcome": outcome, "text": text }))?;
         } else {
-            out::line(format!("schedule {} {said}", flat(&self.name)))?;
+            out::line(format_args!("schedule {} {text}", flat(&self.name)))?;
         }
         Ok(is_meant)
     }
@@ -26,22 +27,26 @@ impl Named {
 
 pub(super) async fn pause(named: &Named) -> Result<bool, Error> {
     let is_new = named.open().await?.pause().await?;
-    named.say(if is_new { "is paused" } else { "was paused before" }, true)
+    named.say(if is_new { PAUSED } else { PAUSED_BEFORE }, true)
 }
 
 pub(super) async fn resume(named: &Named) -> Result<bool, Error> {
     let is_new = named.open().await?.resume().await?;
-    named.say(if is_new { "goes on" } else { "was not paused" }, true)
+    named.say(if is_new { RESUMED } else { NOT_PAUSED }, true)
 }
 
 pub(super) async fn remove(named: &Named) -> Result<bool, Error> {
     let is_there = named.open().await?.remove().await?;
-    named.say(if is_there { "is removed" } else { "is not there" }, is_there)
+    let said = if is_there { ("removed", "is removed") } else { ("gone", "is not there") };
+    named.say(said, is_there)
 }
 
 pub(super) async fn fire(named: &Named) -> Result<bool, Error> {
     let run = named.open().await?.fire().await?;
-    let json = json!({ "schedule": named.name, "run": run });
-    out::line(if named.reach.json { json.to_string() } else { run.to_string() })?;
+    if named.reach.json {
+        out::json(json!({ "schedule": named.name, "run": run }))?;
+    } else {
+        out::line(run)?;
+    }
     Ok(true)
 }

@@ -42,7 +42,7 @@ pub(crate) async fn list(
     schedules.retain(|schedule| flow.is_none_or(|flow| schedule.spec.flow == flow));
     if reach.json {
         let schedules: Vec<_> = schedules.iter().map(shape).collect();
-        return out::line(json!({ "schedules": schedules }));
+        return out::json(json!({ "schedules": schedules }));
     }
     let titles = ["schedule", "flow", "cron", "time zone", "status", "next", "last", ""];
     let mut table = Table::new(&titles);

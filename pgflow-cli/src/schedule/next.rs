@@ -30,7 +30,7 @@ pub(super) async fn run(command: &Next) -> Result<bool, Error> {
     let moments = schedule.next(command.limit.into()).await?;
     if command.reach.json {
         let moments: Vec<Value> = moments.iter().map(|at| shapes::moment(Some(*at))).collect();
-        out::line(json!({ "schedule": command.name, "next": moments }))?;
+        out::json(json!({ "schedule": command.name, "next": moments }))?;
         return Ok(true);
     }
     for moment in moments {

@@ -12,6 +12,7 @@ use pgflow_runtime::job::{JobId, JobOutcome};
 use pgflow_runtime::{Db, RunId, Timestamp};
 
 use super::keys::Act;
+use crate::bulk::Became;
 use crate::error::Error;
 use crate::run::Known;
 use crate::{cancel, job, retry};
@@ -242,16 +243,16 @@ async fn look_at_jobs(db: &Db, seen: &mut Seen) -> Result<(), Error> {
 const BY: &str = "by pgflow top";
 
 async fn cancelled(db: &Db, target: &Target) -> Result<String, Error> {
-    let (done, _) = match target {
+    let became = match target {
         Target::Run(run) => cancel::cancel(db, *run, Some(BY)).await?,
         Target::Job(job) => job::cancel(db, job, BY).await?,
     };
-    Ok(format!("{target} {done}"))
+    Ok(format!("{target} {}", became.text))
 }
 
 /// Lets it go on: a job that is live, after it has lost too many workers.
 async fn retried(db: &Db, target: &Target) -> Result<String, Error> {
-    let done = match target {
+    let became = match target {
         Target::Run(run) => Some(retry::retry(db, *run).await?),
         Target::Job(job) => match db.job(job).status().await? {
             JobStanding::Ended(_) => {
@@ -261,6 +262,5 @@ async fn retried(db: &Db, target: &Target) -> Result<String, Error> {
             JobStanding::Live(_) => job::clear(db, std::slice::from_ref(job)).await?.pop(),
         },
     };
-    let (done, _) = done.unwrap_or_else(|| ("is gone".to_owned(), false));
-    Ok(format!("{target} {done}"))
+    Ok(format!("{target} {}", became.unwrap_or_else(Became::gone).text))
 }

@@ -136,7 +136,7 @@ async fn a_run_is_shown_drawn_retried_and_deleted() -> Outcome {
         let dry = json(url, &["retry", "--flow", "sums", "--where", "thirteen", "--dry-run"]).await;
         assert_eq!(
             dry,
-            value!({ "dry_run": true, "runs": [{ "run": bad, "flow": "sums", "outcome": "would retry" }] })
+            value!({ "dry_run": true, "runs": [{ "run": bad, "flow": "sums", "outcome": "would_retry", "text": "would retry" }] })
         );
         assert_eq!(
             json(url, &["retry", "--where", "fourteen", "--dry-run"]).await["runs"],
@@ -283,10 +283,10 @@ async fn runs_that_somebody_holds_keep_no_others_from_being_deleted() -> Outcome
     ] {
         sqlx::raw_sql(held).execute(&mut connection).await?;
     }
-    assert_eq!(json(url, &["prune", "--older-than", "0s"]).await["runs"], 128);
+    assert_eq!(json(url, &["prune", "--older-than", "0s", "--yes"]).await["runs"], 128);
     drop(connection);
     while json(url, &["ls"]).await["runs"] != value!([]) {
-        json(url, &["prune", "--older-than", "0s"]).await;
+        json(url, &["prune", "--older-than", "0s", "--yes"]).await;
     }
     Ok(())
 }
@@ -340,7 +340,7 @@ async fn a_dry_run_of_named_runs_says_what_would_come_of_it() -> Outcome {
         let dry = json(url, &[&twice[..], &["--dry-run"]].concat()).await;
         assert_eq!(
             dry["runs"],
-            value!([{ "run": open, "flow": "sums", "outcome": "would cancel" }])
+            value!([{ "run": open, "flow": "sums", "outcome": "would_cancel", "text": "would cancel" }])
         );
         let done = pgflow(url, &twice).await;
         assert_eq!(done.code(), 0, "one run needs no yes: {}", done.text());
@@ -364,7 +364,7 @@ async fn a_prune_that_fails_says_what_it_deleted() -> Outcome {
             when (select count(*) from pgflow_runs) <= 1
             begin select raise(abort, 'there is no room'); end";
         change(url, last, "").await?;
-        let pruned = pgflow(url, &["prune", "--older-than", "0s", option]).await;
+        let pruned = pgflow(url, &["prune", "--older-than", "0s", "--yes", option]).await;
         let text = pruned.text();
         assert!(pruned.code() != 0 && pruned.stderr().contains("there is no room"), "{text}");
         if option == "--json" {

@@ -85,7 +85,7 @@ async fn what_was_done_before_ctrl_c_is_said() -> Outcome {
     for run in place.db.list(&left).await?.runs {
         place.db.cancel(run.id, None).await?;
     }
-    let pruning = Running::start(url, &["prune", "--older-than", "0s", "--json"])?;
+    let pruning = Running::start(url, &["prune", "--older-than", "0s", "--yes", "--json"])?;
     while cancelled().await? == 300 {}
     pruning.signal("INT")?;
     let printed: Value = serde_json::from_str(pruning.rest().first().ok_or("a line")?)?;

@@ -120,7 +120,7 @@ async fn jobs_are_submitted_listed_shown_cancelled_and_redriven() -> Outcome {
         let dry = json(url, &["job", "redrive", "--where", "no answer", "--dry-run"]).await;
         assert_eq!(
             dry,
-            value!({ "dry_run": true, "jobs": [{ "job": "inv-42", "need": "invoice.ingest", "outcome": "would redrive" }] })
+            value!({ "dry_run": true, "jobs": [{ "job": "inv-42", "need": "invoice.ingest", "outcome": "would_redrive", "text": "would redrive" }] })
         );
         let none = pgflow(url, &["job", "redrive", "--where", "other", "--yes"]).await;
         assert!(none.code() == 0 && none.stdout().contains("no such jobs"), "{}", none.text());
@@ -149,7 +149,7 @@ async fn jobs_are_submitted_listed_shown_cancelled_and_redriven() -> Outcome {
 
         let pruned = json(url, &["prune", "--older-than", "0s", "--dry-run"]).await;
         assert_eq!(pruned, value!({ "runs": 0, "jobs": 2, "dry_run": true }));
-        assert_eq!(json(url, &["prune", "--older-than", "0s"]).await["jobs"], 2);
+        assert_eq!(json(url, &["prune", "--older-than", "0s", "--yes"]).await["jobs"], 2);
         let gone = pgflow(url, &["why", "inv-42"]).await;
         assert!(
             gone.code() == 1 && gone.stderr().contains("there is no job inv-42"),
@@ -222,7 +222,7 @@ async fn many_jobs_are_redriven_in_batches() -> Outcome {
     assert_eq!(outcomes.len(), 500, "{done}");
     assert_eq!(
         (&outcomes[0]["job"], &outcomes[0]["outcome"]),
-        (&value!("dead-0"), &value!("goes on"))
+        (&value!("dead-0"), &value!("redriven"))
     );
     let left = json(url, &["dead", "ls"]).await;
     assert_eq!(left["jobs"].as_array().map(Vec::len), Some(1), "{left}");
@@ -348,7 +348,7 @@ async fn a_job_that_ends_its_workers_is_named_and_cleared() -> Outcome {
         let listed = json(url, &["job", "ls", "--status", "concern"]).await;
         assert_eq!(listed["jobs"][0]["id"], "bad");
         let dry = json(url, &["job", "clear", "--all", "--dry-run"]).await;
-        assert_eq!(dry["jobs"][0]["outcome"], "would clear");
+        assert_eq!(dry["jobs"][0]["outcome"], "would_clear");
         let cleared = pgflow(url, &["job", "clear", "bad"]).await;
         assert!(cleared.code() == 0 && cleared.stdout().contains("goes on"), "{}", cleared.text());
         assert_eq!(codes(url).await, [""; 0]);

@@ -52,6 +52,11 @@ fn names_that_no_crate_can_have_are_refused() {
         ("tokio", "the project depends on a crate of that name"),
         ("pgflow", "the project depends on a crate of that name"),
         ("pgflow_build", "the project depends on a crate of that name"),
+        ("build", "cargo has a directory of that name for what it builds"),
+        ("deps", "cargo has a directory of that name for what it builds"),
+        ("examples", "cargo has a directory of that name for what it builds"),
+        ("incremental", "cargo has a directory of that name for what it builds"),
+        ("nul", "it is a device of Windows"),
     ] {
         let mut new = Command::new(env!("CARGO_BIN_EXE_pgflow"));
         let new = new.args(["new", name, "--within"]).arg(within).output();
@@ -60,6 +65,23 @@ fn names_that_no_crate_can_have_are_refused() {
         assert_eq!(new.status.code(), Some(2), "{name}: {said}");
         assert!(said.contains(&format!("a project cannot be called `{name}`: {why}")), "{said}");
         assert!(!within.join(name).join("Cargo.toml").exists(), "{name}");
+    }
+}
+
+/// What the source of the project uses itself is no other crate then.
+#[test]
+fn names_that_the_project_uses_itself_work() {
+    let within = Path::new(env!("CARGO_TARGET_TMPDIR")).join("named");
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for name in ["greeting", "job"] {
+        let project = within.join(name);
+        let _ = std::fs::remove_dir_all(&project);
+        std::fs::create_dir_all(&within).expect("a directory");
+        let mut new = Command::new(env!("CARGO_BIN_EXE_pgflow"));
+        new.args(["new", name, "--within"]).arg(&within).arg("--local").arg(&workspace);
+        assert!(new.output().expect("the program runs").status.success());
+        std::fs::copy(workspace.join("Cargo.lock"), project.join("Cargo.lock")).expect("a file");
+        cargo(&project, &["build", "--all-targets"]);
     }
 }
 

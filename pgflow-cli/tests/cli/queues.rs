@@ -34,7 +34,7 @@ async fn a_paused_queue_hands_out_nothing_until_it_is_resumed() -> Outcome {
         submit(&place, "doc-2").await?;
         let held = take(&place, "worker", "docs").await?;
         let paused = json(url, &["queue", "pause", "docs"]).await;
-        assert_eq!(paused, value!({ "queue": "docs", "outcome": "is paused" }));
+        assert_eq!(paused, value!({ "queue": "docs", "outcome": "paused", "text": "is paused" }));
         let again = pgflow(url, &["queue", "pause", "docs"]).await;
         assert!(again.stdout().contains("queue docs was paused before"), "{}", again.text());
         assert!(take(&place, "worker", "docs").await.is_err(), "it is paused: {url}");
@@ -58,8 +58,8 @@ async fn a_paused_queue_hands_out_nothing_until_it_is_resumed() -> Outcome {
         age(&place, "600").await?;
         assert_eq!(codes(url).await, ["paused"], "it may be forgotten: {url}");
 
-        assert_eq!(json(url, &["queue", "resume", "docs"]).await["outcome"], "goes on");
-        assert_eq!(json(url, &["queue", "resume", "docs"]).await["outcome"], "was not paused");
+        assert_eq!(json(url, &["queue", "resume", "docs"]).await["outcome"], "resumed");
+        assert_eq!(json(url, &["queue", "resume", "docs"]).await["outcome"], "not_paused");
         take(&place, "worker", "docs").await?;
     }
     Ok(())
@@ -90,7 +90,7 @@ async fn dead_letters_are_listed_redriven_and_dropped() -> Outcome {
         assert_eq!(none["jobs"], value!([]));
 
         let redriven = json(url, &["dead", "redrive", "doc-1"]).await;
-        assert_eq!(redriven["jobs"][0]["outcome"], "goes on");
+        assert_eq!(redriven["jobs"][0]["outcome"], "redriven");
         if !has_pipelines(&place, &["dead", "drop", "doc-2"]).await {
             continue;
         }

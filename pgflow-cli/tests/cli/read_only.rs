@@ -1,5 +1,6 @@
 //! Databases that can be read and not written: everything is shown, and what cannot be done is said.
 
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use serde_json::Value;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
 use crate::jobs;
-use crate::place::{change, ended, program, sums};
+use crate::place::{Scratch, change, ended, program, sums};
 use crate::serving::{Running, ask};
 use crate::top::Terminal;
 use crate::trouble::{COMMANDS, assert_says};
@@ -32,6 +33,38 @@ async fn databases_that_are_read_only() -> Outcome {
         looks_only(&postgres, &server),
         looks_only(&mysql, &server),
     )?;
+    Ok(())
+}
+
+/// As on a medium that takes no writes: nobody has the file open, and nothing can be put beside it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_nobody_has_open_is_shown() -> Outcome {
+    let scratch = Scratch::new("sealed")?;
+    let (url, file) = (scratch.sqlite("app.db"), scratch.path().join("app.db"));
+    let db = Db::connect(&url).await?;
+    let kept = kept(&db, &url).await?;
+    db.close().await?;
+    for name in ["app.db-wal", "app.db-shm"] {
+        assert!(!scratch.path().join(name).exists(), "{name}");
+    }
+    let allow = |path: &Path, is_allowed: bool| {
+        let mut rights = std::fs::metadata(path)?.permissions();
+        rights.set_readonly(!is_allowed);
+        std::fs::set_permissions(path, rights)
+    };
+    allow(&file, false)?;
+    allow(scratch.path(), false)?;
+    let program = unprivileged(&file.display().to_string(), &url)?;
+    let (looks, refused) = cases(&kept);
+    let refused = refused.into_iter().map(|args| (args, 3, "read-only"));
+    let mut all = Vec::new();
+    for (args, code, sentence) in looks.into_iter().chain(refused) {
+        all.push((ended(program(&args)).await, code, sentence, format!("{args:?}")));
+    }
+    allow(scratch.path(), true)?;
+    for (ran, code, sentence, what) in all {
+        assert_says(&ran, code, sentence, &what);
+    }
     Ok(())
 }
 
@@ -290,10 +323,14 @@ async fn set_read_only(url: &str) -> Outcome {
     Ok(())
 }
 
-/// Where everybody may start it.
+/// Where everybody may start it; one for all tests.
 fn copied_program() -> Outcome<std::path::PathBuf> {
+    static COPY: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    let _alone = COPY.lock();
     let copy = std::env::temp_dir().join(format!("pgflow-cli-program-{}", std::process::id()));
-    std::fs::hard_link(env!("CARGO_BIN_EXE_pgflow"), &copy)
-        .or_else(|_| std::fs::copy(env!("CARGO_BIN_EXE_pgflow"), &copy).map(drop))?;
+    if !copy.exists() {
+        std::fs::hard_link(env!("CARGO_BIN_EXE_pgflow"), &copy)
+            .or_else(|_| std::fs::copy(env!("CARGO_BIN_EXE_pgflow"), &copy).map(drop))?;
+    }
     Ok(copy)
 }

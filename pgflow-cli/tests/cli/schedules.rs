@@ -28,14 +28,14 @@ async fn schedules_are_made_looked_at_paused_and_removed() -> Outcome {
         }
         let next = json(url, &["schedule", "next", "nightly", "--limit", "3"]).await;
         assert_eq!(next["next"].as_array().map(Vec::len), Some(3));
-        assert_eq!(json(url, &["schedule", "pause", "nightly"]).await["outcome"], "is paused");
+        assert_eq!(json(url, &["schedule", "pause", "nightly"]).await["outcome"], "paused");
         let listed = json(url, &["schedule", "ls", "--flow", "slow"]).await;
         assert_eq!(listed["schedules"][0]["status"], "paused");
-        assert_eq!(json(url, &["schedule", "resume", "nightly"]).await["outcome"], "goes on");
+        assert_eq!(json(url, &["schedule", "resume", "nightly"]).await["outcome"], "resumed");
         let run = json(url, &["schedule", "fire", "nightly"]).await;
         let run = run["run"].as_str().ok_or("a run")?.to_owned();
         assert_eq!(json(url, &["show", &run, "--input"]).await["input"], value!(7));
-        assert_eq!(json(url, &["schedule", "rm", "nightly"]).await["outcome"], "is removed");
+        assert_eq!(json(url, &["schedule", "rm", "nightly"]).await["outcome"], "removed");
         assert_eq!(pgflow(url, &["schedule", "rm", "nightly"]).await.code(), 1);
     }
     Ok(())
@@ -115,7 +115,7 @@ async fn a_row_that_nobody_can_read_hides_no_others() -> Outcome {
         let worker = place.work(crate::place::slow::Flow).await?;
         until_it_has_started(url, "good").await?;
         worker.stop().await?;
-        assert_eq!(json(url, &["schedule", "rm", "good"]).await["outcome"], "is removed");
+        assert_eq!(json(url, &["schedule", "rm", "good"]).await["outcome"], "removed");
         let again = ["schedule", "add", "edited", "slow", "@daily", "7"];
         assert_eq!(json(url, &again).await["outcome"], "replaced");
         let listed = json(url, &["schedule", "ls"]).await;
@@ -129,7 +129,7 @@ async fn a_row_that_nobody_can_read_hides_no_others() -> Outcome {
         // Nothing of what is stored is overwritten by what could be read of it.
         let paused = pgflow(url, &["schedule", "pause", "edited"]).await;
         assert_eq!(paused.code() == 0, url.starts_with("postgres"), "{}", paused.text());
-        assert_eq!(json(url, &["schedule", "rm", "edited"]).await["outcome"], "is removed");
+        assert_eq!(json(url, &["schedule", "rm", "edited"]).await["outcome"], "removed");
     }
     Ok(())
 }

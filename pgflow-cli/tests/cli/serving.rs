@@ -156,7 +156,40 @@ async fn actions_stay_on_this_machine() -> Outcome {
     for what in ["--actions", "--hooks"] {
         let refused = ["serve", "--listen", "0.0.0.0:0", what];
         let ran = crate::place::pgflow(&place.url, &refused).await;
-        assert!(ran.code() != 0 && ran.stderr().contains("auth"), "{}", ran.text());
+        assert!(ran.code() == 2 && ran.stderr().contains("auth"), "{}", ran.text());
+    }
+    Ok(())
+}
+
+/// The first line of what a program says beside its work, if it says any before it ends.
+fn said_by(mut program: Command) -> Outcome<(Running, BufReader<std::process::ChildStderr>)> {
+    program.stderr(Stdio::piped());
+    let mut running = Running::of(program)?;
+    let stderr = running.child.stderr.take().ok_or("it is piped")?;
+    Ok((running, BufReader::new(stderr)))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_serves_for_others_is_told_what_they_see() -> Outcome {
+    let place = Fresh::sqlite().await?;
+    place.db.register(sums::Flow).await?;
+    let run = place.db.start(sums::Flow, &vec![4711]).await?.id().to_string();
+    let page = format!("GET /runs/{run}");
+    for (listen, option, is_told) in [
+        ("0.0.0.0:0", None, true),
+        ("0.0.0.0:0", Some("--hide-payloads"), false),
+        ("localhost:0", None, false),
+    ] {
+        let mut serve = vec!["serve", "--json", "--listen", listen];
+        serve.extend(option);
+        let (running, mut stderr) = said_by(program(&place.url, &serve))?;
+        let address = running.address()?.replace("0.0.0.0", "127.0.0.1");
+        let (status, text) = ask(&address, &page)?;
+        assert_eq!((status, text.contains("4711")), (200, option.is_none()), "{listen}: {text}");
+        assert_eq!(running.end("TERM")?, 0);
+        let mut said = String::new();
+        stderr.read_to_string(&mut said)?;
+        assert_eq!(said.contains("sees everything"), is_told, "{listen} {option:?}: {said}");
     }
     Ok(())
 }

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use pgflow::RunStatus;
 use pgflow::Worker;
 use pgflow_build_tests::Scratch as Crate;
-use pgflow_machine::job::JobRetry;
+use pgflow_machine::job::{JobOutcome, JobRetry, JobState, JobStatus, Policy, TraceKind};
+use pgflow_machine::wait::WaitKind;
+use pgflow_machine::{SkipReason, StepStatus};
 use pgflow_worker_tests::{Fresh, Outcome, Working};
 use serde_json::Value;
 
@@ -65,6 +67,96 @@ fn assert_is(command: &str, value: &Value, shape: &Shape) {
         inner.sort_unstable();
         assert_eq!(fields(first), inner, "{command}: {name} of {value}");
     }
+}
+
+/// The words in the second cell of a row, by the first, of the table that begins like this.
+fn words_of(title: &str) -> BTreeMap<String, Vec<String>> {
+    let manual = pgflow_cli::manual();
+    let table = manual.split(title).nth(1).expect("the table");
+    let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
+    let row = |line: &str| {
+        let (what, words) = line.trim_matches('|').split_once(" | ").expect("two cells");
+        let words = words.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+        (what.trim().to_owned(), words)
+    };
+    rows.map(row).collect()
+}
+
+/// An outcome is one of the words that the manual has for the command.
+fn assert_outcome(command: &str, value: &Value) {
+    let first = ["runs", "jobs"].iter().find_map(|list| value[*list].get(0)).unwrap_or(value);
+    let Some(outcome) = first.get("outcome") else { return };
+    let documented = words_of("| outcomes of | words |");
+    let is_it = |commands: &str| commands.split(", ").any(|it| it.trim_matches('`') == command);
+    let (_, words) = documented.iter().find(|(commands, _)| is_it(commands)).expect("outcomes");
+    let outcome = outcome.as_str().expect("a word");
+    assert!(words.iter().any(|word| word == outcome), "{command}: {outcome} of {words:?}");
+}
+
+/// Every word that there is, and no other.
+#[test]
+fn words_are_documented() {
+    fn words<T: std::fmt::Display>(all: &[T]) -> Vec<String> {
+        all.iter().map(ToString::to_string).collect()
+    }
+    let documented = words_of("| what | words |");
+    let of_jobs = [words(JobStatus::ALL), words(JobOutcome::ALL)].concat();
+    for (what, expected) in [
+        ("`status` of a run", words(RunStatus::ALL)),
+        ("`status` of a step, and `states` of `graph`", words(StepStatus::ALL)),
+        ("`skip_reason`", words(SkipReason::ALL)),
+        ("`status` of a job", of_jobs),
+        ("`state` of a job; null once it has ended", words(JobState::ALL)),
+        ("`policy` of what a job waits for", words(Policy::ALL)),
+        ("`kind` of what a job waits for", words(&["job", "run"])),
+        ("`kind` of a wait (`ls --hooks`), `on` of an event", words(WaitKind::ALL)),
+        ("`kind` of an event of a job", words(TraceKind::ALL)),
+        ("`severity` of a finding", words(&["warning", "error"])),
+    ] {
+        assert_eq!(documented.get(what), Some(&expected), "{what}");
+    }
+}
+
+/// What options add, and what is inside of what is inside.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_added_and_nested_is_as_documented() -> Outcome {
+    let documented: BTreeMap<_, _> = documented().into_iter().collect();
+    let manual = pgflow_cli::manual();
+    let spelled = |before: &str| -> Vec<String> {
+        let text = manual.split(before).nth(1).expect(before);
+        let text = text.split('.').next().unwrap_or_default();
+        let mut names: Vec<_> = text.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+        names.sort_unstable();
+        names
+    };
+    for place in [Fresh::sqlite().await?, Fresh::postgres().await?, Fresh::mysql().await?] {
+        let (failed, worker) = busy(&place).await?;
+        worker.stop().await?;
+        let url = &*place.url;
+        for (command, what) in [("show RUN", &*failed), ("show JOB", "shape-0")] {
+            let shown = json(url, &["show", what, "--input", "--output", "--events"]).await;
+            let mut names: Vec<_> = documented[command].keys().map(String::as_str).collect();
+            names.extend(["input", "output", "events"]);
+            names.sort_unstable();
+            assert_eq!(fields(&shown), names, "{command}: {shown}");
+        }
+        let job = json(url, &["job", "show", "shape-0", "--events"]).await;
+        for event in job["events"].as_array().expect("events") {
+            assert_eq!(fields(event), spelled("Those of a job have"), "{event}");
+        }
+        assert_eq!((&job["state"], &job["status"]), (&Value::Null, &"cancelled".into()), "{job}");
+        let live = json(url, &["job", "show", "shape-1"]).await;
+        assert_eq!((&live["state"], &live["status"]), (&"ready".into(), &"READY".into()), "{live}");
+        let graph = json(url, &["graph", "sums"]).await;
+        let steps = graph["graph"]["steps"].as_array().expect("steps");
+        let all = steps.iter().map(|step| (step, "A step of one has"));
+        for (shape, title) in all.chain([(&graph["graph"], "A shape has")]) {
+            let mut names = spelled(title);
+            names.retain(|name| name != "options" || shape.get("options").is_some());
+            assert_eq!(fields(shape), names, "{shape}");
+        }
+    }
+    Ok(())
 }
 
 /// A flow whose migration is missing.
@@ -166,7 +258,9 @@ async fn objects_are_as_documented() -> Outcome {
                 change(&place.url, edited, "").await?;
             }
             let on = format!("{command} on {}", place.url);
-            assert_is(&on, &first(&place.url, &on, &args).await, shape(command));
+            let value = first(&place.url, &on, &args).await;
+            assert_is(&on, &value, shape(command));
+            assert_outcome(command, &value);
             seen.push(command.to_owned());
         }
         worker.stop().await?;
@@ -274,6 +368,12 @@ async fn answer(url: &str, run: &str) -> Outcome {
     loop {
         let waits = json(url, &["ls", "--hooks"]).await;
         let mut all = waits["waits"].as_array().ok_or("waits")?.iter();
+        for wait in all.clone() {
+            let mut names = vec!["run", "step", "index", "attempt", "kind", "since", "until"];
+            names.extend((wait["kind"] == "hook").then_some("token"));
+            names.sort_unstable();
+            assert_eq!(fields(wait), names, "{wait}");
+        }
         if let Some(wait) = all.find(|wait| wait["run"] == run && wait["step"] == "asked") {
             let token = wait["token"].as_str().ok_or("a token")?;
             let signalled = json(url, &["signal", token, "7"]).await;

@@ -278,7 +278,7 @@ async fn misuse_is_told_apart() -> Outcome {
         (&["top", "--json"], "for machines"),
         (&["top"], "draws on a terminal"),
         (&["new", "7up"], "begins with a letter"),
-        (&["serve", "--listen", "here"], "invalid socket address"),
+        (&["serve", "--listen", "here"], "an address is such as 127.0.0.1:4680"),
         (&["schedule", "add", "n", "sums", "soon", "[1]"], "five are wanted"),
         (&["schedule", "add", "n", "sums", "0 3 * * *", "[1]", "--timezone", "Mars"], "Mars"),
         (&["schedule", "add", "", "sums", "0 3 * * *", "[1]"], "name"),

@@ -1,6 +1,8 @@
 //! Ending jobs early.
 
-use super::transition::Transition;
+use serde_json::json;
+
+use super::transition::{Transition, told};
 use super::upkeep::lapse;
 use super::{Asked, Dependency, JobId, JobNeeds, JobOutcome, JobRows, JobWrites, Jobs, TraceKind};
 use crate::{Command, Refusal, Timestamp, cut_error};
@@ -60,7 +62,7 @@ impl CancelJobs<'_> {
             return JobCancelled::Ended(ended.outcome);
         }
         let reason = self.reason.map(|reason| cut_error(reason).replace('\0', "\u{fffd}"));
-        let asked = Asked { by: self.by.to_owned(), at: transition.now, reason };
+        let asked = Asked { by: self.by.to_owned(), at: transition.now, reason: reason.clone() };
         let Some(row) = transition.rows.jobs.get(id) else { return JobCancelled::Unknown };
         let (is_held, is_asked) = (row.lease.is_some(), row.cancel.is_some());
         if let Some(row) = transition.change(id).filter(|_| !is_asked) {
@@ -71,7 +73,8 @@ impl CancelJobs<'_> {
             return JobCancelled::Cancelled;
         }
         if !is_asked {
-            transition.trace(id, TraceKind::CancelAsked, None);
+            let detail = json!({ "reason": told(reason.as_deref()), "was_active": true });
+            transition.trace_with(id, TraceKind::CancelAsked, None, Some(detail));
         }
         JobCancelled::Asked
     }

@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, VecDeque};
 use serde_json::{Value, json};
 
 use super::{
-    ArchiveWrite, ArchivedJob, Dependency, JobId, JobOutcome, JobRow, JobRows, JobState, JobToken,
-    JobWrites, Seq, TraceEntry, TraceKind,
+    ArchiveWrite, ArchivedJob, Asked, Dependency, JobId, JobOutcome, JobRow, JobRows, JobState,
+    JobToken, JobWrites, Seq, TraceEntry, TraceKind,
 };
 use crate::{Refusal, Timestamp};
 
@@ -136,7 +136,9 @@ impl<'r, 'c> Transition<'r, 'c> {
     /// Ends a job whose cancellation was asked for while somebody had it.
     pub(super) fn end_cancelled(&mut self, id: &JobId) {
         let asked = self.rows.jobs.get(id).and_then(|row| row.cancel.clone());
-        let detail = asked.map(|asked| json!({ "by": asked.by, "reason": asked.reason }));
+        let told =
+            |asked: Asked| json!({ "by": asked.by, "reason": told(asked.reason.as_deref()) });
+        let detail = asked.map(told);
         self.end(id, End { outcome: JobOutcome::Cancelled, output: None, detail });
     }
 
@@ -156,6 +158,12 @@ impl<'r, 'c> Transition<'r, 'c> {
             self.writes.trace.push(TraceEntry { job: job.clone(), kind, by, token, detail });
         }
     }
+}
+
+/// As much of a reason as a trace keeps; the job has all of it.
+pub(super) fn told(reason: Option<&str>) -> Option<String> {
+    const LONGEST: usize = 1000;
+    reason.map(|reason| reason.chars().take(LONGEST).collect())
 }
 
 fn ended(outcome: JobOutcome) -> TraceKind {

@@ -9,6 +9,7 @@ use sqlx::Row;
 use sqlx::postgres::PgRow;
 use uuid::Uuid;
 
+use crate::batch::without_nul;
 use crate::claim::int;
 use crate::engine::Lane;
 use crate::error::{translate, unexpected};
@@ -48,13 +49,14 @@ impl Postgres {
         &self,
         query: &WaitQuery,
     ) -> Result<Vec<WaitRecord>, BackendError> {
+        let step = query.after.as_ref().map(|(_, task)| without_nul(&task.step));
         let statement = || {
             let statement = sqlx::query(LIST).bind(query.run.map(|run| run.0));
             let statement = statement.bind(query.token.as_ref().map(HookToken::as_str));
             let after = query.after.as_ref();
             let statement = statement.bind(after.map(|(since, _)| since.micros()));
             let statement = statement.bind(after.map(|(_, task)| task.run.0));
-            let statement = statement.bind(after.map(|(_, task)| &*task.step));
+            let statement = statement.bind(step.as_deref());
             statement.bind(after.map(|(_, task)| int(task.index))).bind(int(query.max))
         };
         let rows = self.engine.ask(Lane::Client, statement).await.map_err(translate)?;

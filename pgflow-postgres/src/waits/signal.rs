@@ -6,6 +6,7 @@ use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row};
 
 use super::asks_to_wake;
+use crate::batch::without_nul;
 use crate::claim::int;
 use crate::ended::ended;
 use crate::engine::{Lane, Statement};
@@ -64,12 +65,12 @@ pub fn signal_in<'a>(connection: &'a mut PgConnection, signal: &'a Signal) -> Re
 fn statement(signal: &Signal) -> Statement<'_> {
     let bind = |sql: &'static str| {
         let statement = sqlx::query(sql).bind(&signal.payload);
-        statement.bind(signal.resume_id.as_deref()).bind(micros(signal.buffer_for))
+        statement.bind(signal.resume_id.as_deref().map(without_nul)).bind(micros(signal.buffer_for))
     };
     match &signal.to {
         SignalTo::Token(token) => bind(SIGNAL).bind(token.as_str()),
         SignalTo::Task(task) => {
-            bind(SIGNAL_TASK).bind(task.run.0).bind(&task.step).bind(int(task.index))
+            bind(SIGNAL_TASK).bind(task.run.0).bind(without_nul(&task.step)).bind(int(task.index))
         }
     }
 }

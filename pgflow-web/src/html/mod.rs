@@ -1,5 +1,6 @@
 //! Pieces that pages are made of. Everything that is put into them is escaped.
 
+pub(crate) mod field;
 pub(crate) mod payload;
 pub(crate) mod shell;
 pub(crate) mod spark;

@@ -4,7 +4,6 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{Path, Query};
 use axum::http::{HeaderMap, HeaderName};
 use axum::response::Sse;
 use axum::response::sse::{Event, KeepAlive};
@@ -18,7 +17,7 @@ use super::{Frame, Hub};
 use crate::app::App;
 use crate::error::PageError;
 use crate::pages::{JobView, job_id, run_id};
-use crate::request::Asked;
+use crate::request::{Asked, Path, Query};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 

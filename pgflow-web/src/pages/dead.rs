@@ -1,7 +1,6 @@
 //! Dead letters: jobs and messages that failed for good, or ended their workers.
 
 use axum::Router;
-use axum::extract::Query;
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use maud::{Markup, html};
@@ -12,10 +11,10 @@ use super::{Page, job, jobs, run};
 use crate::app::App;
 use crate::error::PageError;
 use crate::html::status::badge_of;
-use crate::html::{shell, time};
+use crate::html::{field, shell, time};
 use crate::named_actions::{DEAD, Done, Said, button};
-use crate::query::encoded;
-use crate::request::Asked;
+use crate::query::{Exact, encoded};
+use crate::request::{Asked, Query};
 
 pub(super) const PAGE: Page = Page { path: "/dead", title: "Dead letters", routes };
 
@@ -32,11 +31,14 @@ struct Filter {
     #[serde(default)]
     need: String,
     #[serde(default)]
+    need_is: Exact,
+    #[serde(default)]
     after: String,
     said: Option<Said>,
 }
 
-async fn list(asked: Asked, Query(filter): Query<Filter>) -> Result<Response, PageError> {
+async fn list(asked: Asked, Query(mut filter): Query<Filter>) -> Result<Response, PageError> {
+    field::meant(&mut filter.need, std::mem::take(&mut filter.need_is));
     if !asked.app.db.has_jobs() {
         let body = html! { h1 { (PAGE.title) } p.none { "This database keeps no jobs yet." } };
         return Ok(shell::page(&asked, PAGE.title, PAGE.path, &body).into_response());
@@ -62,7 +64,7 @@ async fn show(asked: &Asked, filter: &Filter) -> Result<Html<String>, PageError>
         (Done { said: filter.said }.notice())
         p { "Jobs and messages that are out of attempts, failed for good, or ended too many of their workers; the last first." }
         form.filter action={ (asked.base) (PAGE.path) } {
-            label { "Need " input name="need" value=(filter.need) autocomplete="off" spellcheck="false"; }
+            label { "Need " (field::text("need", &filter.need, None)) }
             button { "Show" }
         }
         (table(asked, &page.jobs))

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::{Path, Query};
 use axum::response::Html;
 use axum::routing::get;
 use maud::{Markup, html};
@@ -17,7 +16,7 @@ use crate::error::PageError;
 use crate::graph::{Node, draw};
 use crate::html::{payload, shell, time};
 use crate::query::encoded;
-use crate::request::Asked;
+use crate::request::{Asked, Path, Query};
 
 /// Runs that began longer ago say nothing about how its steps do.
 const WINDOW: Duration = Duration::from_hours(24);

@@ -3,7 +3,6 @@
 //! Its name may be anything, also `..`, so it is a parameter and no part of the path.
 
 use axum::Router;
-use axum::extract::Query;
 use axum::response::Html;
 use axum::routing::get;
 use maud::{Markup, html};
@@ -22,7 +21,7 @@ use crate::job_actions::{self, Said};
 use crate::live::Frame;
 use crate::query::encoded;
 use crate::redact::PayloadKind;
-use crate::request::Asked;
+use crate::request::{Asked, Query};
 
 /// Lines of a trace that are shown: the last ones.
 const LINES: u32 = 200;

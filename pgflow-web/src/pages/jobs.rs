@@ -1,7 +1,6 @@
 //! Jobs: what waits for which need, filtered, found, page by page.
 
 use axum::Router;
-use axum::extract::Query;
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::get;
 use maud::{Markup, html};
@@ -14,9 +13,9 @@ use super::{Page, job, run};
 use crate::app::App;
 use crate::error::PageError;
 use crate::html::status::badge_of;
-use crate::html::{shell, time};
-use crate::query::encoded;
-use crate::request::Asked;
+use crate::html::{field, shell, time};
+use crate::query::{Exact, encoded};
+use crate::request::{Asked, Query};
 
 pub(super) const PAGE: Page = Page { path: "/jobs", title: "Jobs", routes };
 
@@ -45,18 +44,25 @@ struct Filter {
     #[serde(default)]
     need: String,
     #[serde(default)]
+    need_is: Exact,
+    #[serde(default)]
     key: String,
+    #[serde(default)]
+    key_is: Exact,
     #[serde(default)]
     status: String,
     /// A name, or the beginning of one.
     #[serde(default)]
     q: String,
+    #[serde(default)]
+    q_is: Exact,
     /// The last job of the page before: when it ended, and its place.
     #[serde(default)]
     after: String,
 }
 
-async fn list(asked: Asked, Query(filter): Query<Filter>) -> Result<Response, PageError> {
+async fn list(asked: Asked, Query(mut filter): Query<Filter>) -> Result<Response, PageError> {
+    filter.restore();
     if !asked.app.db.has_jobs() {
         let body = html! { h1 { "Jobs" } p.none { "This database keeps no jobs yet." } };
         return Ok(shell::page(&asked, "Jobs", PAGE.path, &body).into_response());
@@ -90,6 +96,13 @@ async fn show(
 }
 
 impl Filter {
+    /// Takes back what the fields were shown for.
+    fn restore(&mut self) {
+        field::meant(&mut self.need, std::mem::take(&mut self.need_is));
+        field::meant(&mut self.key, std::mem::take(&mut self.key_is));
+        field::meant(&mut self.q, std::mem::take(&mut self.q_is));
+    }
+
     fn search(&self) -> Result<JobSearch, PageError> {
         let (of, state) = which(&self.status)
             .ok_or_else(|| PageError::Wrong(format!("there is no status `{}`", self.status)))?;
@@ -174,11 +187,13 @@ pub(super) async fn page_of(asked: &Asked, text: &str) -> Result<Option<String>,
 fn form(asked: &Asked, filter: &Filter, needs: &[NeedDepth]) -> Markup {
     let states = STATES.iter().map(|state| state.word());
     let ended = JobOutcome::ALL.iter().map(|outcome| outcome.word());
+    // Others could not be chosen as they are; the table leads to them.
+    let shown = needs.iter().filter(|need| field::is_shown_as_it_is(&need.need));
     html! {
         form.filter action={ (asked.base) (PAGE.path) } {
             label { "Need "
-                input name="need" value=(filter.need) list="needs" autocomplete="off" spellcheck="false";
-                datalist #needs { @for need in needs { option value=(need.need) {} } }
+                (field::text("need", &filter.need, Some("needs")))
+                datalist #needs { @for need in shown { option value=(need.need) {} } }
             }
             label { "Status "
                 select name="status" {
@@ -188,8 +203,8 @@ fn form(asked: &Asked, filter: &Filter, needs: &[NeedDepth]) -> Markup {
                     }
                 }
             }
-            label { "Key " input name="key" value=(filter.key) autocomplete="off" spellcheck="false"; }
-            label { "Name " input name="q" value=(filter.q) autocomplete="off" spellcheck="false"; }
+            label { "Key " (field::text("key", &filter.key, None)) }
+            label { "Name " (field::text("q", &filter.q, None)) }
             button { "Show" }
         }
     }

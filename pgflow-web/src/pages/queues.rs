@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use axum::Router;
-use axum::extract::Query;
 use axum::response::Html;
 use axum::routing::get;
 use maud::{Markup, html};
@@ -17,7 +16,7 @@ use crate::app::App;
 use crate::error::PageError;
 use crate::html::{shell, time};
 use crate::named_actions::{Done, QUEUES, button};
-use crate::request::Asked;
+use crate::request::{Asked, Query};
 
 pub(super) const PAGE: Page = Page { path: "/queues", title: "Queues", routes };
 

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use axum::Router;
-use axum::extract::{Path, Query};
 use axum::response::Html;
 use axum::routing::get;
 use maud::{Markup, html};
@@ -18,7 +17,7 @@ use crate::html::status::badge;
 use crate::html::{payload, shell, time};
 use crate::live::Frame;
 use crate::query::encoded;
-use crate::request::Asked;
+use crate::request::{Asked, Path, Query};
 use crate::run_view::{RunView, StepView};
 use crate::{actions, signal_action};
 

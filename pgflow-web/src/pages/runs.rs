@@ -1,7 +1,6 @@
 //! Runs: filtered, found, page by page.
 
 use axum::Router;
-use axum::extract::Query;
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::get;
 use maud::{Markup, html};
@@ -14,9 +13,9 @@ use super::{Page, jobs, run};
 use crate::app::App;
 use crate::error::PageError;
 use crate::html::status::badge;
-use crate::html::{shell, time};
-use crate::query::encoded;
-use crate::request::Asked;
+use crate::html::{field, shell, time};
+use crate::query::{Exact, encoded};
+use crate::request::{Asked, Query};
 
 pub(super) const PAGE: Page = Page { path: "/runs", title: "Runs", routes };
 
@@ -39,12 +38,15 @@ struct Filter {
     /// An id or a key.
     #[serde(default)]
     q: String,
+    #[serde(default)]
+    q_is: Exact,
     /// The last run of the page before: its start in microseconds, and its id.
     #[serde(default)]
     after: String,
 }
 
-async fn list(asked: Asked, Query(filter): Query<Filter>) -> Result<Response, PageError> {
+async fn list(asked: Asked, Query(mut filter): Query<Filter>) -> Result<Response, PageError> {
+    field::meant(&mut filter.q, std::mem::take(&mut filter.q_is));
     if !filter.q.trim().is_empty() {
         return find(&asked, &filter).await;
     }
@@ -167,7 +169,7 @@ fn form(asked: &Asked, filter: &Filter, flows: &[String]) -> Markup {
                     }
                 }
             }
-            label { "Id or key " input name="q" value=(filter.q) autocomplete="off" spellcheck="false"; }
+            label { "Id or key " (field::text("q", &filter.q, None)) }
             button { "Show" }
         }
     }

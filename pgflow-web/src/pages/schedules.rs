@@ -1,7 +1,6 @@
 //! Schedules: what starts runs by the clock, and when.
 
 use axum::Router;
-use axum::extract::Query;
 use axum::response::Html;
 use axum::routing::get;
 use maud::{Markup, html};
@@ -13,7 +12,7 @@ use crate::error::PageError;
 use crate::html::{shell, time};
 use crate::named_actions::{Done, SCHEDULES, button};
 use crate::query::encoded;
-use crate::request::Asked;
+use crate::request::{Asked, Query};
 
 pub(super) const PAGE: Page = Page { path: "/schedules", title: "Schedules", routes };
 

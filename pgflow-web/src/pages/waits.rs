@@ -1,7 +1,6 @@
 //! Tasks that wait for something from outside: signals, moments, children.
 
 use axum::Router;
-use axum::extract::Query;
 use axum::response::Html;
 use axum::routing::get;
 use maud::{Markup, html};
@@ -15,7 +14,7 @@ use crate::app::App;
 use crate::error::PageError;
 use crate::html::{shell, time};
 use crate::query::encoded;
-use crate::request::Asked;
+use crate::request::{Asked, Query};
 
 pub(super) const PAGE: Page = Page { path: "/waits", title: "Waits", routes };
 

@@ -1,7 +1,6 @@
 //! Who works.
 
 use axum::Router;
-use axum::extract::Query;
 use axum::response::Html;
 use axum::routing::get;
 use maud::{Markup, html};
@@ -13,7 +12,7 @@ use super::Page;
 use crate::app::App;
 use crate::error::PageError;
 use crate::html::{shell, time};
-use crate::request::Asked;
+use crate::request::{Asked, Query};
 
 pub(super) const PAGE: Page = Page { path: "/workers", title: "Workers", routes };
 

@@ -86,7 +86,25 @@ impl Browser {
 
     /// Away from the page, so that nothing of it is left when its server stops.
     async fn leave(&self) -> Outcome {
+        self.first_tab().await?;
         Ok(self.0.goto("about:blank").await?)
+    }
+
+    /// Goes to a new tab; nobody sees the others meanwhile.
+    pub async fn new_tab(&self) -> Outcome {
+        let tab = self.0.new_window(true).await?.handle;
+        Ok(self.0.switch_to_window(tab).await?)
+    }
+
+    /// Goes back to the first tab, and closes the others.
+    pub async fn first_tab(&self) -> Outcome {
+        let tabs = self.0.windows().await?;
+        let (first, others) = tabs.split_first().ok_or("there is no tab")?;
+        for other in others {
+            self.0.switch_to_window(other.clone()).await?;
+            self.0.close_window().await?;
+        }
+        Ok(self.0.switch_to_window(first.clone()).await?)
     }
 
     /// Whether pages may run scripts.

@@ -65,7 +65,10 @@ begin
       ), traced as (
         insert into pgflow.job_trace (token, kind, job, need, worker, detail)
         select g.token, case g.outcome when 'done' then 'finished' else g.outcome end, g.id, g.need, p_worker,
-               case when g.error is null then p_detail
+               case when g.cause is not null then jsonb_build_object('because', left(g.error, 1000))
+                    when g.outcome = 'cancelled' and g.cancel_at is not null then
+                      coalesce(p_detail, '{}') || jsonb_build_object('by', g.cancel_by, 'reason', left(g.cancel_reason, 1000))
+                    when g.error is null then p_detail
                     else coalesce(p_detail, '{}') || jsonb_build_object('error', left(g.error, 1000)) end
           from gone g where v_trace
       )

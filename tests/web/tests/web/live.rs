@@ -1,6 +1,7 @@
 //! Pages move while people look at them.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use pgflow_web::Options;
 use pgflow_web_tests::{Browser, Dashboard, Order, Outcome, Tools, drive};
@@ -49,8 +50,7 @@ fn a_map_fills_its_ring_and_the_run_ends_before_our_eyes() -> Outcome {
 }
 
 async fn packed(browser: &Browser, done: usize) -> Outcome {
-    let text = format!("document.querySelector('{PACK} .note')?.textContent === '{done} of 8'");
-    browser.until(&text).await
+    packed_of(browser, &format!("{done} of 8")).await
 }
 
 #[test]
@@ -87,6 +87,38 @@ fn a_lost_connection_is_said_and_mended() -> Outcome {
             .await?;
         dashboard.stop().await
     })
+}
+
+#[test]
+fn pages_that_nobody_sees_keep_no_other_from_loading() -> Outcome {
+    drive(async |browser| {
+        let tools = Tools::without_boxes();
+        let place = Place::new(&tools, Options::new()).await?;
+        let run = place.start(&Order::of(1)).await?;
+        browser.goto(&place.url(&run)).await?;
+        let others = async {
+            // A browser has six connections for a server.
+            for _ in 0..7 {
+                browser.new_tab().await?;
+                browser.goto(&place.url(&run)).await?;
+                packed_of(browser, "0 of 1").await?;
+            }
+            Outcome::Ok(())
+        };
+        tokio::time::timeout(Duration::from_mins(1), others).await??;
+        tools.boxes.add_permits(1);
+        let completed = "document.querySelector('[data-status]').dataset.status === 'completed'";
+        browser.until(completed).await?;
+        // What nobody saw is up to date as soon as somebody sees it.
+        browser.first_tab().await?;
+        browser.until(completed).await?;
+        place.close().await
+    })
+}
+
+async fn packed_of(browser: &Browser, note: &str) -> Outcome {
+    let text = format!("document.querySelector('{PACK} .note')?.textContent === '{note}'");
+    browser.until(&text).await
 }
 
 /// Answers one request as a proxy does that cannot reach what is behind it.

@@ -5,6 +5,7 @@ mod api;
 mod application;
 mod clicking;
 mod escaping;
+mod exact;
 mod fan_out;
 mod first_paint;
 mod hooks;

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pgflow_machine::job::{JobOutcome, JobSettings, Seq};
+use pgflow_machine::job::{JobOutcome, JobSettings, Policy, Seq};
 use pgflow_runtime::backend::{JobQuery, JobsOf};
+use serde_json::json;
 
 use crate::Check;
 use crate::check::check;
@@ -75,6 +76,21 @@ async fn traces(cx: Arc<Cx>) {
         ("finished", Some("worker"), true),
     ];
     assert_eq!(words, expected);
+    // Who wanted it and why is told alike by all.
+    let told = json!({ "reason": "why not", "was_active": true });
+    assert_eq!(events[2].detail, Some(told));
+    let mut e = kit.job("e", "n");
+    e.after.push(kit.on("d").or(Policy::Cancel));
+    kit.submit(&[kit.job("d", "n"), e]).await;
+    kit.cancel("d").await;
+    for (name, told) in [
+        ("d", json!({ "by": "me", "reason": "why not" })),
+        ("e", json!({ "because": format!("dependency {} ended cancelled", kit.name("d")) })),
+    ] {
+        let trace = kit.jobs().job_trace(&kit.id(name), 0, 100).await.expect("a trace");
+        let last = trace.last().expect("an event");
+        assert_eq!((last.kind.word(), &last.detail), ("cancelled", &Some(told)));
+    }
     let page = kit.jobs().job_trace(&id, events[1].number, 1).await.expect("a trace");
     assert_eq!(page, events[2..3]);
     for (most, expected) in

@@ -51,6 +51,9 @@ const CALLED: &[TraceKind] = &[
     TraceKind::Redriven,
 ];
 
+/// Of what all databases tell the same: who wanted it, and why.
+const TOLD: &[TraceKind] = &[TraceKind::CancelAsked, TraceKind::Cancelled];
+
 impl Plays<Command> for Player<'_> {
     async fn play(&mut self, command: &Command) -> String {
         let played = self.try_play(command).await;
@@ -217,7 +220,8 @@ impl<'d> Player<'d> {
             for event in self.jobs().job_trace(&id, 0, 1_000).await? {
                 let is_called = self.with_details || CALLED.contains(&event.kind);
                 let by = event.by.filter(|_| is_called);
-                let detail = event.detail.filter(|_| self.with_details);
+                let is_told = self.with_details || TOLD.contains(&event.kind);
+                let detail = event.detail.filter(|_| is_told);
                 let _ = write!(text, " {}({by:?},{detail:?})", event.kind);
             }
         }
