@@ -45,7 +45,6 @@ pub(super) async fn stream(
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, ApiError> {
     let Path((id, step)) = path.map_err(no_text)?;
     let Query(asked) = asked.map_err(|wrong| ApiError::Wrong(wrong.body_text()))?;
-    let Path((id, step)) = path.map_err(|wrong| ApiError::Wrong(wrong.body_text()))?;
     let seen = last_event_id(&headers)?;
     let run = run_of(&app, &id).await?;
     let task = TaskKey { run: run.id, step, index: asked.index };
