@@ -11,7 +11,7 @@ use pgflow::{
     schedule::{Missed, Origin, Overlap, Put, ScheduleSpec, ScheduleStatus},
 };
 use pgflow_worker_tests::{Fresh, Outcome, Working, everywhere};
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 /// Longer than anything here takes on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -296,7 +296,8 @@ async fn an_input_that_cannot_be_stops_no_worker_that_starts(fresh: Fresh) -> Ou
         for (how, said) in [(0, "no report today"), (1, "NUL"), (2, "bytes")] {
             make(how)?;
             let worker = begin();
-            assert_eq!(fresh.db.start(report::Flow, how).await?.output().await?.write, how);
+            let beside = fresh.db.start(report::Flow, how).await?;
+            assert_eq!(timeout(PATIENCE, beside.output()).await??.write, how);
             until(|| async {
                 let kept = flaky.get().await;
                 Ok(kept.is_ok_and(|it| it.error.is_some_and(|error| error.contains(said))))
