@@ -363,12 +363,12 @@ impl JobData {
         })
     }
 
-    /// When the first sleeper of a need wakes or the first lease of it lapses.
+    /// When the first sleeper of a need wakes or the first lease lapses that keeps jobs of it from being had.
     pub(super) fn next_change(&self, need: &str) -> Option<Timestamp> {
         let asleep = self.asleep.get(need).and_then(|asleep| asleep.first()).map(|(at, _)| *at);
-        let of_need = |id: &JobId| self.jobs[id].row.need == need;
-        let lapse = self.leases.iter().find(|(_, id)| of_need(id)).map(|(until, _)| *until);
-        asleep.into_iter().chain(lapse).min()
+        let needs = [need.to_owned()];
+        let lapse = self.leases.iter().find(|(_, id)| self.keeps_from(id, &needs));
+        asleep.into_iter().chain(lapse.map(|(until, _)| *until)).min()
     }
 
     /// The token of the lease of the job at this place.

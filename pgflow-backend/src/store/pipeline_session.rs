@@ -181,7 +181,7 @@ pub trait PipelineSession: Send {
     /// How many messages of a queue are ready, asleep or in line for their keys, up to so many.
     fn depth(&mut self, need: &str, most: u64) -> impl Future<Output = Stored<u64>> + Send;
 
-    /// When the first sleeper of a queue wakes or the first lease of it lapses.
+    /// When the first sleeper of a queue wakes or the first lease lapses: of its messages, or with a key that they are in line for.
     fn next_change(&mut self, need: &str)
     -> impl Future<Output = Stored<Option<Timestamp>>> + Send;
 

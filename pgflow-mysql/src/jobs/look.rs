@@ -138,7 +138,7 @@ pub(crate) async fn lapsed<C: DerefMut<Target = MySqlConnection>>(
 }
 
 /// Who has a key that jobs of this need are in line for, with leases until this moment at most: the first to run out first.
-async fn holders<C: DerefMut<Target = MySqlConnection>>(
+pub(crate) async fn holders<C: DerefMut<Target = MySqlConnection>>(
     session: &mut MySqlSession<C>,
     need: &str,
     until: i64,

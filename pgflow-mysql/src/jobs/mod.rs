@@ -17,7 +17,7 @@ pub(crate) use check::{INVARIANTS, rings};
 pub(crate) use forget::{prune, set_settings};
 pub(crate) use load::load;
 pub(crate) use look::{
-    awaited_runs, due, expired, held, lapsed, misjudged, next, ready, waiting_pairs,
+    awaited_runs, due, expired, held, holders, lapsed, misjudged, next, ready, waiting_pairs,
 };
 pub(crate) use pause::{pause, paused, resume};
 pub(crate) use read::{list, payloads, record, settings, trace, trace_end};

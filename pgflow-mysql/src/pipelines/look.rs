@@ -12,6 +12,7 @@ use sqlx::MySqlConnection;
 
 use crate::clock::now;
 use crate::error::{Result, broken};
+use crate::jobs::holders;
 use crate::session::MySqlSession;
 
 const PERMIT: &str = "select state from pgflow_permits where kind = ? and name = ?";
@@ -265,5 +266,7 @@ pub(crate) async fn next_change<C: DerefMut<Target = MySqlConnection>>(
         let found: Option<i64> = query.fetch_optional(session.connection()).await?;
         next = next.into_iter().chain(found).min();
     }
+    let holders = holders(session, need, i64::MAX, 1).await?;
+    next = next.into_iter().chain(holders.into_iter().map(|(_, until)| until)).min();
     Ok(next.map(Timestamp::from_micros))
 }

@@ -99,7 +99,9 @@ const CHANGE: &str = "
        union all
       select * from (
         select l.until from pgflow_job_leases l cross join pgflow_jobs j on j.seq = l.job
-         where j.need = ?1 order by l.until limit 1)
+         where j.need = ?1 or exists (
+           select 1 from pgflow_jobs p where p.key = j.key and p.state = 'parked' and p.need = ?1)
+         order by l.until limit 1)
     )";
 
 row! {

@@ -16,11 +16,32 @@ use crate::kit::jobs::{failed, fatal_job};
 pub(super) const CHECKS: &[Check] = &[
     check!("Q10", "each message of a batch has a fence, and emits once", fenced, Pipelines),
     check!("Q11", "a key is served in order, and may wait for one that fails", serial, Pipelines),
+    check!("Q46", "a lease that ran out keeps its key from no other queue", lapsed, Pipelines),
     check!("Q12", "a message that is handed over frees its key and is batched", onward, Pipelines),
     check!("Q32", "a batch key that cannot be kept is refused", odd_keys, Pipelines),
     check!("Q13", "dead messages are redriven or dropped", dead, Pipelines),
     check!("Q45", "a message that loses its workers spends its budget", poison, Pipelines),
 ];
+
+/// Nobody polls the need of who has the key, and nobody sweeps.
+async fn lapsed(cx: Arc<Cx>) {
+    let kit = QueueKit::new(&cx);
+    for stage in [Stage::default(), batches(1, 0)] {
+        let (dead, name) = if stage.batch.is_some() { ("x", "a") } else { ("y", "b") };
+        kit.jobs.submit(&[kit.jobs.keyed(dead, dead, dead)]).await;
+        kit.jobs.take(dead, dead).await;
+        let mut message = kit.message(name);
+        message.job.key = Some(kit.jobs.name(dead));
+        kit.push(&[message]).await;
+        let looked = kit.look(9, &stage).await;
+        assert!(looked.batches.is_empty(), "{looked:?}");
+        assert!(looked.next_in.is_some(), "it says when the lease runs out");
+        kit.jobs.pass(61).await;
+        let claimed = kit.claim(9, &stage).await;
+        assert_eq!(claimed.iter().map(|it| kit.of(it)).collect::<Vec<_>>(), [[name]]);
+        kit.finish(&claimed[0]).await;
+    }
+}
 
 async fn fenced(cx: Arc<Cx>) {
     let kit = QueueKit::new(&cx);
