@@ -5,7 +5,7 @@ mod support;
 use std::process::Command;
 
 use pgflow_build_tests::Scratch;
-use support::cargo_pgflow;
+use support::{cargo_pgflow, cargo_pgflow_with};
 
 const FLOW: &str = r"use pgflow::prelude::*;
 
