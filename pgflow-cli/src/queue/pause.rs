@@ -69,7 +69,7 @@ async fn refuse_flow(db: &Db, name: &str) -> Result<(), Error> {
     let (name, quoted) = (flat(name), shell::word(name));
     Err(Error::Usage(format!(
         "`{name}` is a flow, and flows are not paused\nhelp: stop the workers that serve it, pause its schedules with \
-         `pgflow schedule pause`, or end its runs with `pgflow cancel --flow={quoted}`"
+         `pgflow schedule pause`, or end its runs with `pgflow cancel --flow {quoted}`"
     )))
 }
 

@@ -31,11 +31,11 @@ fn a_button_is_about_what_it_was_made_for() -> Outcome {
         for name in NAMES {
             browser.goto(&place.dashboard.url("/queues")).await?;
             browser.follow(&form("pause", name)).await?;
-            let paused = db.paused_needs().await?;
+            let paused = db.paused_queues().await?;
             let paused: Vec<_> = paused.iter().map(|it| &*it.need).collect();
             assert_eq!(paused, [name], "by its button");
             browser.follow(&form("resume", name)).await?;
-            assert_eq!(db.paused_needs().await?, [], "{name:?}");
+            assert_eq!(db.paused_queues().await?, [], "{name:?}");
 
             browser.goto(&place.dashboard.url("/schedules")).await?;
             browser.follow(&form("pause", name)).await?;
