@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use pgflow_machine::job::{JobHold, JobId, JobProblem, JobSettled, Submitted};
 use pgflow_machine::permit::{
-    Bucket, FormedBatches, Message, MessageLease, MessageSettle, Rate, Resource, Stage, Trigger, Units,
+    Bucket, FormedBatches, Message, MessageLease, MessageSettle, Rate, Resource, Stage, Trigger,
+    Units,
 };
 use pgflow_machine::{Claim, Quota, Source, TaskLease, Timestamp, Want, WorkerId};
 

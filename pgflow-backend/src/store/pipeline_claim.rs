@@ -6,8 +6,8 @@ use std::time::Duration;
 use pgflow_machine::Timestamp;
 use pgflow_machine::job::{JobClaim, JobId, JobToken, Seq};
 use pgflow_machine::permit::{
-    BatchRule, Bucket, FormedBatches, MessageLease, NotedStage, PermitKey, PermitKind, PermitProblem, Pick, Place, Plan,
-    Planner, Resource, Rooms, Trigger, Waiting, is_cut, place_of,
+    BatchRule, Bucket, FormedBatches, MessageLease, NotedStage, PermitKey, PermitKind,
+    PermitProblem, Pick, Place, Plan, Planner, Resource, Rooms, Trigger, Waiting, is_cut, place_of,
 };
 use serde_json::Value;
 

@@ -8,8 +8,8 @@ use pgflow_machine::job::{
     check_name,
 };
 use pgflow_machine::permit::{
-    Bucket, FormedBatches, Message, MessageSettle, NotedStage, PermitKey, PermitKind, PermitProblem, Rate, Resource, Stage,
-    Units, fits, is_of_batches, place, priority_of,
+    Bucket, FormedBatches, Message, MessageSettle, NotedStage, PermitKey, PermitKind,
+    PermitProblem, Rate, Resource, Stage, Units, fits, is_of_batches, place, priority_of,
 };
 use pgflow_machine::{Limits, Timestamp};
 use serde::Serialize;

@@ -32,7 +32,8 @@ pub(super) async fn run(named: &Named) -> Result<bool, Error> {
         return Ok(true);
     }
     let times = named.reach.times(&db).await?;
-    let titles = ["queue", "depth", "in flight", "batching", "dead", "done/min", "fill", "oldest", "paused"];
+    let titles =
+        ["queue", "depth", "in flight", "batching", "dead", "done/min", "fill", "oldest", "paused"];
     let mut table = Table::new(&titles);
     table.row([
         flat(&named.queue),

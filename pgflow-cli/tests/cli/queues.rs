@@ -1,8 +1,12 @@
 //! Queues and dead letters, as an operator meets them.
 
+use std::time::Duration;
+
+use pgflow::backend::StageClaim;
 use pgflow::job::JobOutcome;
 use pgflow::pipeline::Rate;
 use pgflow_machine::job::{JobRetry, JobVerdict};
+use pgflow_machine::permit::{BatchRule, Stage};
 use pgflow_worker_tests::{Fresh, Outcome};
 use serde_json::{Value, json as value};
 
@@ -48,6 +52,7 @@ async fn a_paused_queue_hands_out_nothing_until_it_is_resumed() -> Outcome {
         assert_eq!(listed["needs"].as_array().map(Vec::len), Some(1), "a queue is one: {listed}");
         let depth = json(url, &["queue", "depth", "docs"]).await;
         assert_eq!((&depth["depth"], &depth["in_flight"]), (&value!(1), &value!(0)));
+        assert_eq!((&depth["done_per_minute"], &depth["fill"]), (&value!(1), &Value::Null));
         assert!(depth["paused_at"].is_string(), "{depth}");
         let why = pgflow(url, &["why", "doc-2"]).await;
         assert!(why.stdout().contains("operator paused `docs`"), "{}", why.text());
@@ -116,6 +121,35 @@ async fn dead_letters_are_listed_redriven_and_dropped() -> Outcome {
             2,
             "the others are there"
         );
+    }
+    Ok(())
+}
+
+/// As the claim counts them that forms them.
+#[tokio::test(flavor = "multi_thread")]
+async fn depth_says_how_full_batches_are() -> Outcome {
+    for place in each_with_jobs().await? {
+        let wait = Duration::from_hours(1);
+        let stage = Stage {
+            batch: Some(BatchRule { len: 2, bytes: None, wait }),
+            of_queue: true,
+            ..Stage::default()
+        };
+        let queues = place.db.backend().pipelines()?;
+        queues.note_stages(&[("docs".to_owned(), stage.clone())].into()).await?;
+        for id in ["doc-1", "doc-2", "doc-3"] {
+            submit(&place, id).await?;
+        }
+        for drains in [false, true] {
+            let stage = Stage { drains, ..stage.clone() };
+            let claim = StageClaim { stage, ..StageClaim::new("worker", "docs", 9) };
+            assert_eq!(queues.claim_stage(&claim).await?.batches.len(), 1);
+        }
+        let depth = json(&place.url, &["queue", "depth", "docs"]).await;
+        let said = (&depth["batches"], &depth["batched"], &depth["fill"]);
+        assert_eq!(said, (&value!(2), &value!(3), &value!(1.5)), "{depth}");
+        let table = pgflow(&place.url, &["queue", "depth", "docs"]).await.stdout();
+        assert!(table.contains("fill") && table.contains("1.5"), "{table}");
     }
     Ok(())
 }

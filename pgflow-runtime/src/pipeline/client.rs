@@ -193,7 +193,9 @@ impl QueueHandle {
         stats.dead = self.dead(COUNTED).await?.len() as u64;
         stats.rate = self.per_minute().await?;
         let formed = self.db.formed_batches().await?;
-        self.needs().iter().filter_map(|need| formed.get(need)).for_each(|more| stats.formed += *more);
+        for more in self.needs().iter().filter_map(|need| formed.get(need)) {
+            stats.formed += *more;
+        }
         Ok(stats)
     }
 

@@ -59,7 +59,6 @@ impl Pipelines {
         self.0.iter().flat_map(keeping).collect()
     }
 
-
     /// Ready to work, or why not.
     pub(crate) async fn start(
         self,
@@ -97,9 +96,7 @@ impl Pipelines {
 }
 
 /// What is wrong with pipelines, whatever the database says; or the rates that they declare.
-pub(crate) fn check_all(
-    pipelines: &[PipelineSpec],
-) -> Result<BTreeMap<String, Rate>, WorkerError> {
+pub(crate) fn check_all(pipelines: &[PipelineSpec]) -> Result<BTreeMap<String, Rate>, WorkerError> {
     pipelines.iter().try_for_each(check)?;
     let mut needs = BTreeSet::new();
     for stage in pipelines.iter().flat_map(|pipeline| &pipeline.stages) {

@@ -105,7 +105,9 @@ impl<T> QueueSink<T> {
             if let Some(pushing) = &mut self.pushing {
                 let (pushed, again) = ready!(pushing.as_mut().poll(cx));
                 self.pushing = None;
-                again.into_iter().for_each(|message| self.gathered.add(message));
+                for message in again {
+                    self.gathered.add(message);
+                }
                 pushed?;
             } else if self.gathered.len() == 0 {
                 return Poll::Ready(Ok(()));

@@ -163,7 +163,8 @@ impl TestPipeline {
     fn work_off(&mut self, drains: bool) {
         self.declare();
         for _ in 0..MOST {
-            let made = (0..self.pipeline.stages.len()).map(|at| self.attempt(at, drains)).sum::<usize>();
+            let made =
+                (0..self.pipeline.stages.len()).map(|at| self.attempt(at, drains)).sum::<usize>();
             if made == 0 {
                 return;
             }

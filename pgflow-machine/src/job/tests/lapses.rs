@@ -47,6 +47,36 @@ fn the_threshold_is_reached_by_lapses_in_a_row() {
     assert_eq!(bench.kinds("a").iter().filter(|kind| **kind == "concern").count(), 1);
 }
 
+/// A job is set aside however many attempts it has, and so is a message that has any number of them.
+#[test]
+fn a_message_with_a_budget_ends_when_that_is_spent() {
+    for (is_queue, max_attempts, end) in
+        [(true, Some(4), Some(JobOutcome::Crashed)), (true, None, None), (false, Some(4), None)]
+    {
+        let mut bench = Bench::new();
+        bench.settings.crash_threshold = 1;
+        bench.queues.extend(is_queue.then(|| "q".to_owned()));
+        bench.submit(&[NewJob { max_attempts, ..keyed("a", "q", "k") }, keyed("b", "q", "k")]);
+        for lapses in 1..=4 {
+            if bench.jobs.get("a").is_some_and(|row| row.state == JobState::Ready) {
+                bench.take("a");
+                bench.pass(MINUTE);
+                bench.run(&LapseJobs { jobs: &[id("a")] });
+            }
+            assert_eq!(bench.run(&JudgeStreaks { jobs: &[id("a")] }), 0, "{lapses}");
+        }
+        assert_eq!(bench.outcome("a"), end);
+        assert_eq!(bench.state("b"), JobState::Ready, "the next of its key");
+        let is_aside = end.is_none();
+        assert_eq!(bench.kinds("a").contains(&"concern"), is_aside, "{is_queue} {max_attempts:?}");
+        // What was set aside before it was known to be a message goes on.
+        if is_aside && max_attempts.is_some() {
+            bench.queues.insert("q".to_owned());
+            assert_eq!(bench.run(&JudgeStreaks { jobs: &[id("a")] }), 1);
+        }
+    }
+}
+
 #[test]
 fn failing_and_releasing_keep_the_streak() {
     for verdict in [failed(JobRetry::After(Duration::ZERO)), JobVerdict::Released] {

@@ -8,7 +8,7 @@ mod settles;
 mod submits;
 mod waits;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -43,6 +43,8 @@ fn on(name: &str) -> Wait {
 #[derive(Default)]
 struct Bench {
     settings: JobSettings,
+    /// Needs that are queues.
+    queues: BTreeSet<String>,
     now: Timestamp,
     jobs: BTreeMap<JobId, JobRow>,
     payloads: HashMap<JobId, Value>,
@@ -71,6 +73,7 @@ impl Bench {
             self.load(&needs, &mut rows);
             needs = rows.missing(command.more(&rows));
         }
+        rows.queues = &rows.needs_in_danger() & &self.queues;
         let (answer, writes) = command.decide(&mut rows, self.now).expect("a decision");
         self.write(&rows, writes);
         self.check();

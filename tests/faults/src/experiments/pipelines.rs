@@ -117,12 +117,9 @@ pub(super) async fn all_or_none(lab: &mut Lab, kind: Kind) -> Outcome<Metrics> {
     numbers().push_all(&base.db, &items).await?;
     let mut workers = workers(lab, &base, "parts", 3)?;
     let looks = async {
-        let (mut looks, mut known) = (0_u32, BTreeMap::new());
+        let mut looks = Vec::new();
         while !is_drained(&base, "numbers").await? {
-            let parts = parts(&base, &mut known).await?;
-            let part = parts.iter().find(|(_, many)| **many != 3);
-            ensure!(part.is_none(), "a message emitted a part of what it emits: {part:?}");
-            looks += 1;
+            looks.push(emitted(&base).await?);
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
         Outcome::Ok(looks)
@@ -130,14 +127,20 @@ pub(super) async fn all_or_none(lab: &mut Lab, kind: Kind) -> Outcome<Metrics> {
     let most = lab.either(8, 100);
     let (looks, kills) = tokio::join!(looks, harm(lab, &base, "parts", &mut workers, most));
     let (looks, kills) = (looks?, kills?);
-    let found = parts(&base, &mut BTreeMap::new()).await?;
+    let last = emitted(&base).await?;
+    let of = origins(&base, &last).await?;
+    for look in &looks {
+        let part = by_message(&of, look).into_iter().find(|(_, many)| *many != 3);
+        ensure!(part.is_none(), "a message emitted a part of what it emits: {part:?}");
+    }
+    let found = by_message(&of, &last);
     ensure!(found.len() == items.len(), "{} of {} emitted", found.len(), items.len());
     ensure!(found.values().all(|many| *many == 3), "some emitted twice");
     let effects: Vec<i64> = base.effects().await?.into_iter().map(|(item, _)| item).collect();
     let expected: Vec<i64> = items.iter().map(|item| i64::from(*item)).collect();
     ensure!(effects == expected, "{} rows for {} messages", effects.len(), expected.len());
     ensure!(kills > 1, "only {kills} were killed");
-    Ok(metrics! { "messages": items.len(), "kills": kills, "looks": looks })
+    Ok(metrics! { "messages": items.len(), "kills": kills, "looks": looks.len() })
 }
 
 /// What was emitted, as one look at the database finds it.
@@ -147,17 +150,23 @@ async fn emitted(base: &Base) -> Outcome<Vec<JobId>> {
     Ok(base.db.jobs(&query).await?.into_iter().map(|job| job.id).collect())
 }
 
-/// How much each message emitted, as one look finds it. Which message a part is of is known from looks before.
-async fn parts(base: &Base, known: &mut BTreeMap<JobId, u64>) -> Outcome<BTreeMap<u64, u32>> {
-    let mut found = BTreeMap::new();
-    for job in emitted(base).await? {
-        if !known.contains_key(&job) {
-            let payload = base.db.job(&job).record().await?.payload;
-            known.insert(job.clone(), payload.as_u64().ok_or("no number")? / 3);
-        }
-        *found.entry(known[&job]).or_default() += 1;
+/// Which message each of these is of.
+async fn origins(base: &Base, parts: &[JobId]) -> Outcome<BTreeMap<JobId, u64>> {
+    let mut origins = BTreeMap::new();
+    for part in parts {
+        let payload = base.db.job(part).record().await?.payload;
+        origins.insert(part.clone(), payload.as_u64().ok_or("no number")? / 3);
     }
-    Ok(found)
+    Ok(origins)
+}
+
+/// How much each message emitted, as a look found it.
+fn by_message(of: &BTreeMap<JobId, u64>, look: &[JobId]) -> BTreeMap<Option<u64>, u32> {
+    let mut found = BTreeMap::new();
+    for part in look {
+        *found.entry(of.get(part).copied()).or_default() += 1;
+    }
+    found
 }
 
 /// X62: three messages wait for 29 more; the only worker is killed when half of the wait is over, and another comes.

@@ -140,7 +140,10 @@ pub(super) async fn ten_behind_a_flood(lab: &mut Lab, kind: Kind) -> Outcome<Met
     ensure!(others <= 100, "{others} of the flood came before the last of the ten");
     let (slowest, median) = (in_queue(&base, &ten).await?, in_queue(&base, &floods[..51]).await?);
     let (slowest, median) = (slowest[9], median[25]);
-    ensure!(slowest <= median * 10, "the last of the ten took {slowest:?}, and the flood {median:?}");
+    ensure!(
+        slowest <= median * 10,
+        "the last of the ten took {slowest:?}, and the flood {median:?}"
+    );
     Ok(metrics! {
         "flood": flood,
         "of_the_flood_before_the_last": others,

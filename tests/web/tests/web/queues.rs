@@ -1,8 +1,9 @@
 //! Queues, dead letters and schedules on the dashboard: shown, and steered by forms.
 
-use pgflow::backend::RunQuery;
+use pgflow::backend::{RunQuery, StageClaim};
 use pgflow::pipeline::Rate;
 use pgflow_machine::job::JobVerdict;
+use pgflow_machine::permit::{BatchRule, Stage};
 use pgflow_web::Options;
 use pgflow_web_tests::hostile::TEXTS;
 use pgflow_web_tests::{Order, Outcome, Tools, drive, orders};
@@ -20,6 +21,21 @@ everywhere!(pages_show_what_is_there, forms_are_only_taken_from_a_page_of_ours);
 async fn dead(place: &Place, id: &str, error: &str) -> Outcome {
     place.db().submit_raw("docs", json!({ "secret": id })).id(id).await?;
     settle(place, take(place, "docs").await?, failed(error)).await
+}
+
+/// A batch of two messages, which somebody has claimed.
+async fn batch(place: &Place) -> Outcome {
+    let wait = std::time::Duration::from_hours(1);
+    let rule = BatchRule { len: 2, bytes: None, wait };
+    let stage = Stage { batch: Some(rule), of_queue: true, ..Stage::default() };
+    let queues = place.db().backend().pipelines()?;
+    queues.note_stages(&[("pairs".to_owned(), stage.clone())].into()).await?;
+    for number in [1, 2] {
+        place.db().submit_raw("pairs", json!(number)).await?;
+    }
+    let claim = StageClaim { stage, ..StageClaim::new("worker", "pairs", 1) };
+    assert_eq!(queues.claim_stage(&claim).await?.batches.len(), 1);
+    Ok(())
 }
 
 async fn schedule(place: &Place, name: &str) -> Outcome {
@@ -61,6 +77,10 @@ async fn pages_show_what_is_there(fresh: Fresh) -> Outcome {
         place.db().resource("gpu").capacity(4).await?;
         let queues = page("/queues").await?;
         assert!(queues.contains("600/min") && queues.contains("gpu"), "{queues}");
+        assert!(!queues.contains("A batch has"), "there was none: {queues}");
+        batch(&place).await?;
+        let queues = page("/queues").await?;
+        assert!(queues.contains("A batch has") && queues.contains(">2.0<"), "{queues}");
     } else {
         assert!(queues.contains("cannot run pipelines yet"), "it says so: {queues}");
     }

@@ -97,3 +97,26 @@ async fn metrics_of_pipelines_add_up_to_what_the_tables_have() -> Outcome {
     }
     Ok(())
 }
+
+/// A lease of a message is as long as it says: it is extended four times in that while, and lapses for nobody.
+#[tokio::test(start_paused = true)]
+async fn a_short_lease_is_extended_in_time() -> Outcome {
+    let seen = Seen::default();
+    let _recording = metrics::set_default_local_recorder(&seen);
+    let db = Db::new(virtual_memory());
+    let numbers = Queue::<u32>::named("numbers");
+    let lease = Duration::from_secs(1);
+    let slow = Pipeline::new("slow", &numbers).lease(lease).process(|number, _ctx| async move {
+        sleep(Duration::from_secs(10)).await;
+        Ok(number)
+    });
+    let working = Working::start(Worker::new(&db).pipeline(slow));
+    let message = numbers.push(&db, &1).await?;
+    timeout(Duration::from_mins(5), db.job(&message).wait()).await??;
+    working.stop().await?;
+    let beats = sum(&seen, "pgflow_heartbeats_total", &[("answer", "extended")]);
+    assert!(beats >= Some(36.0), "{beats:?} in ten times as long as it lasts");
+    let row = db.job(&message).record().await?.summary.row;
+    assert_eq!((row.attempts, row.lapses), (1, 0));
+    Ok(())
+}

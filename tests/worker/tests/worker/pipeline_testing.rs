@@ -142,8 +142,7 @@ fn a_test_refuses_what_a_worker_refuses() {
         TestPipeline::new(plain().batch(rule, settle))
     });
     assert!(keyed.contains("`sum`") && keyed.contains("Queue::batch_by"), "{keyed}");
-    let undeclared =
-        refusal(move || TestPipeline::new(plain().resource("tpu", 1).process(works)));
+    let undeclared = refusal(move || TestPipeline::new(plain().resource("tpu", 1).process(works)));
     assert!(undeclared.contains("there is no resource `tpu`"), "{undeclared}");
     let twice = refusal(move || {
         let (slow, fast) = (Rate::per_second(1), Rate::per_second(2));

@@ -337,9 +337,9 @@ async fn what_makes_no_sense_is_refused_at_the_start(fresh: Fresh) -> Outcome {
     assert!(matches!(twice, Err(WorkerError::NeedTwice { need: "numbers" })));
     for lease in [Duration::ZERO, Duration::from_millis(900), Duration::MAX] {
         let batch = Batch::len(2).lease(lease);
-        let batched = plain().process(works).batch(batch, |batch, _ctx| async move {
-            Ok(batch.settle_all(|number| number))
-        });
+        let batched = plain()
+            .process(works)
+            .batch(batch, |batch, _ctx| async move { Ok(batch.settle_all(|number| number)) });
         for pipeline in [plain().lease(lease).process(works).into(), batched.into()] {
             let refused = start(pipeline).await.expect_err("a lease that nobody can keep");
             let is_it = matches!(refused, WorkerError::Lease { pipeline: "sum", .. });
@@ -429,8 +429,8 @@ async fn a_short_lease_is_kept(fresh: Fresh) -> Outcome {
         })
     };
     let (first, second) = (another(&fresh).await?, another(&fresh).await?);
-    let workers = [first, second]
-        .map(|db| Working::start(Worker::new(&db).pipeline(pipeline(seen.clone()))));
+    let workers =
+        [first, second].map(|db| Working::start(Worker::new(&db).pipeline(pipeline(seen.clone()))));
     let message = numbers.push(&fresh.db, &7).await?;
     drained(&fresh.db, "numbers").await?;
     for worker in workers {
@@ -447,10 +447,11 @@ async fn units_of_a_batch_are_added_up(fresh: Fresh) -> Outcome {
     gpu.capacity(2).await?;
     let numbers = Queue::<u32>::named("numbers");
     let pipeline = || {
-        Pipeline::new("sum", &numbers).resource("gpu", 1).batch(
-            Batch::len(2).resource("gpu", 2),
-            |batch, _ctx| async move { Ok(batch.settle_all(|number| number)) },
-        )
+        Pipeline::new("sum", &numbers)
+            .resource("gpu", 1)
+            .batch(Batch::len(2).resource("gpu", 2), |batch, _ctx| async move {
+                Ok(batch.settle_all(|number| number))
+            })
     };
     let start = Worker::new(&fresh.db).pipeline(pipeline()).run(std::future::pending());
     let refused = timeout(PATIENCE, start).await?.expect_err("there are two").to_string();

@@ -4,6 +4,22 @@ use crate::mutants::mutation::Mutation;
 
 pub(super) const ALL: &[Mutation] = &[
     Mutation {
+        name: "message-for-people",
+        file: "functions/_is_for_people.sql",
+        find: "return p_max_attempts is null or not exists (",
+        replace: "return true or not exists (",
+        why: "a message that ends its process would be set aside before its attempts are spent, and never be dead",
+        tests: &["jobs::concern"],
+    },
+    Mutation {
+        name: "raw-message-for-nobody",
+        file: "functions/_is_for_people.sql",
+        find: "p_max_attempts is null or ",
+        replace: "",
+        why: "a message without a number of attempts would end processes for ever",
+        tests: &["jobs::concern"],
+    },
+    Mutation {
         name: "hold-without-lease",
         file: "functions/hold_permits.sql",
         find: "join pgflow.jobs j on j.id = i.job and j.token::text = i.token;",

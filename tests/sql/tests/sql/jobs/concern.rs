@@ -39,6 +39,41 @@ async fn a_streak_past_the_threshold_sets_a_job_aside() {
     }
 }
 
+/// It ends by its attempts, whoever counts and whatever the threshold says. One without a number of attempts is set aside, as a job is.
+#[tokio::test]
+async fn a_message_with_a_budget_is_not_set_aside() {
+    const QUEUE: &str = r#"select pgflow.note_permits('{stage}', '{q}', array['{"of_queue": true, "resources": {}, "rates": []}']::jsonb[])"#;
+    for counts in ["select pgflow.sweep_jobs()", "select pgflow.clear_concern(array['x', 'raw'])"] {
+        let db = Db::new().await;
+        let low = "select pgflow.set_job_settings(crash_threshold => 1)";
+        db.run(low).await;
+        db.run(QUEUE).await;
+        super::submit_with(&db, "x", "q", "max_attempts => array[4]").await;
+        submit(&db, "q", &["raw"]).await;
+        for _ in 0..2 {
+            assert_eq!(claim(&db, &["q"], 2).await, ["x", "raw"]);
+            lapse(&db, &["x", "raw"]).await;
+        }
+        assert_eq!(
+            (&*status(&db, "x").await, &*status(&db, "raw").await),
+            ("READY", "CRASH_CONCERN")
+        );
+        db.run(counts).await;
+        assert_eq!(status(&db, "x").await, "READY", "{counts}");
+        db.check().await;
+        db.run(low).await;
+        assert_eq!(status(&db, "x").await, "READY", "nor by a threshold that is set");
+        // It was pushed first.
+        assert_eq!(claim(&db, &["q"], 1).await, ["x"]);
+        assert_eq!(settle(&db, "fail_jobs", "x", ", array['boom'], array[0]").await, "applied");
+        assert_eq!(status(&db, "x").await, "READY", "nor by a failure");
+        assert_eq!(claim(&db, &["q"], 1).await, ["x"]);
+        lapse(&db, &["x"]).await;
+        db.run("select pgflow.sweep_jobs(); select pgflow.sweep_jobs()").await;
+        assert_eq!(status(&db, "x").await, "crashed");
+    }
+}
+
 /// A lease that has run out unnoticed is forgotten with the rest, and not counted again.
 #[tokio::test]
 async fn clearing_counts_what_nobody_has_noticed() {

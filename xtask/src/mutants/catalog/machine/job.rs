@@ -4,6 +4,22 @@ use crate::mutants::mutation::Mutation;
 
 pub(super) const ALL: &[Mutation] = &[
     Mutation {
+        name: "message-set-aside",
+        file: "job/rows.rs",
+        find: "if is_message { u32::MAX } else",
+        replace: "if is_message && false { u32::MAX } else",
+        why: "a message that ends its process would be set aside before its attempts are spent, and never be dead",
+        tests: &["a_message_with_a_budget"],
+    },
+    Mutation {
+        name: "job-not-set-aside",
+        file: "job/rows.rs",
+        find: "row.max_attempts.is_some() && self.queues.contains(&row.need)",
+        replace: "row.max_attempts.is_some()",
+        why: "a job that ends its workers would not be set aside as long as it has attempts",
+        tests: &["a_message_with_a_budget"],
+    },
+    Mutation {
         name: "job-fence",
         file: "job/row.rs",
         find: "lease.token == *token)",
