@@ -36,9 +36,10 @@ begin
       return true;
     end if;
   end if;
-  -- Since when it can be had, unless it is new: batches wait for their oldest message from then on.
+  -- Since when it can be had, unless it is new: batches wait for their oldest message from then on. What comes back with one call came at
+  -- one moment.
   update pgflow.jobs j
-     set state = 'ready', wake_at = case when j.created_at < transaction_timestamp() then clock_timestamp() else j.wake_at end
+     set state = 'ready', wake_at = case when j.created_at < transaction_timestamp() then statement_timestamp() else j.wake_at end
    where j.id = v_next.id;
   perform pgflow._announce_jobs(array[v_next.id], array[p_need]);
   return false;

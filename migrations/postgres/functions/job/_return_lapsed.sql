@@ -28,7 +28,7 @@ begin
              when j.key is not null then 'parked'
              else 'ready' end,
            lapses = j.lapses + 1, streak = j.streak + 1, token = null, lease_until = null, look_at = null,
-           wake_at = greatest(j.wake_at, p_now)
+           wake_at = greatest(j.wake_at, least(p_now, statement_timestamp()))
       from unnest(v_ids) i(id)
       cross join lateral (select o.ctid as place, o.* from pgflow.jobs o where o.id = i.id offset 0) o
      where j.ctid = o.place and o.state = 'leased' and o.lease_until <= p_now

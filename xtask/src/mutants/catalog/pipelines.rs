@@ -214,7 +214,7 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "lapsed-as-old-as-before",
         file: "functions/_return_lapsed.sql",
-        find: "wake_at = greatest(j.wake_at, p_now)",
+        find: "wake_at = greatest(j.wake_at, least(p_now, statement_timestamp()))",
         replace: "wake_at = j.wake_at",
         why: "a batch of what was lost with its worker would be both short and young",
         tests: &["pipelines::messages"],
