@@ -111,7 +111,7 @@ fn every_case_of_workers_gives_figures_on_every_database() {
         36,
         "controls, starts, steps, small runs, readers, signals, sleeps and messages"
     );
-    assert_eq!(report["goals"].as_array().map(Vec::len), Some(56));
+    assert_eq!(report["goals"].as_array().map(Vec::len), Some(59));
 }
 
 #[test]

@@ -318,7 +318,7 @@ pub(super) const ALL: &[Mutation] = &[
     Mutation {
         name: "job-threshold-leased",
         file: "functions/settle_jobs.sql",
-        find: "case when not i.moves and j.streak > v_threshold then 'concern' when",
+        find: "case when not i.moves and j.streak > v_threshold and pgflow._is_for_people(j.need, j.max_attempts) then 'concern' when",
         replace: "case when",
         why: "a job that comes back past a new threshold would be handed out",
         tests: &["jobs::concern"],
